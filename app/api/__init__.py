@@ -1,0 +1,1 @@
+"""The HTTP shell: parse, call the engine, render."""

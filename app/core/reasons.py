@@ -1,0 +1,55 @@
+"""Every reason code in one place: responses, log lines, metrics and the README's table use these and no others."""
+
+from enum import StrEnum
+
+
+class Reason(StrEnum):
+    """Why an answer is what it is. The value is the code on the wire; ``meaning`` is the line in the README's table."""
+
+    meaning: str
+
+    def __new__(cls, code: str, meaning: str) -> "Reason":
+        member = str.__new__(cls, code)
+        member._value_ = code
+        member.meaning = meaning
+        return member
+
+    OK = "ok", "Everything that was asked for was done."
+
+    # /assemble
+    SESSION_BYPASSED = "session_bypassed", "A bypass pattern matches this session: nothing is recalled or captured."
+    NON_USER_TAIL = "non_user_tail", "The last message is not from the user, so this is no moment to recall."
+    RECALL_DISABLED = "recall_disabled", "Long-term and experience recall are both switched off."
+    ALREADY_INJECTED = "already_injected", "The latest user message already carries an injected block."
+    QUERY_TOO_SHORT = "query_too_short", "Nothing is left to search for: greeting, acknowledgement, or too short."
+    NO_RECALL_HITS = "no_recall_hits", "The search worked and found nothing worth the space."
+    DEADLINE_EXCEEDED = "deadline_exceeded", "The backend was too slow; the host's messages go on unchanged."
+    OPENVIKING_UNAVAILABLE = "openviking_unavailable", "The backend refused, broke off, failed or talked nonsense."
+    OPENVIKING_REJECTED = "openviking_rejected", "The backend refused the request for good: key, tenant or input."
+    MISSING_SENDER = "missing_sender", "Peer role is person and no sender is known: no one's data is recalled."
+    NO_SESSION_DATA = "no_session_data", "The backend knows no archived past for this session."
+    SESSION_NOT_FOUND = "session_not_found", "The backend does not know this session yet."
+
+    # /after-turn
+    HEARTBEAT = "heartbeat", "A heartbeat turn is not captured."
+    CAPTURE_DISABLED = "capture_disabled", "Capture is switched off."
+    NO_NEW_MESSAGES = "no_new_messages", "Everything in this turn is empty, noise, or known already."
+
+    # /compact
+    COMMIT_COMPLETED = "commit_completed", "The archive and its summary are ready."
+    COMMIT_NO_ARCHIVE = "commit_no_archive", "There was nothing to archive."
+    COMMIT_FAILED = "commit_failed", "Extraction failed; it will be tried again and the past stays visible."
+    COMMIT_TIMEOUT = "commit_timeout", "The archive was not ready within the deadline; it goes on in the background."
+    COMMIT_ERROR = "commit_error", "The backend could not be asked to commit; it will be tried again."
+
+    # errors (problem documents)
+    INVALID_REQUEST = "invalid_request", "The request is malformed; errors names each field."
+    UNAUTHORIZED = "unauthorized", "No token, or a wrong one."
+    FORBIDDEN = "forbidden", "The token may not act for this tenant."
+    NOT_FOUND = "not_found", "There is no such thing here."
+    METHOD_NOT_ALLOWED = "method_not_allowed", "This path does not take this method."
+    CONFLICT = "conflict", "The thing is not in a state that allows this."
+    BODY_TOO_LARGE = "body_too_large", "The body is over the limit."
+    IDEMPOTENCY_KEY_REUSED = "idempotency_key_reused", "The same key came with another turn."
+    OUTBOX_FULL = "outbox_full", "Too much is waiting for the backend; try again after Retry-After."
+    STORE_UNAVAILABLE = "store_unavailable", "The turn store can not be written; nothing was accepted."

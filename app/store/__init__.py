@@ -1,0 +1,1 @@
+"""Turns, deliveries and ledgers in SQL."""
