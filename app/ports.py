@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from app.core.deadline import Deadline
+from app.core.hits import Hit as Hit
 from app.core.identity import Identity, Tenant
 from app.core.reasons import Reason
 from app.core.turns import CapturedMessage
@@ -43,21 +44,6 @@ class Target(StrEnum):
     MEMORIES = "memories"
     EXPERIENCES = "experiences"
     RESOURCES = "resources"
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """One search result. ``text`` is the full body of a memory, the summary of a resource."""
-
-    uri: str
-    text: str
-    score: float
-    level: int = 2
-    category: str = ""
-    """``profile``, ``preferences``, ``events``, ``entities``, ``experiences``, ``cases``, ... or ``resource``."""
-    peer: str | None = None
-    """The peer that this memory belongs to; None for the user's own and for resources."""
-    updated_at: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
