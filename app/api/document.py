@@ -1,0 +1,76 @@
+"""The files of ``openapi/``: the OpenAPI document and the examples, generated from the code and checked in CI."""
+
+import json
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+
+from app.api.examples import FILES
+from app.api.schemas import Problem
+
+_PROBLEMS = {
+    400: "The request is malformed (`invalid_request`); `errors` names each field.",
+    401: "No token or a wrong one (`unauthorized`).",
+    403: "The token may not act for this tenant (`forbidden`).",
+    413: "The body is over the limit (`body_too_large`).",
+}
+
+
+def problems(*more: int) -> dict[int | str, dict[str, Any]]:
+    """The ``responses`` of an endpoint that may answer with problems; ``more`` statuses join the usual ones."""
+    described = {
+        **_PROBLEMS,
+        **{
+            status: {
+                404: "No such thing here (`not_found`).",
+                409: "Not in a state that allows this (`conflict`).",
+                422: "The key was used for another turn (`idempotency_key_reused`).",
+                503: "Nothing was accepted (`outbox_full`, `store_unavailable`); see `Retry-After`.",
+            }[status]
+            for status in more
+        },
+    }
+    schema = {"$ref": f"#/components/schemas/{Problem.__name__}"}
+    return {
+        status: {"description": text, "content": {"application/problem+json": {"schema": schema}}}
+        for status, text in described.items()
+    }
+
+
+def describe(app: FastAPI) -> dict[str, Any]:
+    """The OpenAPI document: FastAPI's, with our problem documents in place of its own error schema."""
+    if app.openapi_schema:
+        return app.openapi_schema
+    document = get_openapi(
+        title=app.title, version=app.version, summary=app.summary, description=app.description, routes=app.routes
+    )
+    schemas = document["components"]["schemas"]
+    for path in document["paths"].values():
+        for operation in path.values():
+            if _is_framework_error(operation["responses"].get("422", {})):
+                del operation["responses"]["422"]
+    schemas.pop("HTTPValidationError", None)
+    schemas.pop("ValidationError", None)
+    problem = Problem.model_json_schema(ref_template="#/components/schemas/{model}", by_alias=True)
+    for name, schema in {**problem.pop("$defs"), Problem.__name__: problem}.items():
+        schemas.setdefault(name, schema)
+    app.openapi_schema = document
+    return document
+
+
+def _is_framework_error(response: dict[str, Any]) -> bool:
+    return "HTTPValidationError" in json.dumps(response)
+
+
+def documents() -> dict[str, str]:
+    """File name to text, byte for byte what stands in ``openapi/``."""
+    from app.factory import create_app
+    from app.settings import Settings
+
+    app = create_app(Settings(_env_file=None))  # type: ignore[call-arg]
+    return {name: _pretty(content) for name, content in {"openapi.json": app.openapi(), **FILES}.items()}
+
+
+def _pretty(content: Any) -> str:
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"

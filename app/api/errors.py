@@ -1,0 +1,57 @@
+"""One handler for every error: each becomes a problem document."""
+
+from collections.abc import Awaitable, Callable
+
+import structlog
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+
+from app.api.wire import field_problems, problem
+from app.core.reasons import Reason
+from app.errors import FieldProblem, InvalidRequest, NotFound, SidecarError
+
+
+class _MethodNotAllowed(SidecarError):
+    code, status = Reason.METHOD_NOT_ALLOWED, 405
+
+
+def install_error_handlers(app: FastAPI) -> None:
+    """Render every error the same way."""
+
+    async def sidecar(request: Request, error: Exception) -> Response:
+        assert isinstance(error, SidecarError)  # noqa: S101
+        return _answer(request, error)
+
+    async def validation(request: Request, error: Exception) -> Response:
+        assert isinstance(error, RequestValidationError)  # noqa: S101
+        return _answer(request, field_problems(error.errors()))
+
+    async def framework(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)  # noqa: S101
+        answer = _answer(request, _translated(error))
+        answer.headers.update(error.headers or {})
+        return answer
+
+    handlers: dict[type[Exception], Callable[[Request, Exception], Awaitable[Response]]] = {
+        SidecarError: sidecar,
+        RequestValidationError: validation,
+        HTTPException: framework,
+    }
+    for kind, handler in handlers.items():
+        app.add_exception_handler(kind, handler)
+
+
+def _translated(error: HTTPException) -> SidecarError:
+    match error.status_code:
+        case 404:
+            return NotFound("no such path")
+        case 405:
+            return _MethodNotAllowed("see Allow for what this path takes")
+        case _:
+            return InvalidRequest(FieldProblem("body", str(error.detail)))
+
+
+def _answer(request: Request, error: SidecarError) -> Response:
+    structlog.contextvars.bind_contextvars(reason=str(error.code))
+    return problem(error, request.state.request_id)

@@ -1,0 +1,102 @@
+"""The outermost layer, plain ASGI: request id, body limit, one log line and one count per request."""
+
+import time
+from typing import Any
+
+import structlog
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app.api.wire import problem
+from app.errors import BodyTooLarge, StoreUnavailable
+from app.observe.context import begin
+from app.observe.metrics import Metrics
+
+log = structlog.get_logger("app.request")
+
+
+class RequestShell:
+    """Wraps every HTTP request. Bodies are read whole before the application sees them, at most ``max_body_bytes``."""
+
+    def __init__(self, app: ASGIApp, *, max_body_bytes: int, metrics: Metrics) -> None:
+        self.app = app
+        self.max_body_bytes = max_body_bytes
+        self.metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one ASGI connection."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        started = time.monotonic()
+        headers = Headers(scope=scope)
+        structlog.contextvars.clear_contextvars()
+        request_id = begin(headers.get("x-request-id"), headers.get("traceparent"))
+        structlog.contextvars.bind_contextvars(request_id=request_id)
+        state: dict[str, Any] = scope.setdefault("state", {})
+        state["request_id"] = request_id
+        status = 0
+
+        async def send_with_id(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                MutableHeaders(scope=message)["X-Request-ID"] = request_id
+            await send(message)
+
+        body = await self._body(headers, receive)
+        if body is None:
+            refused = problem(BodyTooLarge(f"the body may have {self.max_body_bytes} bytes"), request_id)
+            await refused(scope, receive, send_with_id)
+        else:
+            try:
+                await self.app(scope, _replay(body, receive), send_with_id)
+            except Exception:
+                log.exception("unexpected_error", endpoint=scope["path"])
+                if not status:
+                    failed = problem(
+                        StoreUnavailable("an unexpected error; nothing was accepted, try again"), request_id
+                    )
+                    await failed(scope, receive, send_with_id)
+        self._report(scope, status, time.monotonic() - started)
+
+    async def _body(self, headers: Headers, receive: Receive) -> bytes | None:
+        """The whole body, or None when it is over the limit. A caller that goes away leaves what it sent."""
+        announced = headers.get("content-length", "")
+        if announced.isascii() and announced.isdigit() and int(announced[:20]) > self.max_body_bytes:
+            return None
+        chunks: list[bytes] = []
+        size = 0
+        while True:
+            message = await receive()
+            if message["type"] != "http.request":
+                return b"".join(chunks)
+            chunks.append(message.get("body", b""))
+            size += len(chunks[-1])
+            if size > self.max_body_bytes:
+                return None
+            if not message.get("more_body", False):
+                return b"".join(chunks)
+
+    def _report(self, scope: Scope, status: int, seconds: float) -> None:
+        route = scope.get("route")
+        endpoint = getattr(route, "path", None) or "other"
+        phase = scope["state"].get("phase", "")
+        self.metrics.on_request(endpoint, phase, status, seconds)
+        quiet = endpoint in {"/healthz", "/readyz", "/metrics"}
+        (log.debug if quiet else log.info)(
+            "request", method=scope["method"], endpoint=endpoint, status=status, ms=round(seconds * 1000, 1)
+        )
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    sent = False
+
+    async def replayed() -> Message:
+        nonlocal sent
+        if sent:
+            return await receive()
+        sent = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return replayed

@@ -1,0 +1,89 @@
+"""The door: who may call, for which tenant, and as whom (contract, "Who is calling")."""
+
+import hmac
+from typing import Annotated
+
+import structlog
+from fastapi import Depends, Request
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+
+from app.api.schemas import ScopeBody
+from app.core.identity import Identity, Tenant, is_bypassed, is_openviking_id, resolve_identity, session_name
+from app.errors import FieldProblem, Forbidden, InvalidRequest, Unauthorized
+from app.services import Services
+
+_bearer = HTTPBearer(auto_error=False, description="A token of `SIDECAR_AUTH__TOKENS`, when tokens are configured.")
+
+
+def services_of(request: Request) -> Services:
+    """The services that the lifespan opened."""
+    services: Services = request.app.state.services
+    return services
+
+
+def tenant_of(
+    request: Request,
+    services: Annotated[Services, Depends(services_of)],
+    credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)],
+) -> Tenant:
+    """The tenant that the caller may act for: the token's, else the headers', else the configured one.
+
+    Raises `Unauthorized`, `Forbidden` when a bound token comes with another tenant's headers, `InvalidRequest` for ids
+    that OpenViking does not allow.
+    """
+    asked = Tenant(_id_header(request, "X-OpenViking-Account"), _id_header(request, "X-OpenViking-User"))
+    bound = _bound_tenant(services, credentials.credentials if credentials else None)
+    if bound:
+        for wanted, allowed in ((asked.account, bound.account), (asked.user, bound.user)):
+            if wanted and allowed and wanted != allowed:
+                raise Forbidden("this token is bound to another tenant")
+    default = services.settings.openviking
+    return Tenant(
+        (bound and bound.account) or asked.account or default.account,
+        (bound and bound.user) or asked.user or default.user,
+    )
+
+
+async def resolve(services: Services, tenant: Tenant, body: ScopeBody) -> tuple[Identity, bool]:
+    """The identity of a request, and whether a bypass pattern covers its session. `InvalidRequest` if none."""
+    scope = body.scope()
+    session = session_name(scope.session_id, scope.session_key)
+    if session is None:
+        raise InvalidRequest(FieldProblem("sessionId", "give sessionId or sessionKey"))
+    routing = services.settings.routing
+    who = resolve_identity(
+        scope,
+        session,
+        tenant,
+        agent_prefix=routing.agent_prefix,
+        peer_role=routing.peer_role,
+        last_agent=None if scope.names_agent else await services.store.last_agent(tenant, session),
+    )
+    structlog.contextvars.bind_contextvars(session=who.session, agent=who.agent)
+    return who, is_bypassed(scope, routing.bypass_sessions)
+
+
+def _bound_tenant(services: Services, token: str | None) -> Tenant | None:
+    """The tenant that the token is bound to, or None when it may act for any. Compares all tokens in constant time."""
+    if not services.tokens:
+        return None
+    given = (token or "").encode("utf-8", "surrogateescape")
+    found = False
+    bound: Tenant | None = None
+    for known, tenant in services.tokens.items():
+        if hmac.compare_digest(known.encode(), given):
+            found, bound = True, tenant
+    if not found:
+        raise Unauthorized("send Authorization: Bearer <token>")
+    return bound
+
+
+def _id_header(request: Request, name: str) -> str | None:
+    value = (request.headers.get(name) or "").strip()
+    if value and not is_openviking_id(value):
+        raise InvalidRequest(FieldProblem(f"headers.{name}", "may hold A-Z a-z 0-9 _ . @ - and at most one @"))
+    return value or None
+
+
+ServicesDep = Annotated[Services, Depends(services_of)]
+TenantDep = Annotated[Tenant, Depends(tenant_of)]

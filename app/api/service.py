@@ -1,0 +1,45 @@
+"""Service endpoints: is the process alive, can it work, what did it count."""
+
+from typing import Any
+
+from fastapi import APIRouter, Response
+
+from app.api.scope import ServicesDep
+from app.api.wire import Json
+
+router = APIRouter(tags=["service"])
+
+
+@router.get("/healthz", summary="The process is alive")
+async def healthz() -> dict[str, str]:
+    """Answers as long as the event loop turns; looks at nothing else."""
+    return {"status": "ok"}
+
+
+@router.get(
+    "/readyz",
+    summary="The store can be written; what the backend says",
+    responses={503: {"description": "The store can not be written: no turn can be accepted"}},
+)
+async def readyz(services: ServicesDep) -> Response:
+    """200 when turns can be accepted. The backend is reported, not required: turns wait for it in the store."""
+    store_problem = await services.store.check()
+    backend = await services.backend_health()
+    body: dict[str, Any] = {
+        "status": "ready" if store_problem is None else "not_ready",
+        "store": {"ok": store_problem is None, "detail": store_problem or "writable"},
+        "backend": {"name": services.backend.name, "ok": backend.ok, "detail": backend.detail, **backend.facts},
+    }
+    return Json(body, 200 if store_problem is None else 503)
+
+
+@router.get(
+    "/metrics",
+    summary="Prometheus metrics",
+    response_class=Response,
+    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
+)
+async def metrics(services: ServicesDep) -> Response:
+    """Counters of this process and gauges of the outbox."""
+    services.metrics.set_gauges(await services.gauges())
+    return Response(services.metrics.render(), media_type="text/plain; version=0.0.4; charset=utf-8")

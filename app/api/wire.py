@@ -1,0 +1,108 @@
+"""JSON on the wire: strict on numbers, lenient on characters, and problem documents (RFC 9457)."""
+
+import json
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import Any
+
+from fastapi import Request, Response
+from fastapi.routing import APIRoute
+from starlette.responses import JSONResponse
+
+from app.core.reasons import Reason
+from app.errors import FieldProblem, InvalidRequest, SidecarError
+
+PROBLEM_TYPE = "application/problem+json"
+
+
+def parse_json(body: bytes) -> Any:
+    """The body's JSON. NaN, infinities and numbers out of range are no JSON and are refused as such.
+
+    Lone surrogates pass: hosts written in JavaScript cut emoji in two, and a turn must not be lost for that.
+    """
+    try:
+        return json.loads(body, parse_constant=_no_constant, parse_float=_finite)
+    except RecursionError:
+        raise json.JSONDecodeError("nested too deeply", "", 0) from None
+    except UnicodeDecodeError as error:
+        raise json.JSONDecodeError(f"not {error.encoding} text", "", error.start) from None
+    except json.JSONDecodeError:
+        raise
+    except ValueError as error:
+        raise json.JSONDecodeError(str(error), "", 0) from None
+
+
+def _no_constant(name: str) -> float:
+    raise ValueError(f"{name} is not a JSON number")
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if value in (float("inf"), float("-inf")):
+        raise ValueError("number out of range")
+    return value
+
+
+class Json(JSONResponse):
+    """A JSON answer that renders whatever came in, half characters included."""
+
+    def render(self, content: Any) -> bytes:
+        """UTF-8, or ASCII with escapes where the text can not be encoded."""
+        try:
+            return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
+        except UnicodeEncodeError:
+            return json.dumps(content, separators=(",", ":")).encode()
+
+
+class _StrictRequest(Request):
+    async def json(self) -> Any:
+        return parse_json(await self.body())
+
+
+class StrictRoute(APIRoute):
+    """A route whose body is parsed by `parse_json`."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """FastAPI's handler, given a request that parses strictly."""
+        handler = super().get_route_handler()
+
+        async def strict(request: Request) -> Response:
+            return await handler(_StrictRequest(request.scope, request.receive))
+
+        return strict
+
+
+def problem(error: SidecarError, request_id: str) -> Response:
+    """The problem document for an error."""
+    body: dict[str, Any] = {
+        "type": f"urn:openviking-sidecar:problem:{error.code}",
+        "title": error.code.meaning,
+        "status": error.status,
+        "detail": error.detail,
+        "code": str(error.code),
+        "requestId": request_id,
+    }
+    if isinstance(error, InvalidRequest):
+        body["errors"] = [{"field": p.field, "message": p.message} for p in error.problems]
+    headers: dict[str, str] = {}
+    if error.retry_after_s is not None:
+        headers["Retry-After"] = str(error.retry_after_s)
+    if error.status == 401:
+        headers["WWW-Authenticate"] = "Bearer"
+    return Json(body, error.status, headers=headers, media_type=PROBLEM_TYPE)
+
+
+def field_problems(errors: Sequence[Mapping[str, Any]]) -> InvalidRequest:
+    """Pydantic's errors as one problem a field, with the path as the caller wrote it (``messages.3.role``)."""
+    problems = []
+    for error in errors[:50]:
+        place, *path = error["loc"]
+        if error["type"] == "json_invalid":
+            problems.append(FieldProblem("body", f"not valid JSON: {error.get('ctx', {}).get('error', '')}"))
+            continue
+        path = path if place == "body" else [place, *path]
+        problems.append(FieldProblem(".".join(str(part) for part in path) or "body", str(error["msg"])))
+    return InvalidRequest(*problems)
+
+
+UNEXPECTED = Reason.INVALID_REQUEST
+"""The code of HTTP errors that the framework raises by itself and that have no code of their own."""

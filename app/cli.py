@@ -1,0 +1,124 @@
+"""The command line: ``openviking-sidecar serve | openapi | doctor | outbox``."""
+
+import argparse
+import asyncio
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from app import __version__
+from app.settings import Settings
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; the exit status is 0 when it worked, 1 when it did not, 2 for bad usage."""
+    arguments = _parser().parse_args(argv)
+    if arguments.command == "openapi":
+        return _openapi(arguments.write, arguments.check)
+    try:
+        settings = Settings()
+    except ValidationError as error:
+        for problem in error.errors():
+            name = "__".join(str(part) for part in problem["loc"]).upper()
+            print(f"openviking-sidecar: SIDECAR_{name}: {problem['msg']}", file=sys.stderr)
+        return 2
+    match arguments.command:
+        case "serve":
+            return _serve(settings)
+        case "doctor":
+            return asyncio.run(_doctor(settings))
+        case _:
+            from app.outbox import run_outbox
+
+            return asyncio.run(run_outbox(settings, arguments))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="openviking-sidecar", description="Context sidecar between an agent host and OpenViking."
+    )
+    parser.add_argument("--version", action="version", version=__version__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("serve", help="run the service (settings: SIDECAR_* variables, see the README)")
+    commands.add_parser("doctor", help="check settings, store and backend, and say what is wrong")
+    openapi = commands.add_parser("openapi", help="print the OpenAPI document")
+    openapi.add_argument("--write", type=Path, metavar="DIR", help="write openapi.json and the examples to DIR")
+    openapi.add_argument("--check", type=Path, metavar="DIR", help="fail when the files in DIR are out of date")
+    outbox = commands.add_parser("outbox", help="look at turns on their way, retry or discard dead ones")
+    outbox.add_argument("action", choices=["list", "retry", "discard"], nargs="?", default="list")
+    outbox.add_argument("turn_id", nargs="?", help="the turn to retry or discard")
+    outbox.add_argument("--state", help="only this state: pending, sending, delivered, dead, discarded, skipped")
+    outbox.add_argument("--session", help="only this session (the backend's session id)")
+    outbox.add_argument("--limit", type=int, default=50, help="most rows (default 50)")
+    return parser
+
+
+def _serve(settings: Settings) -> int:
+    import uvicorn
+
+    from app.factory import create_app
+
+    if not settings.is_loopback and not settings.auth.parsed() and not settings.auth.allow_anonymous:
+        print(
+            f"openviking-sidecar: refusing to listen on {settings.host} without tokens.\n"
+            "Set SIDECAR_AUTH__TOKENS, or SIDECAR_HOST=127.0.0.1, or SIDECAR_AUTH__ALLOW_ANONYMOUS=true if anyone who "
+            "can reach this address may read and write every memory.",
+            file=sys.stderr,
+        )
+        return 2
+    uvicorn.run(
+        create_app(settings),
+        host=settings.host,
+        port=settings.port,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=10,
+    )
+    return 0
+
+
+def _openapi(write: Path | None, check: Path | None) -> int:
+    from app.api.document import documents
+
+    files = documents()
+    if write:
+        for name, text in files.items():
+            (write / name).write_text(text, encoding="utf-8")
+    elif check:
+        stale = [name for name, text in files.items() if _read(check / name) != text]
+        if stale:
+            print(f"out of date: {', '.join(stale)}; run: make openapi", file=sys.stderr)
+            return 1
+    else:
+        print(files["openapi.json"], end="")
+    return 0
+
+
+async def _doctor(settings: Settings) -> int:
+    from app.services import open_services
+
+    async with open_services(settings) as services:
+        store_problem = await services.store.check()
+        backend = await services.backend_health()
+    report = {
+        "settings": "valid",
+        "dataDir": str(settings.data_dir.resolve()),
+        "store": store_problem or "writable",
+        "backend": {"name": settings.backend, "ok": backend.ok, "detail": backend.detail, **backend.facts},
+        "listen": f"{settings.host}:{settings.port}",
+        "tokens": len(settings.auth.parsed()),
+    }
+    print(json.dumps(report, indent=2, ensure_ascii=False))
+    return 0 if store_problem is None and backend.ok else 1
+
+
+def _read(path: Path) -> str:
+    return path.read_text(encoding="utf-8") if path.exists() else ""
+
+
+if __name__ == "__main__":
+    sys.exit(main())

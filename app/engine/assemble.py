@@ -1,0 +1,32 @@
+"""``/assemble``: the past, recall, or both one after the other."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
+from app.core.deadline import Deadline
+from app.core.identity import Identity
+from app.core.reasons import Reason
+from app.engine.results import AssembleInput, AssembleResult
+
+Step = Callable[[Identity, AssembleInput, Deadline], Awaitable[AssembleResult]]
+
+_TROUBLE = frozenset({Reason.DEADLINE_EXCEEDED, Reason.OPENVIKING_UNAVAILABLE, Reason.OPENVIKING_REJECTED})
+
+
+async def assemble_context(
+    who: Identity, asked: AssembleInput, phase: str, deadline: Deadline, *, preflight: Step, transform: Step
+) -> AssembleResult:
+    """Run the phase's steps (contract, "POST /assemble"); in `full`, recall works on what preflight left."""
+    if phase == "preflight":
+        return await preflight(who, asked, deadline)
+    if phase == "transform":
+        return await transform(who, asked, deadline)
+    past = await preflight(who, asked, deadline)
+    recalled = await transform(who, replace(asked, messages=past.messages), deadline)
+    additions = [text for text in (past.system_prompt_addition, recalled.system_prompt_addition) if text]
+    return replace(
+        recalled,
+        assembled=past.assembled or recalled.assembled,
+        reason=past.reason if past.reason in _TROUBLE and recalled.reason is Reason.OK else recalled.reason,
+        system_prompt_addition="\n\n".join(additions) or None,
+    )

@@ -1,0 +1,58 @@
+"""Builds the application. Nothing happens at import: the lifespan opens what is needed and closes it in reverse."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+
+import structlog
+from fastapi import FastAPI
+from fastapi_offline import FastAPIOffline
+
+from app import __version__
+from app.api import after_turn, assemble, compact, deliveries, recalls, service, sessions
+from app.api.document import describe
+from app.api.errors import install_error_handlers
+from app.api.middleware import RequestShell
+from app.observe.logging import configure_logging
+from app.observe.metrics import Metrics
+from app.ports import ContextBackend
+from app.services import open_services
+from app.settings import Settings
+
+log = structlog.get_logger(__name__)
+
+_DESCRIPTION = """\
+Three calls make an agent remember. Before the model runs, `/assemble` gives it the past (`preflight`) and what is worth
+knowing (`transform`); after it ran, `/after-turn` keeps the turn; when the context gets long, `/compact` archives it.
+"""
+
+
+def create_app(settings: Settings, *, backend: ContextBackend | None = None) -> FastAPI:
+    """The ASGI application for these settings. ``backend`` replaces the configured one (tests)."""
+    metrics = Metrics()
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        configure_logging(settings.log_level)
+        async with open_services(settings, metrics=metrics, backend=backend) as services:
+            app.state.services = services
+            async with services.running():
+                log.info("ready", backend=services.backend.name, version=__version__)
+                yield
+
+    app = FastAPIOffline(
+        title="OpenViking sidecar",
+        version=__version__,
+        summary="Context sidecar between an agent host and OpenViking.",
+        description=_DESCRIPTION,
+        lifespan=lifespan,
+        redoc_url=None,
+        static_url="/docs-assets",
+        swagger_ui_parameters={"tryItOutEnabled": True, "displayRequestDuration": True, "defaultModelsExpandDepth": 0},
+    )
+    app.add_middleware(RequestShell, max_body_bytes=settings.limits.max_body_bytes, metrics=metrics)
+    install_error_handlers(app)
+    for module in (assemble, after_turn, compact, sessions, deliveries, recalls, service):
+        app.include_router(module.router)
+    app.openapi = partial(describe, app)  # type: ignore[method-assign]
+    return app

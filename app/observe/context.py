@@ -1,0 +1,27 @@
+"""What belongs to one request and travels with it: its id and its trace, for logs and for calls made on its behalf."""
+
+import re
+import secrets
+from collections.abc import Mapping
+from contextvars import ContextVar
+
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
+_TRACEPARENT = re.compile(r"[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
+
+_outgoing: ContextVar[Mapping[str, str]] = ContextVar("outgoing_headers", default={})  # noqa: B039 - never mutated
+
+
+def begin(request_id: str | None, traceparent: str | None) -> str:
+    """Start a request's context; returns its id, a new one where the caller's is missing or not allowed."""
+    if not request_id or not _REQUEST_ID.fullmatch(request_id):
+        request_id = secrets.token_hex(12)
+    headers = {"X-Request-ID": request_id}
+    if traceparent and _TRACEPARENT.fullmatch(traceparent):
+        headers["traceparent"] = traceparent
+    _outgoing.set(headers)
+    return request_id
+
+
+def outgoing_headers() -> Mapping[str, str]:
+    """The headers that a call made for the current request carries on; empty outside a request."""
+    return _outgoing.get()

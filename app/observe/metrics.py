@@ -1,0 +1,66 @@
+"""Prometheus metrics, one registry per application."""
+
+from collections.abc import Mapping
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
+_BUCKETS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30)
+
+
+class Metrics:
+    """Everything that is counted. Labels have few values: no session, tenant or text ever becomes one."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self.requests = Counter(
+            "sidecar_requests", "Requests answered.", ["endpoint", "phase", "status"], registry=self.registry
+        )
+        self.latency = Histogram(
+            "sidecar_request_seconds",
+            "Time to answer.",
+            ["endpoint", "phase"],
+            registry=self.registry,
+            buckets=_BUCKETS,
+        )
+        self.reasons = Counter(
+            "sidecar_reasons", "Answers by reason code.", ["endpoint", "phase", "reason"], registry=self.registry
+        )
+        self.recall = Counter("sidecar_recall", "Recalls by outcome.", ["reason"], registry=self.registry)
+        self.backend_calls = Counter(
+            "sidecar_openviking_calls", "Calls to OpenViking.", ["operation", "outcome"], registry=self.registry
+        )
+        self.backend_seconds = Histogram(
+            "sidecar_openviking_call_seconds",
+            "Time of a call to OpenViking.",
+            ["operation"],
+            registry=self.registry,
+            buckets=_BUCKETS,
+        )
+        self._gauges: dict[str, Gauge] = {}
+
+    def on_backend_call(self, operation: str, outcome: str, seconds: float) -> None:
+        """Count one call to the backend."""
+        self.backend_calls.labels(operation, outcome).inc()
+        self.backend_seconds.labels(operation).observe(seconds)
+
+    def on_request(self, endpoint: str, phase: str, status: int, seconds: float) -> None:
+        """Count one answered request."""
+        self.requests.labels(endpoint, phase, str(status)).inc()
+        self.latency.labels(endpoint, phase).observe(seconds)
+
+    def on_reason(self, endpoint: str, phase: str, reason: str) -> None:
+        """Count one answer's reason code; those of recalls are counted by themselves, too."""
+        self.reasons.labels(endpoint, phase, reason).inc()
+        if phase in {"transform", "full"}:
+            self.recall.labels(reason).inc()
+
+    def set_gauges(self, values: Mapping[str, float]) -> None:
+        """Set ``sidecar_<name>`` for each of ``values``; gauges appear when first set."""
+        for name, value in values.items():
+            if name not in self._gauges:
+                self._gauges[name] = Gauge(f"sidecar_{name}", name.replace("_", " "), registry=self.registry)
+            self._gauges[name].set(value)
+
+    def render(self) -> bytes:
+        """The exposition text."""
+        return generate_latest(self.registry)
