@@ -1,0 +1,83 @@
+"""Swagger UI in a real headless Chromium that can reach nothing but the sidecar."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from tests.process import sidecar
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine: apt-get install chromium"),
+]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(
+            executable_path=CHROMIUM,
+            args=[
+                "--no-sandbox",
+                "--disable-gpu",
+                "--disable-background-networking",
+                "--disable-component-update",
+                "--disable-sync",
+                "--no-first-run",
+                "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+            ],
+        )
+        yield launched
+        launched.close()
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with sidecar(tmp_path_factory.mktemp("docs") / "data") as base:
+        yield base
+
+
+@pytest.fixture
+def page(browser: Browser, url: str) -> Iterator[Page]:
+    opened = browser.new_page(viewport={"width": 1280, "height": 1800})
+    foreign: list[str] = []
+    opened.on(
+        "request", lambda request: None if request.url.startswith((url, "data:")) else foreign.append(request.url)
+    )
+    yield opened
+    opened.close()
+    assert foreign == []
+
+
+def test_try_it_out_answers_on_each_endpoint(page: Page, url: str, artifacts: Path) -> None:
+    page.goto(f"{url}/docs")
+    expect(page.get_by_role("heading", name="OpenViking sidecar")).to_be_visible()
+    operations = page.locator(".opblock")
+    expect(operations.first).to_be_visible()
+    count = operations.count()
+    assert count >= 8
+    for index in range(count):
+        operation = operations.nth(index)
+        operation.locator(".opblock-summary-control").first.click()
+        for field in operation.locator(".parameters input[type=text]").all():
+            if not field.input_value():
+                field.fill("t_unknown")
+        operation.get_by_role("button", name="Execute").click()
+        status = operation.locator(".live-responses-table .response-col_status").first
+        path = operation.locator(".opblock-summary-path").inner_text()
+        expected = "404" if "{" in path else "200"
+        expect(status, path).to_contain_text(expected, timeout=20_000)
+        operation.locator(".opblock-summary-control").first.click()
+    page.screenshot(path=artifacts / "docs.png", full_page=True)
+
+
+@pytest.fixture
+def artifacts() -> Path:
+    path = Path(__file__).parents[2] / "artifacts"
+    path.mkdir(exist_ok=True)
+    return path

@@ -1,0 +1,144 @@
+"""Every way an error can arise has the same shape and names what is wrong."""
+
+import json
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from app.core.reasons import Reason
+from tests.http.conftest import Start
+
+LIFECYCLE = ["/assemble", "/after-turn", "/compact", "/sessions/end", "/sessions/reset"]
+
+
+def problem(response: Any, status: int, code: Reason) -> dict[str, Any]:
+    assert response.status_code == status, response.text
+    assert response.headers["content-type"] == "application/problem+json"
+    body: dict[str, Any] = response.json()
+    assert body["status"] == status
+    assert body["code"] == code
+    assert body["type"].endswith(code)
+    assert body["title"]
+    assert body["requestId"] == response.headers["x-request-id"]
+    return body
+
+
+@pytest.mark.parametrize("path", LIFECYCLE)
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        (b"", "body"),
+        (b"{nope", "body"),
+        (b"[]", "body"),
+        (b'"text"', "body"),
+        (b"null", "body"),
+        (b"\xff\xfe{}", "body"),
+        (b'{"sessionId": NaN}', "body"),
+        (b'{"sessionId": 1e999}', "body"),
+        (b'{"sessionId": ' + b"9" * 5000 + b"}", "body"),
+        (b"[" * 100_000, "body"),
+        (b"{}", "sessionId"),
+        (b'{"sessionId": 7}', "sessionId"),
+        (b'{"sessionId": " "}', "sessionId"),
+        (b'{"sessionId": "s", "runtimeContext": 7}', "runtimeContext"),
+    ],
+)
+def test_a_bad_body_names_the_field(client: TestClient, path: str, body: bytes, field: str) -> None:
+    answer = client.post(path, content=body, headers={"content-type": "application/json"})
+    assert problem(answer, 400, Reason.INVALID_REQUEST)["errors"][0]["field"] == field
+
+
+@pytest.mark.parametrize(
+    ("path", "more", "field"),
+    [
+        ("/assemble", {"messages": [{"content": "x"}]}, "messages.0.role"),
+        ("/assemble", {"messages": [{"role": "user"}, {"role": 7}]}, "messages.1.role"),
+        ("/assemble", {"messages": ["x"]}, "messages.0"),
+        ("/assemble", {"messages": {}}, "messages"),
+        ("/assemble", {"tokenBudget": 0}, "tokenBudget"),
+        ("/assemble", {"token_budget": -1}, "tokenBudget"),
+        ("/assemble", {"phase": "later"}, "phase"),
+        ("/assemble", {"inject": "everywhere"}, "inject"),
+        ("/assemble", {"triggerHint": "boredom"}, "triggerHint"),
+        ("/assemble", {"deadlineMs": 0}, "deadlineMs"),
+        ("/after-turn", {"prePromptMessageCount": -1}, "prePromptMessageCount"),
+        ("/after-turn", {"advancementKey": ""}, "advancementKey"),
+        ("/after-turn", {"messages": [{"role": None}]}, "messages.0.role"),
+        ("/compact", {"keepRecentCount": "many"}, "keepRecentCount"),
+    ],
+)
+def test_a_bad_field_is_named(client: TestClient, path: str, more: dict[str, Any], field: str) -> None:
+    answer = client.post(path, json={"sessionId": "s", **more})
+    assert problem(answer, 400, Reason.INVALID_REQUEST)["errors"][0]["field"] == field
+
+
+def test_both_spellings_of_a_key_must_agree(client: TestClient) -> None:
+    answer = client.post(
+        "/after-turn", json={"sessionId": "s", "advancementKey": "a"}, headers={"Idempotency-Key": "b"}
+    )
+    assert problem(answer, 400, Reason.INVALID_REQUEST)["errors"][0]["field"] == "headers.Idempotency-Key"
+
+
+def test_unknown_paths_and_methods(client: TestClient) -> None:
+    problem(client.get("/nope"), 404, Reason.NOT_FOUND)
+    answer = client.get("/assemble")
+    problem(answer, 405, Reason.METHOD_NOT_ALLOWED)
+    assert answer.headers["allow"] == "POST"
+    problem(client.get("/turns/t_nope"), 404, Reason.NOT_FOUND)
+
+
+def test_a_large_body_is_refused_announced_or_not(start: Start) -> None:
+    client = start(limits={"max_body_bytes": 2000})
+    body = json.dumps({"sessionId": "s", "messages": [{"role": "user", "content": "x" * 3000}]}).encode()
+    problem(client.post("/assemble", content=body), 413, Reason.BODY_TOO_LARGE)
+    problem(client.post("/assemble", content=iter([body[:1500], body[1500:]])), 413, Reason.BODY_TOO_LARGE)
+
+
+@pytest.mark.parametrize("header", ["X-OpenViking-Account", "X-OpenViking-User"])
+def test_tenant_headers_are_validated(client: TestClient, header: str) -> None:
+    for bad in ("tg:1", "a b", "a@b@c", "..", "x/y"):
+        answer = client.post("/assemble", json={"sessionId": "s"}, headers={header: bad})
+        assert problem(answer, 400, Reason.INVALID_REQUEST)["errors"][0]["field"] == f"headers.{header}"
+
+
+class TestTokens:
+    def test_a_token_is_needed(self, start: Start) -> None:
+        client = start(auth={"tokens": "alpha,beta"})
+        for headers in (
+            {},
+            {"Authorization": "Bearer gamma"},
+            {"Authorization": "Basic alpha"},
+            {"Authorization": "x"},
+        ):
+            answer = client.post("/assemble", json={"sessionId": "s"}, headers=headers)
+            problem(answer, 401, Reason.UNAUTHORIZED)
+            assert answer.headers["www-authenticate"] == "Bearer"
+        assert client.post("/assemble", json={"sessionId": "s"}, headers={"Authorization": "Bearer beta"}).is_success
+
+    def test_a_bound_token_stays_with_its_tenant(self, start: Start) -> None:
+        client = start(auth={"tokens": json.dumps({"tok": {"account": "acme", "user": "alice"}})})
+        own = {"Authorization": "Bearer tok", "X-OpenViking-User": "alice"}
+        assert client.post("/assemble", json={"sessionId": "s"}, headers=own).is_success
+        for header, value in (("X-OpenViking-User", "bob"), ("X-OpenViking-Account", "other")):
+            other = {"Authorization": "Bearer tok", header: value}
+            problem(client.post("/assemble", json={"sessionId": "s"}, headers=other), 403, Reason.FORBIDDEN)
+
+    def test_every_route_but_the_open_ones_asks_for_it(self, start: Start) -> None:
+        client = start(auth={"tokens": "alpha"})
+        open_paths = {"/healthz", "/readyz", "/metrics"}
+        for path, operations in client.get("/openapi.json").json()["paths"].items():
+            for method in operations:
+                url = path.replace("{turnId}", "t").replace("{traceId}", "r")
+                status = client.request(method, url, json={"sessionId": "s"} if method == "post" else None).status_code
+                assert (status == 401) is (path not in open_paths), (method, path, status)
+
+
+class TestRequestId:
+    def test_a_good_one_comes_back(self, client: TestClient) -> None:
+        assert client.get("/healthz", headers={"X-Request-ID": "a:B-1._"}).headers["x-request-id"] == "a:B-1._"
+
+    @pytest.mark.parametrize("bad", ["", "a b", "x" * 129, "ü", "a\tb"])
+    def test_a_bad_one_is_replaced(self, client: TestClient, bad: str) -> None:
+        answer = client.get("/healthz", headers={"X-Request-ID": bad.encode()})
+        assert answer.headers["x-request-id"] not in {"", bad}

@@ -1,0 +1,77 @@
+"""Health, readiness, metrics, Swagger UI's files, and the generated documents."""
+
+import json
+from pathlib import Path
+
+from starlette.testclient import TestClient
+
+from app.api.document import documents
+from app.settings import Settings
+from docs.tables import updated, walk
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_health_and_readiness(client: TestClient) -> None:
+    assert client.get("/healthz").json() == {"status": "ok"}
+    ready = client.get("/readyz")
+    assert ready.status_code == 200
+    assert ready.json()["store"]["ok"] is True
+    assert ready.json()["backend"]["name"] == "embedded"
+
+
+def test_metrics_count_requests_and_reasons(client: TestClient) -> None:
+    client.post("/assemble", json={"sessionId": "s", "messages": [{"role": "assistant", "content": "x"}]})
+    text = client.get("/metrics").text
+    assert 'sidecar_requests_total{endpoint="/assemble",phase="transform",status="200"} 1.0' in text
+    assert 'sidecar_recall_total{reason="non_user_tail"} 1.0' in text
+    assert "sidecar_outbox_depth 0.0" in text
+
+
+def test_swagger_ui_needs_nothing_from_elsewhere(client: TestClient) -> None:
+    page = client.get("/docs").text
+    assert "http://" not in page
+    assert "https://" not in page
+    for path in ("/docs-assets/swagger-ui-bundle.js", "/docs-assets/swagger-ui.css", "/docs-assets/favicon.png"):
+        assert path in page
+        assert client.get(path).status_code == 200
+
+
+def test_the_files_in_openapi_are_those_of_the_code() -> None:
+    for name, text in documents().items():
+        assert (ROOT / "openapi" / name).read_text(encoding="utf-8") == text, f"{name}: run make openapi"
+
+
+def test_the_examples_work_as_they_stand(client: TestClient) -> None:
+    paths = client.get("/openapi.json").json()["paths"]
+    tried = 0
+    for path, operations in paths.items():
+        for operation in operations.values():
+            content = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
+            for example in content.get("examples", {}).values():
+                answer = client.post(path, json=example["value"])
+                assert answer.status_code == 200, (path, answer.text)
+                tried += 1
+    assert tried >= 6
+
+
+def test_the_readmes_tables_are_those_of_the_code() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert updated(readme) == readme, "run make docs"
+
+
+def test_each_setting_is_used() -> None:
+    code = "\n".join(
+        path.read_text(encoding="utf-8") for path in (ROOT / "app").rglob("*.py") if path.name != "settings.py"
+    )
+    own = (ROOT / "app" / "settings.py").read_text(encoding="utf-8")
+    methods = own[own.index("def parsed") :]
+    for variable, field in walk(Settings, "SIDECAR_"):
+        name = variable.removeprefix("SIDECAR_").split("__")[-1].lower()
+        assert f".{name}" in code or f"self.{name}" in methods, f"{variable} is used nowhere"
+        assert field.description, f"{variable} has no description"
+
+
+def test_documents_are_valid_json() -> None:
+    for name, text in documents().items():
+        json.loads(text), name
