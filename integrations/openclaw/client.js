@@ -1,0 +1,145 @@
+// One request to the sidecar: bounded in time, never throwing, its outcome put into one of five kinds.
+
+/** @import { Config, Outcome } from "./types.d.ts" */
+
+/** Statuses that say "this very request, never": the same bytes will be refused tomorrow too. */
+const REJECTED = new Set([400, 409, 410, 411, 413, 414, 415, 422, 431]);
+const BUSY = new Set([425, 429, 503]);
+const DEFAULT_RETRY_AFTER_MS = 5_000;
+const MAX_RETRY_AFTER_MS = 60_000;
+/** Codes of a connection that died under a request: kept alive too long, or the sidecar restarted. */
+const BROKEN_CONNECTION = new Set(["UND_ERR_SOCKET", "ECONNRESET", "EPIPE"]);
+
+/**
+ * @typedef {(path: string, body: unknown, options: {timeoutMs: number, signal?: AbortSignal}) => Promise<Outcome>} Post
+ * @typedef {{post: Post, isHealthy: (timeoutMs: number) => Promise<boolean>}} Client
+ */
+
+/**
+ * A client for one sidecar.
+ *
+ * @param {Config} config
+ * @param {typeof fetch} [fetcher]
+ * @returns {Client}
+ */
+export function createClient(config, fetcher = fetch) {
+  const headers = requestHeaders(config);
+
+  /** @type {Post} */
+  async function post(path, body, { timeoutMs, signal }) {
+    const payload = encode(body);
+    if (payload === null) return { kind: "rejected", why: "the message can not be written as JSON" };
+    if (signal?.aborted) return { kind: "aborted", why: "aborted" };
+    const limit = deadline(timeoutMs);
+    const stop = signal ? AbortSignal.any([limit.signal, signal]) : limit.signal;
+    const send = () => request(`${config.baseUrl}${path}`, { method: "POST", headers, body: payload, signal: stop });
+    try {
+      // Every path is safe to repeat: reads, turns (by their key), ends and resets.
+      return await send().catch((error) => {
+        if (BROKEN_CONNECTION.has(codeOf(error)) && !stop.aborted) return send();
+        throw error;
+      });
+    } catch (error) {
+      if (signal?.aborted) return { kind: "aborted", why: "aborted" };
+      return { kind: "down", why: limit.signal.aborted ? `no answer within ${timeoutMs} ms` : reasonOf(error) };
+    } finally {
+      limit.clear();
+    }
+  }
+
+  /** @param {string} url @param {RequestInit} options @returns {Promise<Outcome>} */
+  async function request(url, options) {
+    const response = await fetcher(url, { ...options, redirect: "error" });
+    return outcomeOf(response, await response.text());
+  }
+
+  /** @type {Client["isHealthy"]} */
+  async function isHealthy(timeoutMs) {
+    const limit = deadline(timeoutMs);
+    try {
+      const response = await fetcher(`${config.baseUrl}/healthz`, { headers, signal: limit.signal, redirect: "error" });
+      await response.arrayBuffer();
+      return response.status === 200;
+    } catch {
+      return false;
+    } finally {
+      limit.clear();
+    }
+  }
+
+  return { post, isHealthy };
+}
+
+/** @param {Config} config @returns {Record<string, string>} */
+function requestHeaders(config) {
+  return {
+    "Content-Type": "application/json",
+    ...(config.token ? { Authorization: `Bearer ${config.token}` } : {}),
+    ...(config.account ? { "X-OpenViking-Account": config.account } : {}),
+    ...(config.user ? { "X-OpenViking-User": config.user } : {}),
+  };
+}
+
+/**
+ * Aborts when the time is over. A busy host runs late timers before it looks at the network, so an answer that is
+ * already there gets one more round of the event loop.
+ *
+ * @param {number} ms
+ */
+function deadline(ms) {
+  const controller = new AbortController();
+  /** @type {NodeJS.Timeout} */
+  let timer = setTimeout(() => {
+    timer = setTimeout(() => controller.abort(new Error("deadline")), 10);
+  }, Math.max(0, ms - 10));
+  return { signal: controller.signal, clear: () => clearTimeout(timer) };
+}
+
+/** @param {Response} response @param {string} text @returns {Outcome} */
+function outcomeOf(response, text) {
+  const body = parse(text);
+  if (response.ok) {
+    return body ? { kind: "ok", body } : { kind: "down", why: "the answer is not a JSON object: is this the sidecar?" };
+  }
+  const why = `HTTP ${response.status}${typeof body?.code === "string" ? ` ${body.code}` : ""}`;
+  if (REJECTED.has(response.status)) {
+    return { kind: "rejected", why: typeof body?.detail === "string" ? `${why}: ${body.detail.slice(0, 300)}` : why };
+  }
+  if (BUSY.has(response.status)) return { kind: "busy", why, retryAfterMs: retryAfter(response) };
+  return { kind: "down", why };
+}
+
+/** @param {Response} response */
+function retryAfter(response) {
+  const seconds = Number(response.headers.get("Retry-After") ?? NaN);
+  return Number.isFinite(seconds) && seconds >= 0 ? Math.min(seconds * 1000, MAX_RETRY_AFTER_MS) : DEFAULT_RETRY_AFTER_MS;
+}
+
+/** @param {string} text @returns {Record<string, any> | null} */
+function parse(text) {
+  try {
+    const value = JSON.parse(text);
+    return value && typeof value === "object" && !Array.isArray(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+/** @param {unknown} body */
+function encode(body) {
+  try {
+    return JSON.stringify(body, (_key, value) => (typeof value === "bigint" ? String(value) : value));
+  } catch {
+    return null;
+  }
+}
+
+/** @param {any} error @returns {string} */
+function codeOf(error) {
+  return String(error?.cause?.code ?? error?.code ?? "");
+}
+
+/** @param {any} error */
+function reasonOf(error) {
+  return codeOf(error) || String(error?.cause?.message ?? error?.message ?? error);
+}

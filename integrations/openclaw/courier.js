@@ -1,0 +1,210 @@
+// Tells the sidecar what it must not miss - turns, resets, ends - once and in each session's order. Straight away when
+// it is well and nothing older waits; by way of the spool otherwise, which a loop in the background empties.
+import { PLUGIN_ID } from "./config.js";
+import { sessionOf } from "./spool.js";
+
+/**
+ * @import { Letter, Logger, Outcome } from "./types.d.ts"
+ * @import { Circuit } from "./circuit.js"
+ * @import { Client } from "./client.js"
+ * @import { Entry, Spool } from "./spool.js"
+ */
+
+const DELIVERY_TIMEOUT_MS = 15_000;
+const PROBE_TIMEOUT_MS = 2_000;
+const STATUSES = new Set(["committed", "duplicate", "skipped"]);
+
+/** @type {Outcome} */
+const GONE = { kind: "rejected", why: "not in the spool any more" };
+
+/** @typedef {"committed" | "duplicate"} Receipt */
+
+/**
+ * @param {{client: Client, circuit: Circuit, spool: Spool, logger: () => Logger}} parts
+ */
+export function createCourier({ client, circuit, spool, logger }) {
+  /** The last thing each session is busy with. @type {Map<string, Promise<unknown>>} */
+  const lanes = new Map();
+  /** @type {Promise<void> | null} */
+  let loop = null;
+  let wake = () => {};
+  let lossSaid = false;
+
+  /**
+   * Delivers or keeps a letter; never throws, and takes no longer than the time-out and one write to disk.
+   *
+   * @param {Letter} letter
+   * @param {number} timeoutMs 0 for "do not even try to send it now"
+   * @returns {Promise<Receipt>}
+   */
+  async function submit(letter, timeoutMs) {
+    const session = sessionOf(letter);
+    const turn = (lanes.get(session) ?? Promise.resolve()).then(() => sendOrKeep(letter, session, timeoutMs));
+    lanes.set(session, turn);
+    try {
+      return await turn;
+    } finally {
+      if (lanes.get(session) === turn) lanes.delete(session);
+    }
+  }
+
+  /** @param {Letter} letter @param {string} session @param {number} timeoutMs @returns {Promise<Receipt>} */
+  async function sendOrKeep(letter, session, timeoutMs) {
+    if (timeoutMs > 0 && !circuit.isOpen && !(await spool.isPending(session))) {
+      const outcome = await send(letter, timeoutMs);
+      if (outcome.kind === "ok") return outcome.body.status === "duplicate" ? "duplicate" : "committed";
+      if (outcome.kind === "rejected") {
+        sayDead(letter, outcome.why);
+        await spool.setAside(letter);
+        return "committed";
+      }
+    }
+    await keep(letter);
+    start();
+    return "committed";
+  }
+
+  /** @param {Letter} letter @param {number} timeoutMs @returns {Promise<Outcome>} */
+  async function send(letter, timeoutMs) {
+    const outcome = understood(letter, await client.post(letter.path, letter.body, { timeoutMs }));
+    if (outcome.kind === "down") circuit.failed(outcome.why);
+    if (outcome.kind === "ok") circuit.succeeded();
+    return outcome;
+  }
+
+  /** @param {Letter} letter */
+  async function keep(letter) {
+    try {
+      const where = await spool.add(letter);
+      if (where === "memory") logger().error(`${PLUGIN_ID}: the spool can not be written; a turn is kept in memory only`);
+      lossSaid = false;
+    } catch (error) {
+      if (!lossSaid) logger().error(`${PLUGIN_ID}: turns are lost from here on: ${/** @type {Error} */ (error).message}`);
+      lossSaid = true;
+    }
+  }
+
+  /** @param {Letter} letter @param {string} why */
+  function sayDead(letter, why) {
+    logger().error(`${PLUGIN_ID}: ${letter.path} was refused for good and put aside (${why})`);
+  }
+
+  /** Makes the loop run, or look again at once if it is waiting. */
+  function start() {
+    wake();
+    loop ??= run()
+      .catch((error) => logger().error(`${PLUGIN_ID}: delivery stopped: ${error}`))
+      .finally(() => {
+        loop = null;
+      });
+  }
+
+  /** Until nothing waits and the sidecar is well. Its timers keep no process alive. */
+  async function run() {
+    await spool.sweep();
+    for (;;) {
+      const well = !circuit.isOpen || (await probe());
+      const next = well ? await drain() : { waiting: 1, pauseMs: circuit.nextPauseMs() };
+      if (next.waiting === 0 && !circuit.isOpen) return;
+      await pause(next.pauseMs);
+    }
+  }
+
+  async function probe() {
+    const healthy = await client.isHealthy(PROBE_TIMEOUT_MS);
+    if (healthy) circuit.tryAgain();
+    return healthy;
+  }
+
+  /** One pass over the spool. @returns {Promise<{waiting: number, pauseMs: number}>} */
+  async function drain() {
+    const entries = await spool.list();
+    if (entries.length === 0) return { waiting: 0, pauseMs: 0 };
+    if (!(await spool.lease())) return { waiting: entries.length, pauseMs: circuit.nextPauseMs() };
+    try {
+      return await deliverAll(entries);
+    } finally {
+      await spool.release();
+    }
+  }
+
+  /**
+   * In order; a session whose letter did not get through waits as a whole, the others go on.
+   *
+   * @param {Entry[]} entries
+   */
+  async function deliverAll(entries) {
+    const blocked = new Set();
+    let delivered = 0;
+    let pauseMs = 0;
+    for (const entry of entries) {
+      if (blocked.has(entry.session)) continue;
+      if (circuit.isOpen || !(await spool.lease())) break;
+      const outcome = await deliver(entry);
+      if (outcome.kind === "ok") {
+        delivered += 1;
+      } else if (outcome.kind !== "rejected") {
+        blocked.add(entry.session);
+        pauseMs = Math.max(pauseMs, outcome.kind === "busy" ? outcome.retryAfterMs : circuit.nextPauseMs());
+      }
+    }
+    if (delivered) logger().info(`${PLUGIN_ID}: ${delivered} kept turn(s) delivered`);
+    return { waiting: (await spool.list()).length, pauseMs };
+  }
+
+  /** @param {Entry} entry @returns {Promise<Outcome>} */
+  async function deliver(entry) {
+    const letter = await spool.read(entry).catch(() => undefined);
+    if (letter === undefined) return { kind: "busy", why: "the spool can not be read", retryAfterMs: 1000 };
+    const outcome = letter ? await send(letter, DELIVERY_TIMEOUT_MS) : GONE;
+    if (outcome.kind === "ok") await spool.remove(entry);
+    if (letter && outcome.kind === "rejected") {
+      sayDead(letter, outcome.why);
+      await spool.bury(entry);
+    }
+    return outcome;
+  }
+
+  /** @param {number} ms */
+  async function pause(ms) {
+    await new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      timer.unref();
+      wake = () => {
+        clearTimeout(timer);
+        resolve(undefined);
+      };
+    });
+    wake = () => {};
+  }
+
+  /** Waits until the loop rests, at most so long. @param {number} ms */
+  async function settle(ms) {
+    if (!loop) return;
+    const running = loop;
+    await new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      running.finally(() => {
+        clearTimeout(timer);
+        resolve(undefined);
+      });
+    });
+  }
+
+  return { submit, start, settle };
+}
+
+/**
+ * An answer that does not say what became of the turn is no answer: something else listens at that address.
+ *
+ * @param {Letter} letter
+ * @param {Outcome} outcome
+ * @returns {Outcome}
+ */
+function understood(letter, outcome) {
+  if (outcome.kind !== "ok") return outcome;
+  const known = letter.path === "/after-turn" ? STATUSES.has(outcome.body.status) : typeof outcome.body.ok === "boolean";
+  return known ? outcome : { kind: "down", why: "the answer is not the sidecar's" };
+}
+
+/** @typedef {ReturnType<typeof createCourier>} Courier */

@@ -1,0 +1,50 @@
+// OpenClaw's memory in the OpenViking sidecar: registration. What each part does stands at the top of its file.
+import { PLUGIN_ID, PLUGIN_NAME, readConfig } from "./config.js";
+import { createEngine } from "./engine.js";
+import { recallHook } from "./recall.js";
+import { beforeReset, sessionEnd } from "./sessions.js";
+import { sharedRuntime } from "./state.js";
+
+/** @import { HostApi } from "./types.d.ts" */
+
+/** The host drops a prompt hook after 15 s; ours never needs its own time-out. */
+const HOOK_GRACE_MS = 1_000;
+
+/**
+ * @param {HostApi} api
+ */
+function register(api) {
+  const config = readConfig(api.pluginConfig);
+  const runtime = () => sharedRuntime(api, config);
+
+  /**
+   * Subscribes; an error stays here.
+   *
+   * @param {string} hook
+   * @param {(event: any, context: any) => unknown} handle
+   * @param {Record<string, unknown>} [options]
+   */
+  const on = (hook, handle, options) =>
+    api.on(
+      hook,
+      async (event, context) => {
+        try {
+          return await handle(event ?? {}, context ?? {});
+        } catch (error) {
+          runtime().logger().error(`${PLUGIN_ID}: ${hook} went wrong: ${error}`);
+          return undefined;
+        }
+      },
+      options,
+    );
+
+  api.registerContextEngine(PLUGIN_ID, () => createEngine(runtime()));
+  on("before_prompt_build", (event, context) => recallHook(runtime(), event, context), {
+    timeoutMs: config.recallTimeoutMs + HOOK_GRACE_MS,
+  });
+  on("before_reset", (_event, context) => beforeReset(runtime(), context));
+  on("session_end", (event, context) => sessionEnd(runtime(), event, context));
+  on("gateway_start", () => runtime().courier.start()); // what an earlier process left
+}
+
+export default { id: PLUGIN_ID, name: PLUGIN_NAME, kind: "context-engine", register };

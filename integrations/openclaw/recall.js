@@ -1,0 +1,61 @@
+// Recall: what earlier sessions know goes in front of the prompt by the hook before_prompt_build, the one place that sees
+// the current prompt and whose addition the host does not store.
+import { ask } from "./budget.js";
+import { tail, withoutImages } from "./messages.js";
+import { automationKind, scopeOf } from "./scope.js";
+
+/**
+ * @import { Runtime } from "./state.js"
+ * @typedef {{prompt?: string, currentUserMessage?: string, messages?: unknown}} PromptEvent
+ */
+
+/**
+ * The block for this run, or nothing. The host may build the prompt several times in one run (retry, overflow,
+ * another model), with the prompt decorated anew: the first recall serves them all.
+ *
+ * @param {Runtime} runtime
+ * @param {PromptEvent} event
+ * @param {Record<string, any>} context
+ * @returns {Promise<{prependContext: string} | undefined>}
+ */
+export async function recallHook(runtime, event, context) {
+  const prompt = event.currentUserMessage?.trim() ? event.currentUserMessage : event.prompt;
+  const kind = automationKind(context.sessionKey, context);
+  if (!runtime.config.recall || !prompt?.trim() || kind === "heartbeat") return undefined;
+  const session = runtime.session(scopeOf(context));
+  session.senderId = context.senderId ?? session.senderId;
+  const run = String(context.runId ?? prompt);
+  if (session.recall?.run !== run) session.recall = { run, block: recall(runtime, prompt, event, context, kind) };
+  const block = await session.recall.block;
+  return block ? { prependContext: block } : undefined;
+}
+
+/**
+ * @param {Runtime} runtime
+ * @param {string} prompt
+ * @param {PromptEvent} event
+ * @param {Record<string, any>} context
+ * @param {ReturnType<typeof automationKind>} kind
+ * @returns {Promise<string | undefined>} never rejects
+ */
+async function recall(runtime, prompt, event, context, kind) {
+  try {
+    const scope = scopeOf(context);
+    const history = tail(event.messages);
+    const isStart = history.length === 0;
+    const body = {
+      ...scope,
+      phase: "transform",
+      inject: "block",
+      messages: [...withoutImages(history).messages, { role: "user", content: prompt }],
+      ...(isStart && kind === "cron" ? { triggerHint: "cron_start" } : {}),
+      ...(isStart && kind === "subagent" ? { triggerHint: "subagent_start" } : {}),
+    };
+    const session = runtime.session(scope);
+    const answer = await ask(runtime, session, "/assemble", body, runtime.config.recallTimeoutMs);
+    return typeof answer?.contextBlock === "string" && answer.contextBlock ? answer.contextBlock : undefined;
+  } catch (error) {
+    runtime.logger().error(`openviking-sidecar: recall went wrong: ${error}`);
+    return undefined;
+  }
+}
