@@ -1,1 +1,1 @@
-"""The only place that knows OpenViking's URLs and errors."""
+"""OpenViking over HTTP: the only package that knows its URLs, its errors and httpx."""

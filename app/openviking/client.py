@@ -1,0 +1,291 @@
+"""The context backend port over OpenViking's HTTP API (facts: OpenViking 0.5.2).
+
+Each method is one request, but for `past` of a session with archives and `re_extract`. Nothing is retried here: the
+caller knows its deadline and whether a write may be repeated.
+"""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+import httpx
+
+from app.core.batches import batches
+from app.core.deadline import Clock, Deadline
+from app.core.identity import Identity, Tenant
+from app.core.turns import CapturedMessage
+from app.openviking import models
+from app.openviking.breaker import State
+from app.openviking.errors import Lane, Operation, rejected
+from app.openviking.gateway import Gateway, OnCall, Request
+from app.openviking.headers import effective_tenant, headers_for, key_for, trace_headers
+from app.openviking.health import Health
+from app.openviking.recovery import MAX_RECOVERED, beside, with_recovered
+from app.openviking.wire import to_wire
+from app.ports import (
+    Appended,
+    BackendError,
+    BackendHealth,
+    CommitReceipt,
+    CommitState,
+    CommitStatus,
+    Hit,
+    SessionPast,
+    Target,
+)
+from app.settings import OpenVikingSettings
+
+MAX_BATCH = 100
+MAX_KEEP_RECENT = 10_000
+MAX_MATCHES = 100_000
+"""Lines that a grep may give; OpenViking's own default of 256 would hide part of a long turn."""
+MAX_LISTED = 20_000
+
+_FIND = Operation("find", lane=Lane.SEARCH, of_session=False)
+_APPEND = Operation("append", writes=True)
+_ARRIVED = Operation("arrived")
+_COMMIT = Operation("commit", writes=True)
+_COMMIT_STATUS = Operation("commit_status", of_session=False)
+_PAST = Operation("past")
+_ARCHIVED = Operation("archived_messages")
+_DISCARD = Operation("discard_side_session", writes=True)
+
+T = TypeVar("T")
+
+
+class OpenVikingBackend:
+    """`ContextBackend` on an OpenViking server in ``dev``, ``api_key`` or ``trusted`` mode.
+
+    ``outgoing_headers`` gives the trace headers of the request that is being served. Call `health` once at the start:
+    it learns whose each key is, and from then on a call for another tenant than the key's owner is refused unsent.
+    """
+
+    name = "openviking"
+
+    def __init__(
+        self,
+        settings: OpenVikingSettings,
+        *,
+        transport: httpx.AsyncBaseTransport | None = None,
+        clock: Clock = time.monotonic,
+        outgoing_headers: Callable[[], Mapping[str, str]] = dict,
+        on_call: OnCall | None = None,
+    ) -> None:
+        self._settings = settings
+        self._keys = settings.keys()
+        self._common_key = settings.api_key.get_secret_value() if settings.api_key else None
+        self._passed_on = outgoing_headers
+        self._gateway = Gateway(settings, transport=transport, clock=clock, on_call=on_call)
+        self._health = Health(self._gateway, self._keys, self._common_key)
+
+    async def find(self, who: Identity, query: str, target: Target, limit: int, deadline: Deadline) -> list[Hit]:
+        """See `ContextBackend.find`. An actor peer's memories lie beside the user's own, so both are searched."""
+        tenant = effective_tenant(self._settings, who.tenant)
+        body = {
+            "query": query,
+            "limit": max(1, limit),
+            "level": models.LEAF,
+            "target_uri": _places(target, who.actor_peer),
+        }
+
+        def parse(result: Any) -> list[Hit]:
+            return models.hits(result, target, tenant.user, who.actor_peer)[:limit]
+
+        return await self._call(_FIND, who, "POST", "/api/v1/search/find", parse, deadline, body=body)
+
+    async def append(self, who: Identity, messages: Sequence[CapturedMessage], deadline: Deadline) -> Appended:
+        """See `ContextBackend.append`. Use `app.core.batches.batches` to cut a turn into what one call takes."""
+        if not 1 <= len(messages) <= MAX_BATCH:
+            raise rejected(f"a batch has 1 to {MAX_BATCH} messages")
+        body = {"messages": [to_wire(message) for message in messages]}
+        path = _session(who, "/messages/batch")
+        return await self._call(_APPEND, who, "POST", path, models.appended, deadline, body=body)
+
+    async def arrived(self, who: Identity, turn_id: str, deadline: Deadline) -> frozenset[str]:
+        """See `ContextBackend.arrived`. A grep over the session's files, live and archived."""
+        body = {"uri": _uri(who), "pattern": turn_id.replace(".", r"\."), "node_limit": MAX_MATCHES}
+
+        def parse(result: Any) -> frozenset[str]:
+            return models.source_ids(result, turn_id)
+
+        try:
+            return await self._call(_ARRIVED, who, "POST", "/api/v1/search/grep", parse, deadline, body=body)
+        except BackendError as error:
+            if error.not_found:
+                return frozenset()
+            raise
+
+    async def commit(
+        self, who: Identity, keep_recent: int, deadline: Deadline, *, new_epoch: bool = False
+    ) -> CommitReceipt:
+        """See `ContextBackend.commit`. Working memory is off in OpenViking unless each commit asks for it.
+
+        ``reset_context`` takes no messages to keep, works on a session without live messages too (the receipt then says
+        ``no_messages``), empties the context at once, and keeps the old summary out of all later ones.
+        """
+        body: dict[str, Any] = {"enable_working_memory": True}
+        body |= (
+            {"reset_context": True} if new_epoch else {"keep_recent_count": min(max(keep_recent, 0), MAX_KEEP_RECENT)}
+        )
+        return await self._call(_COMMIT, who, "POST", _session(who, "/commit"), models.receipt, deadline, body=body)
+
+    async def commit_status(self, who: Identity, task_id: str, deadline: Deadline) -> CommitStatus:
+        """See `ContextBackend.commit_status`. OpenViking forgets tasks after a while."""
+        path = f"/api/v1/tasks/{quote(task_id, safe='', errors='replace')}"
+        try:
+            return await self._call(_COMMIT_STATUS, who, "GET", path, models.commit_status, deadline)
+        except BackendError as error:
+            if error.not_found:
+                return CommitStatus(CommitState.LOST)
+            raise
+
+    async def past(self, who: Identity, token_budget: int, deadline: Deadline) -> SessionPast:
+        """See `ContextBackend.past`.
+
+        OpenViking fills ``token_budget`` with the newest messages first and gives the overview only if it still fits.
+        While a commit runs, its messages are still among the live ones. With archives there is a second request for
+        their states, and one more for each failed one.
+        """
+        found = await self._context(who, token_budget, deadline)
+        if not found.archives:
+            return found
+        archives = await self._archives(who, deadline)
+        overview, recovered = found.overview, []
+        for archive_id in archives.failed[-MAX_RECOVERED:]:
+            text = await self._overview_beside(who, archive_id, token_budget, deadline)
+            if text:
+                recovered.append((archive_id, text))
+        if not overview and archives.failed and archives.completed:
+            path = _session(who, f"/archives/{archives.completed[-1]}")
+            overview = await self._optional(_PAST, who, path, models.overview, deadline) or ""
+        return SessionPast(
+            overview=with_recovered(overview, recovered),
+            abstracts=found.abstracts,
+            messages=found.messages,
+            archives=len(archives.completed) + len(archives.failed) + len(archives.pending),
+            failed_archives=len(archives.failed) - len(recovered),
+        )
+
+    async def archived_messages(self, who: Identity, archive_id: str, deadline: Deadline) -> list[CapturedMessage]:
+        """See `ContextBackend.archived_messages`. Secrets are placeholders and long tool outputs previews by then."""
+        if not models.is_archive_id(archive_id):
+            raise rejected("not an archive id")
+        params = {"uri": f"{_uri(who)}/history/{archive_id}/messages.jsonl"}
+        path = "/api/v1/content/read"
+        return await self._call(_ARCHIVED, who, "GET", path, models.stored_messages, deadline, params=params)
+
+    async def re_extract(self, who: Identity, archive_id: str, deadline: Deadline) -> CommitReceipt:
+        """See `ContextBackend.re_extract` and `app.openviking.recovery`. The task belongs to the side session.
+
+        Safe to repeat: what the side session has is not sent again, a commit under way is answered with its task, and a
+        side session whose own extraction failed is thrown away and begun anew.
+        """
+        messages = await self.archived_messages(who, archive_id, deadline)
+        side = beside(who, archive_id)
+        stored = await self._optional(_PAST, side, _session(side), models.total_messages, deadline) or 0
+        if stored and (await self._context(side, 0, deadline)).failed_archives:
+            await self._call(_DISCARD, side, "DELETE", _session(side), lambda _: None, deadline)
+            stored = 0
+        for batch in batches(messages[stored:]):
+            await self.append(side, batch, deadline)
+        if not messages:
+            return CommitReceipt(None, None, skipped="no_messages")
+        receipt = await self.commit(side, 0, deadline)
+        if receipt.task_id:
+            return receipt
+        params = {"resource_id": side.session, "task_type": "session_commit"}
+        task_id = await self._call(
+            _COMMIT_STATUS, side, "GET", "/api/v1/tasks", models.newest_task, deadline, params=params
+        )
+        return CommitReceipt(task_id, "archive_001" if task_id else None, None if task_id else receipt.skipped)
+
+    async def health(self, deadline: Deadline) -> BackendHealth:
+        """See `ContextBackend.health`. Facts: ``version``, ``auth_mode``; of a key ``account``, ``user``, ``role``."""
+        return await self._health.check(deadline, trace_headers(self._passed_on()))
+
+    def breaker_states(self) -> dict[tuple[str, str], State]:
+        """(``account/user``, ``search`` or ``sessions``) to state, for those that are not well; for metrics."""
+        return self._gateway.breakers.states()
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        await self._gateway.aclose()
+
+    async def _context(self, who: Identity, token_budget: int, deadline: Deadline) -> SessionPast:
+        params = {"token_budget": str(max(0, token_budget))}
+        return await self._call(_PAST, who, "GET", _session(who, "/context"), models.past, deadline, params=params)
+
+    async def _archives(self, who: Identity, deadline: Deadline) -> models.Archives:
+        params = {
+            "uri": f"{_uri(who)}/history",
+            "show_all_hidden": "true",
+            "output": "original",
+            "node_limit": str(MAX_LISTED),
+        }
+        listing = await self._optional(_PAST, who, "/api/v1/fs/tree", models.archives, deadline, params=params)
+        return listing or models.Archives()
+
+    async def _overview_beside(self, who: Identity, archive_id: str, token_budget: int, deadline: Deadline) -> str:
+        side = beside(who, archive_id)
+        params = {"token_budget": str(max(0, token_budget))}
+        found = await self._optional(_PAST, side, _session(side, "/context"), models.past, deadline, params=params)
+        return found.overview if found else ""
+
+    async def _optional(
+        self,
+        operation: Operation,
+        who: Identity,
+        path: str,
+        parse: Callable[[Any], T],
+        deadline: Deadline,
+        params: Mapping[str, str] | None = None,
+    ) -> T | None:
+        """A GET of something that need not exist."""
+        try:
+            return await self._call(operation, who, "GET", path, parse, deadline, params=params)
+        except BackendError as error:
+            if error.not_found:
+                return None
+            raise
+
+    async def _call(
+        self,
+        operation: Operation,
+        who: Identity,
+        method: str,
+        path: str,
+        parse: Callable[[Any], T],
+        deadline: Deadline,
+        *,
+        body: Mapping[str, Any] | None = None,
+        params: Mapping[str, str] | None = None,
+    ) -> T:
+        tenant = effective_tenant(self._settings, who.tenant)
+        key = key_for(self._keys, self._common_key, tenant)
+        self._health.check_owner(key, tenant)
+        headers = headers_for(who, tenant, key, self._passed_on())
+        request = Request(method, path, headers, body, params)
+        return await self._gateway.call(operation, request, parse, deadline, tenant_key=_circuit(tenant))
+
+
+def _circuit(tenant: Tenant) -> str:
+    return f"{tenant.account or '-'}/{tenant.user or '-'}"
+
+
+def _places(target: Target, actor_peer: str | None) -> str | list[str]:
+    match target:
+        case Target.EXPERIENCES:  # of the user, never of a peer
+            return "viking://~/memories/experiences"
+        case Target.RESOURCES:
+            return "viking://resources"
+    own = "viking://~/memories"
+    return [own, f"viking://~/peers/{actor_peer}/memories"] if actor_peer else own
+
+
+def _session(who: Identity, rest: str = "") -> str:
+    return f"/api/v1/sessions/{quote(who.session, safe='')}{rest}"
+
+
+def _uri(who: Identity) -> str:
+    return f"viking://~/sessions/{who.session}"
