@@ -1,9 +1,9 @@
 """The injected block: how it is written, how memory text is kept inside it, how it is found and taken out again.
 
 Writer and stripper share this file because they answer for one promise: what was put in front of a person's words comes
-off again byte for byte, whatever the words and whatever the memories (contract, The injected block; issue 4, Must hold 3).
+off again byte for byte, whatever the words and the memories (contract, The injected block; issue 4, Must hold 3).
 
-What counts as a block when text is captured (contract): a closed pair of one of our tags outside a fenced code block, an
+What counts as a block when text is captured (contract): a closed pair of our tags outside a fenced code block, an
 opening tag without its end when one of our headings or marker lines follows, and a closing tag left over. Tags stand at
 two levels. *Structural* tags have a line to themselves, as every writer of blocks puts them; they are matched with each
 other first, so a tag inside a memory's sentence does not end the block, and a code fence inside the block protects
@@ -90,7 +90,7 @@ def strip_blocks(text: str) -> str:
 
 
 def code_spans(text: str) -> list[tuple[int, int]]:
-    """Where the fenced code blocks (``` or ~~~) of ``text`` stand, as in CommonMark: an unclosed one runs to the end."""
+    """Where the fenced code blocks (``` or ~~~) of ``text`` stand; as in CommonMark an unclosed one runs to the end."""
     spans: list[tuple[int, int]] = []
     fences = _fences(text)
     index = 0
@@ -116,16 +116,14 @@ _OUR_TAG_START = re.compile(rf"[<＜﹤](?=\s*+/?+\s*+(?:{_NAMES}))", re.IGNOREC
 _ROLES = (
     "user|human|assistant|ai|system|developer|tool|function|model|用户|使用者|人类|助手|助理|系统|開發者|开发者|工具"
 )
-_ROLE_TAG_START = re.compile(
-    rf"(?<!\w)<(?=\s*+/?+\s*+(?:{_ROLES})\s*+/?+>)|<(?=\||<<(?:BEGIN|END)_)", re.IGNORECASE
-)
+_ROLE_TAG_START = re.compile(rf"(?<!\w)<(?=\s*+/?+\s*+(?:{_ROLES})\s*+/?+>)|<(?=\||<<(?:BEGIN|END)_)", re.IGNORECASE)
 _LABELS = "source|score|trigger|do|avoid|scope|check"
 _ROLE_LINE = re.compile(
     rf"^(?P<lead>[ \t>*_\[(（【]*+(?:{_ROLES}|{_LABELS})[ \t*_\])）】]*+)(?=[:：])", re.IGNORECASE | re.MULTILINE
 )
 _STRUCTURE = re.compile(
-    r"^(?P<lead>[ \t>]*+)(?P<mark>#++(?=\s|$)|`{3,}+|~{3,}+|[-*+](?=[ \t]*+\[)|(?:=++|-{3,}+|\*{3,}+|_{3,}+)(?=[ \t]*+$)"
-    rf"|(?={_MARKERS}))",
+    r"^(?P<lead>[ \t>]*+)(?P<mark>#++(?=\s|$)|`{3,}+|~{3,}+|[-*+](?=[ \t]*+\[)"
+    rf"|(?:=++|-{{3,}}+|\*{{3,}}+|_{{3,}}+)(?=[ \t]*+$)|(?={_MARKERS}))",
     re.MULTILINE,
 )
 
@@ -239,8 +237,8 @@ class _Scan:
     def cut_unclosed(self) -> None:
         """Cut opening tags that have no end but a marker of ours behind them: to the end of the text.
 
-        Where a structural block of the same name follows, an inner opening took the end of this one; the cut stops there,
-        so that what a person wrote behind it is not lost.
+        Where a structural block of the same name follows, an inner opening took the end of this one; the cut stops
+        there, so that what a person wrote behind it is not lost.
         """
         waiting = sorted(index for indexes in self.open.values() for index in indexes)
         if not waiting:
@@ -302,7 +300,9 @@ class _Scan:
 def _tags(text: str) -> list[_Tag]:
     """Every tag in order. One in backticks of its own is somebody writing about it, so it is none."""
     found = [
-        tag for tag in _TAG.finditer(text) if not (text[tag.start() - 1 : tag.start()] == "`" == text[tag.end() : tag.end() + 1])
+        tag
+        for tag in _TAG.finditer(text)
+        if not (text[tag.start() - 1 : tag.start()] == "`" == text[tag.end() : tag.end() + 1])
     ]
     tags: list[_Tag] = []
     edge, first_on_line = 0, True
@@ -310,7 +310,9 @@ def _tags(text: str) -> list[_Tag]:
         gap = text[edge : tag.start()]
         _, broken, before = gap.rpartition("\n")
         first_on_line = not before.strip() and (bool(broken) or edge == 0)
-        after, broken, _ = text[tag.end() : found[index + 1].start() if index + 1 < len(found) else len(text)].partition("\n")
+        after, broken, _ = text[
+            tag.end() : found[index + 1].start() if index + 1 < len(found) else len(text)
+        ].partition("\n")
         alone = first_on_line and not after.strip() and (bool(broken) or index + 1 == len(found))
         tags.append(_Tag(tag.start(), tag.end(), tag["name"].lower(), bool(tag["close"]), alone))
         edge = tag.end()
@@ -373,7 +375,7 @@ def _without(text: str, cuts: list[_Cut]) -> str:
 
 
 def _kept(text: str, cuts: list[_Cut]) -> Iterator[str]:
-    """The pieces between the cuts. The separator behind a cut goes with it; at the end of the text the one before it."""
+    """The pieces between the cuts. The separator behind a cut goes with it; at the end of the text the one before."""
     position = 0
     for cut in cuts:
         kept = text[position : cut.start]

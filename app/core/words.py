@@ -1,7 +1,7 @@
 """Words of a text in any language, for overlap and for the embedded engine's index.
 
-Alphabetic scripts give lower-cased words. Chinese, Japanese and Korean give character bigrams: a keyword match that knows
-only ``[a-z0-9]`` finds nothing there, and trigrams miss two-character words (lessons, Recall; architecture, Libraries).
+Alphabetic scripts give lower-cased words. Chinese, Japanese and Korean give character bigrams: a match that knows only
+``[a-z0-9]`` finds nothing there, and trigrams miss two-character words (lessons, Recall; architecture, Libraries).
 Scripts that put no space between words (Thai, Lao, Khmer, Burmese) are cut the same way.
 """
 
@@ -25,13 +25,15 @@ _TOKEN = re.compile(f"(?P<run>[{_UNSPACED}]++)|{_LETTER}++(?:['’]{_LETTER}++)?
 
 STOP_WORDS = frozenset(
     """
-    a about am an and any are as at be been but by can could did do does for from had has have he her him his how i if in
-    into is it its just let like me my no not of on or our please she should so some than that the their them then there
-    these they this those to too us was we were what when where which who whom whose why will with would you your
-    我们 你们 他们 她们 咱们 什么 怎么 怎样 为什 哪里 哪个 哪些 哪儿 是谁 这个 那个 这些 那些 一个 一下 一些 可以 可不 是不 不是
-    有没 没有 的话 就是 还是 或者 以及 因为 所以 但是 如果 请问 告诉 我的 你的 他的 她的 的是 了吗 是什 么是 么样 多少 几个
+    a about am an and any are as at be been but by can could did do does for from had has have he her him his how
+    i if in into is it its just let like me my no not of on or our please she should so some than that the their them
+    then there these they this those to too us was we were what when where which who whom whose why will with would
+    you your
+    我们 你们 他们 她们 咱们 什么 怎么 怎样 为什 哪里 哪个 哪些 哪儿 是谁 这个 那个 这些 那些 一个 一下 一些 可以 可不
+    是不 不是 有没 没有 的话 就是 还是 或者 以及 因为 所以 但是 如果 请问 告诉 我的 你的 他的 她的 的是 了吗 是什 么是
+    么样 多少 几个
     我 你 他 她 它 的 了 吗 呢 吧 啊 呀 哦 嗯 是 在 有 和 与 就 都 也 还 很 请 把 被 让 给 对 这 那 哪 谁 几
-    """.split()
+    """.split()  # noqa: SIM905 (a list of quoted words would hide the words)
 )
 """Words that say nothing about what a text is about; English, and Chinese as bigrams and single characters."""
 

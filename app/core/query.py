@@ -1,0 +1,97 @@
+"""What is searched for: the latest thing a person asked, cleaned and cut to size (contract, transform)."""
+
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from app.core.cleaning import clean_user_text
+from app.core.messages import Message, Role, role_of, text_of
+from app.core.words import CJK
+
+MAX_CHARS = 4000
+"""The longest query in characters (seed, agent experience recall)."""
+MAX_EARLIER_CHARS = 1000
+"""What one earlier message may add: the latest one is what the query is about."""
+
+_JOINER = "\u200d"
+_LONGEST_CLUSTER = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """The text to search with; ``latest`` is the latest message's part, ``cut`` tells that something was left out."""
+
+    text: str
+    latest: str
+    cut: bool
+
+
+def build_query(messages: Sequence[Message], prompt: str | None = None, turns: int = 1) -> Query:
+    """The query of a turn: the latest user message, or ``prompt`` when the last message is not a user's.
+
+    With ``turns`` > 1 the user messages before it fill what is left of `MAX_CHARS`, latest first, each on its own line.
+    An empty text means that there is nothing to search for.
+    """
+    users = _user_texts(messages)
+    asked = clean_user_text(prompt or "").strip()
+    latest = asked if asked and not _ends_with_user(messages) else next(users, "") or asked
+    head = cut_text(latest, MAX_CHARS)
+    parts, room, cut = [head], MAX_CHARS - len(head), head != latest
+    for earlier in users if head else ():
+        if len(parts) >= turns:
+            break
+        if earlier in ("", latest):
+            continue
+        part = cut_text(earlier, min(room - 1, MAX_EARLIER_CHARS))
+        cut = cut or part != earlier
+        if not part:
+            break
+        parts.append(part)
+        room -= len(part) + 1
+    return Query("\n".join(parts), head, cut)
+
+
+def weight(text: str) -> int:
+    """The length of ``text`` in characters; a Chinese, Japanese or Korean one is 3 (contract, MIN_QUERY_CHARS)."""
+    text = text.strip()
+    return len(text) if text.isascii() else len(text) + 2 * CJK.subn("", text)[1]
+
+
+def cut_text(text: str, limit: int) -> str:
+    """At most ``limit`` characters of ``text``, not ending inside what a reader sees as one character."""
+    if len(text) <= limit:
+        return text
+    end = max(limit, 0)
+    for position in range(end, max(end - _LONGEST_CLUSTER, 0), -1):
+        if not _continues(text, position):
+            return text[:position].rstrip()
+    return text[:end].rstrip()
+
+
+def _user_texts(messages: Sequence[Message]) -> Iterator[str]:
+    for message in reversed(messages):
+        if role_of(message) is Role.USER:
+            yield clean_user_text(text_of(message)).strip()
+
+
+def _ends_with_user(messages: Sequence[Message]) -> bool:
+    return bool(messages) and role_of(messages[-1]) is Role.USER
+
+
+def _continues(text: str, position: int) -> bool:
+    """Whether the character at ``position`` belongs to the one before it: marks, joined emoji, skin tones, flags."""
+    here, before = text[position], text[position - 1]
+    if here == _JOINER or before == _JOINER or unicodedata.category(here).startswith("M"):
+        return True
+    return "\U0001f3fb" <= here <= "\U0001f3ff" or (
+        _is_flag_half(here) and _flag_halves_before(text, position) % 2 == 1
+    )
+
+
+def _is_flag_half(character: str) -> bool:
+    return "\U0001f1e6" <= character <= "\U0001f1ff"
+
+
+def _flag_halves_before(text: str, position: int) -> int:
+    start = max(position - _LONGEST_CLUSTER, 0)
+    return next((count for count, other in enumerate(reversed(text[start:position])) if not _is_flag_half(other)), 0)
