@@ -232,6 +232,10 @@ class LocalPast:
     epoch: int = 0
     known: bool = False
     """False when the store never saw this session."""
+    pending: tuple[CapturedMessage, ...] = ()
+    """Accepted in this epoch and not yet delivered; with these a prompt can be rebuilt before the backend has them."""
+    resetting: bool = False
+    """A reset is accepted and the backend has not carried it out yet: what it shows is the old epoch's."""
 
 
 class TurnStore(Protocol):

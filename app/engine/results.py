@@ -1,23 +1,30 @@
-"""What the use cases hand to the HTTP shell, which only renders it."""
+"""What goes into and comes out of `/assemble`'s use cases; the HTTP shell only parses and renders it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
+from typing import Any
 
+from app.core.identity import Scope
 from app.core.messages import Message
 from app.core.reasons import Reason
 from app.core.trace import GateTrace
 
 
-class AssembleStatus(StrEnum):
-    """Whether `/assemble` changed anything."""
+@dataclass(frozen=True, slots=True)
+class AssembleInput:
+    """An `/assemble` request without its transport. ``token_budget`` is positive; ``inject`` as in the contract."""
 
-    ASSEMBLED = "assembled"
-    PASSTHROUGH = "passthrough"
+    messages: tuple[Message, ...]
+    prompt: str | None
+    token_budget: int
+    inject: str = "message"
+    trigger_hint: str | None = None
+    scope: Scope = field(default_factory=Scope)
+    bypassed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class RecallItem:
+class RecalledItem:
     """One injected item; ``section`` is ``experiences`` or ``memories``."""
 
     uri: str
@@ -28,31 +35,46 @@ class RecallItem:
 
 
 @dataclass(frozen=True, slots=True)
-class RecallInfo:
+class RecallReport:
     """The response's ``recall``: what was asked, what came of it, how long it took."""
 
     trace_id: str
     query: str
     gate: GateTrace = field(default_factory=GateTrace)
-    items: tuple[RecallItem, ...] = ()
+    items: tuple[RecalledItem, ...] = ()
     timings_ms: Mapping[str, float] = field(default_factory=dict)
     degraded: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """The object of the contract's response."""
+        gate = self.gate
+        return {
+            "traceId": self.trace_id,
+            "query": self.query,
+            "gate": {"recall": gate.recall, "trigger": gate.trigger, "score": gate.score, "reason": gate.reason},
+            "items": [
+                {
+                    "uri": item.uri,
+                    "section": item.section,
+                    "category": item.category,
+                    "score": item.score,
+                    "chars": item.chars,
+                }
+                for item in self.items
+            ],
+            "timingsMs": dict(self.timings_ms),
+            "degraded": list(self.degraded),
+        }
 
 
 @dataclass(frozen=True, slots=True)
 class AssembleResult:
-    """The answer to `/assemble`, in the contract's terms. ``degraded`` is for logs: what failed although an answer was found."""
+    """The answer in the contract's terms. ``assembled`` is false for a passthrough."""
 
     messages: tuple[Message, ...]
     estimated_tokens: int
-    status: AssembleStatus
     reason: Reason
+    assembled: bool
     system_prompt_addition: str | None = None
     context_block: str | None = None
-    recall: RecallInfo | None = None
-    degraded: Reason | None = None
-
-
-def passthrough(messages: tuple[Message, ...], estimated_tokens: int, reason: Reason) -> AssembleResult:
-    """The host's own messages, untouched, and why."""
-    return AssembleResult(messages, estimated_tokens, AssembleStatus.PASSTHROUGH, reason)
+    recall: RecallReport | None = None

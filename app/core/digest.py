@@ -1,0 +1,190 @@
+"""A summary without a model, from captured messages alone: deterministic, linear, English and Chinese.
+
+It stands in for the backend's summary while extraction runs or after it failed (issue "past never goes blank"), and is
+the embedded engine's archive summary when no chat model is configured.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from app.core.summary import cut_to_tokens
+from app.core.tokens import estimate_tokens
+from app.core.turns import CapturedMessage, TextPart, ToolPart
+
+MAX_LINE_CHARS = 240
+"""Longest line of a digest; a longer sentence is cut with an ellipsis."""
+
+_LAST_STEPS = 8
+_MAX_FILES = 40
+_SENTENCES = re.compile(r"[。！？\n]+|[.!?](?=\s)")
+_DECIDED = re.compile(
+    r"\b(?:decided|decision|agreed|we'll (?:use|go)|let's (?:use|go with)|going with|go with|chose|settled on|approved|"
+    r"switch(?:ed)? to|instead of|from now on|must (?:not|never|always)|never|always)\b"
+    r"|决定|決定|确定用|選擇|选择|选用|采用|採用|约定|約定|改用|同意|统一用|以后都|以後都|必须|不要再|方案是",
+    re.IGNORECASE,
+)
+_FIXED = re.compile(
+    r"\b(?:fixed|root cause|the (?:problem|bug|issue|cause) (?:was|is)|solved|resolved|works now|passes now|"
+    r"workaround)\b"
+    r"|修复|修復|修好|解决|解決|根因|原因是|问题在于|問題在於",
+    re.IGNORECASE,
+)
+_PATH_LIKE = re.compile(r"[A-Za-z0-9_./\\~@-]+")
+_EXTENSION = re.compile(r"[A-Za-z0-9_-]\.[A-Za-z][A-Za-z0-9]{0,7}")
+_PATH_KEYS = frozenset({"path", "file", "filename", "file_path", "filepath", "filePath", "target", "notebook_path"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Section:
+    """A heading, its lines, and the share of the space that it may claim before others have taken theirs."""
+
+    heading: str
+    lines: tuple[str, ...]
+    share: float
+
+
+def digest(messages: Sequence[CapturedMessage], max_tokens: int) -> str:
+    """What happened in ``messages``, in at most about ``max_tokens`` tokens, cut at line ends; empty for no messages.
+
+    Sections: title, requests, decisions, files, errors and fixes, last steps. Each has a share of the space; what one
+    does not need goes to the next. Where a section is too long its first line and its newest ones stay.
+    """
+    sections = [section for section in _sections(messages) if section.lines]
+    if not sections or max_tokens <= 0:
+        return ""
+    left, shares = max_tokens, sum(section.share for section in sections)
+    written: list[str] = []
+    for section in sections:
+        allowed = int(left * section.share / shares)
+        text = _fitted(section, allowed)
+        shares -= section.share
+        if text:
+            written.append(text)
+            left -= estimate_tokens(text) + 1
+    return cut_to_tokens("\n\n".join(written), max_tokens)
+
+
+def one_line(text: str, limit: int = MAX_LINE_CHARS) -> str:
+    """``text`` on one line, cut to ``limit`` characters with an ellipsis."""
+    line = " ".join(text[: limit * 4].split())
+    return line if len(line) <= limit and len(text) <= limit * 4 else line[: limit - 1].rstrip() + "…"
+
+
+def _sections(messages: Sequence[CapturedMessage]) -> list[_Section]:
+    requests = [f"- {line}" for message in messages if message.role == "user" and (line := _request(message))]
+    sentences = [sentence for message in messages for text in _texts(message) for sentence in _sentences(text)]
+    fixes = [f"- {one_line(sentence)}" for sentence in sentences if _FIXED.search(sentence)]
+    title = requests[0][2:] if requests else _step(messages[0]) if messages else ""
+    return [
+        _Section("# ", (one_line(title, 100),) if title else (), 0.05),
+        _Section("## Requests", _distinct(requests), 0.3),
+        _Section("## Decisions", _distinct(f"- {one_line(s)}" for s in sentences if _DECIDED.search(s)), 0.2),
+        _Section("## Files", tuple(f"- {path}" for path in _files(messages)), 0.1),
+        _Section("## Errors and fixes", _distinct([*_errors(messages), *fixes]), 0.15),
+        _Section("## Last steps", tuple(f"- {_step(message)}" for message in messages[-_LAST_STEPS:]), 0.2),
+    ]
+
+
+def _fitted(section: _Section, limit: int) -> str:
+    if section.heading == "# ":
+        return f"# {section.lines[0]}"
+    left = limit - estimate_tokens(section.heading) - 1
+    first, *rest = section.lines
+    left -= estimate_tokens(first) + 1
+    if left < 0:
+        return ""
+    newest: list[str] = []
+    for line in reversed(rest):
+        left -= estimate_tokens(line) + 1
+        if left < 8 and len(newest) + 1 < len(rest):
+            break
+        newest.append(line)
+    omitted = len(rest) - len(newest)
+    gap = [f"- … ({omitted} more)"] if omitted else []
+    return "\n".join([section.heading, first, *gap, *reversed(newest)])
+
+
+def _request(message: CapturedMessage) -> str:
+    return one_line("\n".join(_texts(message)))
+
+
+def _step(message: CapturedMessage) -> str:
+    said = one_line(" ".join(_texts(message)), 160)
+    calls = ", ".join(_call(part) for part in _tools(message))
+    return f"{message.role}: {' · '.join(piece for piece in (said, calls) if piece)}"
+
+
+def _call(part: ToolPart) -> str:
+    outcome = "no result" if part.output is None else "failed" if part.is_error else "ok"
+    return f"{one_line(part.name, 60) or 'tool'}({one_line(_argument(part), 80)}) {outcome}"
+
+
+def _argument(part: ToolPart) -> str:
+    """The first text among the arguments: a command, a path, a query."""
+    if isinstance(part.input, dict):
+        return next((value for value in part.input.values() if isinstance(value, str)), "")
+    return part.input if isinstance(part.input, str) else ""
+
+
+def _errors(messages: Sequence[CapturedMessage]) -> Iterator[str]:
+    """Each failed call with the start of its error, and whether the same tool worked later."""
+    tools = [part for message in messages for part in _tools(message)]
+    works: set[str] = set()
+    worked_later = []
+    for part in reversed(tools):
+        worked_later.append(part.name in works)
+        if part.output is not None and not part.is_error:
+            works.add(part.name)
+    for part, later in zip(tools, reversed(worked_later), strict=True):
+        if part.is_error:
+            ending = " (a later call worked)" if later else ""
+            yield f"- {part.name}({one_line(_argument(part), 80)}): {one_line(part.output or '', 120)}{ending}"
+
+
+def _files(messages: Sequence[CapturedMessage]) -> list[str]:
+    """Paths that tools were given or people named, the latest `_MAX_FILES` in order of first mention."""
+    found: dict[str, None] = {}
+    for message in messages:
+        for part in message.parts:
+            text = part.text if isinstance(part, TextPart) else _input_text(part)
+            for word in _PATH_LIKE.findall(text):
+                path = word.strip(".-@")
+                if 3 <= len(path) <= 200 and _is_path(path):
+                    found.setdefault(path)
+    return list(found)[-_MAX_FILES:]
+
+
+def _is_path(word: str) -> bool:
+    name = word.replace("\\", "/").rpartition("/")[2]
+    stem, dot, extension = name.rpartition(".")
+    named = bool(dot) and bool(stem) and extension[:1].isalpha() and extension.isalnum() and len(extension) <= 8
+    return named and ("/" in word or len(extension) <= 5) and not word.startswith("//") and "@" not in word
+
+
+def _input_text(part: ToolPart) -> str:
+    if isinstance(part.input, dict):
+        named = [value for key, value in part.input.items() if key in _PATH_KEYS and isinstance(value, str)]
+        if named:
+            return "\n".join(named)
+    try:
+        return json.dumps(part.input, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError):
+        return ""
+
+
+def _sentences(text: str) -> list[str]:
+    return [piece.strip() for piece in _SENTENCES.split(text) if 4 <= len(piece.strip()) <= 2000]
+
+
+def _texts(message: CapturedMessage) -> list[str]:
+    return [part.text for part in message.parts if isinstance(part, TextPart)]
+
+
+def _tools(message: CapturedMessage) -> list[ToolPart]:
+    return [part for part in message.parts if isinstance(part, ToolPart)]
+
+
+def _distinct(lines: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(lines))

@@ -1,0 +1,218 @@
+"""`preflight`: the archived past of a session becomes one summary message, the live messages stay (contract).
+
+Messages are taken out only when their prints say that they are archived, so what the backend does not have yet is never
+dropped; calls and results go together or not at all.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import accumulate
+
+from app.core.capture import captured_messages
+from app.core.digest import digest, one_line
+from app.core.messages import Message, Role, is_excluded, role_of
+from app.core.pairs import Unit, units
+from app.core.prints import archived, print_of
+from app.core.rebuild import rebuilt
+from app.core.summary import (
+    FRAME_TOKENS,
+    GUIDE,
+    INDEX_HEADING,
+    acknowledgement,
+    contained,
+    cut_to_tokens,
+    is_summary,
+    own_messages,
+    summary_body,
+    summary_message,
+)
+from app.core.tokens import estimate_tokens, message_tokens
+from app.core.turns import CapturedMessage
+
+_NO_TIME = datetime.fromtimestamp(0, UTC)
+"""A digest shows no times, so messages that are captured only for one need none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What is known of the part of a session that the prompt no longer shows, and how to tell that part."""
+
+    overview: str = ""
+    """The backend's summary of everything archived and extracted."""
+    abstracts: tuple[tuple[str, str], ...] = ()
+    """(archive id, abstract), oldest first."""
+    unsummarised: tuple[CapturedMessage, ...] = ()
+    """Archived messages that ``overview`` does not cover."""
+    live: tuple[CapturedMessage, ...] = ()
+    """Stored messages that are not archived: the prompt is rebuilt from them when the host has none."""
+    archived_prints: tuple[str, ...] = ()
+    """Of the archived host messages, oldest first."""
+    seen_prints: tuple[str, ...] = ()
+    """Of the whole session; needed only for messages without a time (see `app.core.prints.archived`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Assembled:
+    """The messages for the prompt. ``changed`` is false when they are the host's own and nothing else."""
+
+    messages: tuple[Message, ...]
+    system_addition: str | None
+    estimated_tokens: int
+    changed: bool
+
+
+def assemble_past(
+    messages: Sequence[Message], past: Past, *, token_budget: int, summary_share: float, prompt_follows: bool = False
+) -> Assembled:
+    """The prompt's messages: leading system messages, the summary, then the live messages within ``token_budget``.
+
+    The summary takes at most ``summary_share`` of the budget. ``prompt_follows``: the host will put one more user
+    message behind these. Running this on its own output changes nothing. Linear in the size of the input.
+    """
+    own = own_messages(messages)
+    host = [message for message, ours in zip(messages, own, strict=True) if not ours]
+    kept, gone = _without_archived(host, past)
+    if past.live and all(role_of(message) is Role.SYSTEM for message in host):
+        kept = [*host, *rebuilt(past.live)]
+    room = int(token_budget * summary_share) - FRAME_TOKENS
+    body = _body(past, gone, room) or _former_body(messages, room)
+    head = [summary_message(body)] if body else []
+    addition = GUIDE if body else None
+    fixed = sum(map(message_tokens, [*head, acknowledgement()])) + estimate_tokens(GUIDE) if body else 0
+    front, live = _within_budget(kept, token_budget - fixed)
+    final = [*front, *head, *live]
+    if _needs_acknowledgement(final, len(front) + len(head), prompt_follows):
+        final.insert(len(front) + len(head), acknowledgement())
+    return Assembled(
+        messages=tuple(final),
+        system_addition=addition,
+        estimated_tokens=sum(map(message_tokens, final)) + estimate_tokens(addition or ""),
+        changed=bool(body) or len(live) + len(front) != len(messages),
+    )
+
+
+def _without_archived(host: Sequence[Message], past: Past) -> tuple[list[Message], list[Message]]:
+    """The messages that stay and those that are archived.
+
+    A unit of calls and results goes only as a whole. Where taking messages out would make two user messages meet that
+    did not before, the last assistant unit between them stays.
+    """
+    if not past.archived_prints:
+        return list(host), []
+    prints = [print_of(message) for message in host]
+    flags = archived(prints, past.archived_prints, past.seen_prints)
+    gone: set[int] = set()
+    last_user, spare = False, None
+    for unit in units(host):
+        printed = [index for index in unit if prints[index]]
+        if printed and all(flags[index] for index in printed):
+            gone.update(printed)
+            if not _from_user(host[unit.start]):
+                spare = printed
+        if any(index not in gone for index in unit):
+            if last_user and spare and _from_user(host[unit.start]):
+                gone.difference_update(spare)
+            last_user, spare = _from_user(host[unit.stop - 1]), None
+    kept = [message for index, message in enumerate(host) if index not in gone]
+    return kept, [message for index, message in enumerate(host) if index in gone]
+
+
+def _body(past: Past, gone: Sequence[Message], room: int) -> str:
+    """The summary's text within ``room`` tokens: overview, digest of what it does not cover, archive index if it fits.
+
+    When neither is there although messages were taken out, these are digested, so that the past never goes blank.
+    """
+    unsummarised = past.unsummarised
+    if not past.overview and not past.abstracts and not unsummarised:
+        unsummarised = captured_messages(gone, _NO_TIME)
+    overview = contained(past.overview)
+    newer = contained(digest(unsummarised, room // 2 if overview else room))
+    overview = cut_to_tokens(overview, room - estimate_tokens(newer) - 1 if newer else room)
+    text = "\n\n".join(part for part in (overview, newer) if part)
+    lines = [f"- {one_line(contained(name), 80)}: {one_line(contained(abstract))}" for name, abstract in past.abstracts]
+    return "\n\n".join(part for part in (text, _index(lines, room - estimate_tokens(text) - 1)) if part)
+
+
+def _index(lines: Sequence[str], room: int) -> str:
+    """The newest archives' abstracts that fit, oldest first, under their heading."""
+    left = room - estimate_tokens(INDEX_HEADING) - 1
+    fitting: list[str] = []
+    for line in reversed(lines):
+        left -= estimate_tokens(line) + 1
+        if left < 0:
+            break
+        fitting.append(line)
+    return "\n".join([INDEX_HEADING, *reversed(fitting)]) if fitting else ""
+
+
+def _former_body(messages: Sequence[Message], room: int) -> str:
+    """The text of our own earlier summary that the host sent back; the last one, should there be several."""
+    former = next((message for message in reversed(messages) if is_summary(message)), None)
+    return cut_to_tokens(summary_body(former), room) if former else ""
+
+
+def _within_budget(kept: Sequence[Message], budget: int) -> tuple[list[Message], list[Message]]:
+    """The leading system messages, and the rest without its oldest turns as far as ``budget`` asks for it.
+
+    Cut at the start of a turn where one fits. Where not even the last turn fits, its question stays and the oldest
+    steps behind it leave, calls and results together. A host's own compaction summary at the head is not cut. The
+    newest unit always stays.
+    """
+    systems = _leading(kept, {Role.SYSTEM})
+    pinned = systems + _leading(kept[systems:], {Role.SUMMARY})
+    front, head, rest = list(kept[:systems]), list(kept[systems:pinned]), list(kept[pinned:])
+    costs = [message_tokens(message) for message in rest]
+    budget -= sum(map(message_tokens, kept[:pinned]))
+    if sum(costs) <= budget:
+        return front, head + rest
+    steps = units(rest)
+    weights = [sum(costs[step.start : step.stop]) for step in steps]
+    turns = [index for index, step in enumerate(steps) if role_of(rest[step.start]) is Role.USER]
+    first = _first_fitting(weights, budget)
+    turn = next((index for index in turns if index >= first), None)
+    if turn is not None:
+        return front, head + rest[steps[turn].start :]
+    if not turns:
+        return front, head + rest[steps[first].start :]
+    question = turns[-1]
+    first = _first_fitting(weights[question + 1 :], budget - weights[question]) + question + 1
+    return front, head + _messages(rest, [steps[question], *_not_user(rest, steps[first:])])
+
+
+def _first_fitting(weights: Sequence[int], budget: int) -> int:
+    """The index from which the rest of ``weights`` fits into ``budget``; the last one when nothing fits."""
+    fitting = sum(total <= budget for total in accumulate(reversed(weights)))
+    return len(weights) - max(1, fitting)
+
+
+def _not_user(rest: Sequence[Message], steps: Sequence[Unit]) -> Sequence[Unit]:
+    """The steps from the first that does not speak as ``user`` (an orphan result in Anthropic's style does)."""
+    start = next((index for index, step in enumerate(steps) if not _from_user(rest[step.start])), len(steps))
+    return steps[start:]
+
+
+def _messages(rest: Sequence[Message], steps: Sequence[Unit]) -> list[Message]:
+    return [rest[index] for step in steps for index in step]
+
+
+def _needs_acknowledgement(final: Sequence[Message], position: int, prompt_follows: bool) -> bool:
+    """Would a user message of ours or of a rebuild meet one behind ``position``? Without a summary there is none."""
+    if position == 0 or not is_summary(final[position - 1]):
+        return False
+    if position == len(final):
+        return prompt_follows
+    behind = final[position]
+    return (
+        _from_user(behind)
+        or role_of(behind) is Role.SUMMARY
+        or (role_of(behind) is Role.CUSTOM and not is_excluded(behind))
+    )
+
+
+def _from_user(message: Message) -> bool:
+    return message.get("role") == "user" or role_of(message) is Role.USER
+
+
+def _leading(messages: Sequence[Message], roles: set[Role]) -> int:
+    return next((index for index, message in enumerate(messages) if role_of(message) not in roles), len(messages))

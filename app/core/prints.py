@@ -1,0 +1,125 @@
+"""Prints: short hashes by which a host's message is known again, whether it comes alone or in a resent history.
+
+A print covers who spoke, when (if the host says so), the cleaned text, the tool calls and the tool results. It does not
+cover what hosts change between the end of a turn and the next prompt (OpenClaw rig, assemble): tool-call ids,
+``details``, images, thinking, white space, and the marker lines around a host's internal context.
+"""
+
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from app.core.cleaning import clean_assistant_text, clean_tool_text, clean_user_text
+from app.core.messages import Message, Role, role_of, text_of, time_of, tool_calls, tool_results
+
+_PRINTED = frozenset({Role.USER, Role.ASSISTANT, Role.TOOL})
+_TIMED = "@"
+_MARKER = re.compile(r"<<<[A-Z_]{1,64}>>>")
+
+
+def print_of(message: Message, *, timed: bool = True) -> str | None:
+    """The message's print, or None for what is never captured as conversation: system, summary, custom, unknown roles.
+
+    It starts with ``@`` when the message carries a time; with ``timed`` false the time is left out of it.
+    """
+    role = role_of(message)
+    if role not in _PRINTED:
+        return None
+    moment = time_of(message) if timed else None
+    stamp = f"{_TIMED}{round(moment.timestamp() * 1000)}" if moment else ""
+    parts = [role.value, stamp, _squeezed(said_in(message, role))]
+    parts += [f"{call.name}({_canonical(call.arguments)})" for call in tool_calls(message)]
+    parts += [_squeezed(clean_tool_text(result.text)) for result in tool_results(message)]
+    digest = hashlib.blake2b("\x1f".join(parts).encode("utf-8", "surrogatepass"), digest_size=12)
+    return f"{_TIMED if moment else ''}{digest.hexdigest()}"
+
+
+def said_in(message: Message, role: Role) -> str:
+    """What a user or assistant message says, cleaned; nothing for any other role."""
+    if role is Role.USER:
+        return clean_user_text(text_of(message))
+    return clean_assistant_text(text_of(message)) if role is Role.ASSISTANT else ""
+
+
+def is_timed(print_: str) -> bool:
+    """True when the print's message carried a time, so that equal prints mean the same message."""
+    return print_.startswith(_TIMED)
+
+
+def known(prints: Sequence[str | None], recorded: Sequence[str]) -> list[bool]:
+    """For each of a host's messages: is it among the ``recorded`` ones (oldest first)?
+
+    Messages with a time are compared as a multiset. Those without one only prove themselves in order: the longest
+    beginning of the host's list that is an end of the record is known (a host that resends its history), and nothing
+    else is, because equal words in two turns are two messages. Linear in both lengths.
+    """
+    timed = Counter(print_ for print_ in recorded if is_timed(print_))
+    untimed = [print_ for print_ in prints if print_ and not is_timed(print_)]
+    aligned = _overlap([print_ for print_ in recorded if not is_timed(print_)], untimed)
+    found = []
+    for print_ in prints:
+        if print_ is None:
+            found.append(False)
+        elif is_timed(print_):
+            found.append(timed[print_] > 0)
+            timed[print_] -= 1
+        else:
+            found.append(aligned > 0)
+            aligned -= 1
+    return found
+
+
+def archived(prints: Sequence[str | None], gone: Sequence[str], seen: Sequence[str] = ()) -> list[bool]:
+    """For each of a host's messages: is it among the archived ones, ``gone`` (oldest first)?
+
+    ``seen`` is the record of the whole session and starts with ``gone``; it is needed for messages without a time.
+    There the host's list is laid over the whole record, so that equal words in a turn that is still live are not
+    mistaken for archived ones; where it does not fit at all, it is laid over ``gone`` alone. Linear.
+    """
+    found = known(prints, [print_ for print_ in gone if is_timed(print_)])
+    untimed = [print_ for print_ in prints if print_ and not is_timed(print_)]
+    before = [print_ for print_ in gone if not is_timed(print_)]
+    if not untimed or not before:
+        return found
+    record = [print_ for print_ in seen if not is_timed(print_)]
+    live = len(record) - len(before) if record[: len(before)] == before else 0
+    laid = _overlap(record, untimed) if live else 0
+    left = max(0, laid - live) if laid else _overlap(before, untimed)
+    for index, print_ in enumerate(prints):
+        if print_ and not is_timed(print_):
+            found[index] = left > 0
+            left -= 1
+    return found
+
+
+def _overlap(before: Sequence[str], after: Sequence[str]) -> int:
+    """The length of the longest end of ``before`` that is a beginning of ``after``, by the prefix function."""
+    pattern = after[: len(before)]
+    if not pattern:
+        return 0
+    borders = [0] * len(pattern)
+    length = 0
+    for index in range(1, len(pattern)):
+        while length and pattern[index] != pattern[length]:
+            length = borders[length - 1]
+        length += pattern[index] == pattern[length]
+        borders[index] = length
+    matched = 0
+    for item in before[len(before) - len(pattern) :]:
+        while matched and (matched == len(pattern) or item != pattern[matched]):
+            matched = borders[matched - 1]
+        matched += item == pattern[matched]
+    return matched
+
+
+def _squeezed(text: str) -> str:
+    return "".join(_MARKER.sub("", text).split())
+
+
+def _canonical(value: object) -> str:
+    try:
+        return json.dumps(value, sort_keys=True, separators=(",", ":"))
+    except (TypeError, ValueError, RecursionError):
+        return "?"

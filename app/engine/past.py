@@ -1,0 +1,124 @@
+"""`preflight`: the session's past for the prompt, from the backend and from what the store knows, whichever answers."""
+
+import asyncio
+
+import structlog
+
+from app.core.deadline import Deadline
+from app.core.identity import Identity
+from app.core.messages import Message, time_of
+from app.core.past import Past, assemble_past
+from app.core.reasons import Reason
+from app.core.tokens import message_tokens
+from app.engine.results import AssembleInput, AssembleResult
+from app.errors import SidecarError
+from app.ports import BackendError, ContextBackend, LocalPast, SessionPast, TurnStore
+from app.settings import Settings
+
+log = structlog.get_logger(__name__)
+
+RESERVE_S = 0.05
+"""Kept back from the deadline for the work after the backend's answer: a late backend must not make us late."""
+
+_NOTHING = SessionPast(overview="", abstracts=(), messages=())
+
+
+async def preflight(
+    who: Identity,
+    asked: AssembleInput,
+    deadline: Deadline,
+    *,
+    backend: ContextBackend,
+    store: TurnStore,
+    settings: Settings,
+) -> AssembleResult:
+    """The messages with the archived past replaced by its summary (contract, `preflight`). Never raises for a backend.
+
+    When the backend fails or is late, the last summary that the store kept and a digest of what it does not cover take
+    its place. The answer is ``ok`` when anything was replaced or rebuilt, else a passthrough with the reason.
+    """
+    if asked.bypassed:
+        return _passthrough(asked.messages, Reason.SESSION_BYPASSED)
+    (stored, trouble), local = await asyncio.gather(
+        _backend_past(backend, who, asked.token_budget, deadline), _local_past(store, who, asked.messages)
+    )
+    known, seen = local
+    past = _combined(stored, known, seen)
+    assembled = await asyncio.to_thread(
+        assemble_past,
+        asked.messages,
+        past,
+        token_budget=asked.token_budget,
+        summary_share=settings.capture.summary_share,
+        prompt_follows=bool(asked.prompt and asked.prompt.strip()),
+    )
+    if not assembled.changed:
+        return _passthrough(asked.messages, _why_unchanged(trouble, known))
+    return AssembleResult(
+        messages=assembled.messages,
+        estimated_tokens=assembled.estimated_tokens,
+        reason=Reason.OK,
+        assembled=True,
+        system_prompt_addition=assembled.system_addition,
+    )
+
+
+async def _backend_past(
+    backend: ContextBackend, who: Identity, token_budget: int, deadline: Deadline
+) -> tuple[SessionPast, Reason | None]:
+    """What the backend has, and what went wrong. An unknown session is nothing, with its reason."""
+    try:
+        within = Deadline(deadline.at - min(RESERVE_S, deadline.remaining / 4), deadline.clock)
+        async with asyncio.timeout(within.remaining):
+            return await backend.past(who, token_budget, within), None
+    except TimeoutError:
+        reason = Reason.DEADLINE_EXCEEDED
+    except BackendError as error:
+        reason = Reason.SESSION_NOT_FOUND if error.not_found else error.reason
+    if reason is not Reason.SESSION_NOT_FOUND:
+        log.warning("past_from_store", reason=str(reason))
+    return _NOTHING, reason
+
+
+async def _local_past(
+    store: TurnStore, who: Identity, messages: tuple[Message, ...]
+) -> tuple[LocalPast, tuple[str, ...]]:
+    """What the store has, and all prints of the session where messages without a time need them."""
+    try:
+        known = await store.local_past(who)
+        if known.prints and any(time_of(message) is None for message in messages):
+            return known, await store.seen_prints(who)
+        return known, ()
+    except SidecarError as error:
+        log.warning("past_without_store", reason=str(error.code))
+        return LocalPast(), ()
+
+
+def _combined(stored: SessionPast, known: LocalPast, seen: tuple[str, ...]) -> Past:
+    """Both views as one. While a reset is on its way the backend still shows the old epoch, so it is not asked.
+
+    A prompt can be rebuilt from what the backend holds live and what has not reached it yet, without what the store has
+    cleared: the backend still lists that while its extraction runs.
+    """
+    if known.resetting:
+        stored = _NOTHING
+    cleared = {message.source_id for message in known.unsummarised if message.source_id}
+    live = {message.source_id or index: message for index, message in enumerate((*stored.messages, *known.pending))}
+    return Past(
+        overview=stored.overview or known.summary,
+        abstracts=stored.abstracts,
+        unsummarised=known.unsummarised,
+        live=tuple(message for message in live.values() if message.source_id not in cleared),
+        archived_prints=known.prints,
+        seen_prints=seen,
+    )
+
+
+def _why_unchanged(trouble: Reason | None, known: LocalPast) -> Reason:
+    if trouble is Reason.SESSION_NOT_FOUND and known.known:
+        return Reason.NO_SESSION_DATA
+    return trouble or Reason.NO_SESSION_DATA
+
+
+def _passthrough(messages: tuple[Message, ...], reason: Reason) -> AssembleResult:
+    return AssembleResult(messages, sum(map(message_tokens, messages)), reason, assembled=False)
