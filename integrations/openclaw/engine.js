@@ -27,7 +27,7 @@ export function createEngine(runtime) {
   /** The turn's state; a new engine instance is a new turn, with a new time budget. @param {Record<string, any>} params */
   function sessionOfTurn(params) {
     const session = runtime.session(scopeOf(params));
-    if (session.turn !== turn) Object.assign(session, { turn, spentMs: 0, senderId: undefined });
+    if (session.turn !== turn) Object.assign(session, { turn, spentMs: 0 });
     return session;
   }
 
@@ -47,8 +47,9 @@ export function createEngine(runtime) {
     hasAssembled = true;
     if (!config.compaction || (isLoop && own.estimatedTokens <= (params.tokenBudget ?? Infinity))) return own;
     const session = sessionOfTurn(params);
-    const scope = scopeOf(params, session);
+    const scope = scopeOf(params);
     session.isEnded = false;
+    session.senderId = undefined; // the hook that comes next knows this turn's
     // Until a reset is through, the sidecar would still show the past that the user has just put away.
     if (await runtime.spool.isPending(sessionOf({ path: "/sessions/reset", body: scope }), "reset")) return own;
 

@@ -1,0 +1,73 @@
+// A host in small: registers a copy of the plugin as OpenClaw does and calls what it registered.
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+let copies = 0;
+
+/** A directory that is gone after the test. @param {import("node:test").TestContext} t */
+export function freshDir(t) {
+  const dir = mkdtempSync(join(tmpdir(), "openviking-sidecar-"));
+  t.after(() => rmSync(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+/**
+ * Loads one more copy of the plugin, modules of its own and all but what the copies share on purpose.
+ *
+ * @param {Record<string, unknown>} pluginConfig
+ * @returns {Promise<{engine: () => any, fire: (hook: string, event: any, context: any) => Promise<any>, log: string[]}>}
+ */
+export async function loadPlugin(pluginConfig) {
+  const plugin = (await import(`../index.js?copy=${++copies}`)).default;
+  /** @type {Map<string, Function>} */
+  const hooks = new Map();
+  /** @type {string[]} */
+  const log = [];
+  /** @type {() => any} */
+  let engine = () => assertNever();
+  const say = (/** @type {string} */ level) => (/** @type {string} */ message) => void log.push(`${level} ${message}`);
+  plugin.register({
+    pluginConfig,
+    logger: { info: say("info"), warn: say("warn"), error: say("error") },
+    registerContextEngine: (/** @type {string} */ _id, /** @type {() => any} */ factory) => (engine = factory),
+    on: (/** @type {string} */ hook, /** @type {Function} */ handler) => hooks.set(hook, handler),
+  });
+  return { engine: () => engine(), fire: async (hook, event, context) => hooks.get(hook)?.(event, context), log };
+}
+
+function assertNever() {
+  throw new Error("the plugin registered no engine");
+}
+
+/** What an engine call of this session carries. @param {string} name */
+export function sessionParams(name) {
+  return { sessionId: `id-${name}`, sessionKey: `agent:main:${name}` };
+}
+
+/** A turn as the host commits it. @param {string} name @param {number} n @param {Record<string, unknown>} [more] */
+export function turn(name, n, more = {}) {
+  const messages = [
+    { role: "user", content: `question ${n}\nsecond line`, timestamp: 1000 + n },
+    { role: "assistant", content: [{ type: "text", text: `answer ${n}` }], timestamp: 1001 + n },
+  ];
+  return { ...sessionParams(name), advancementKey: `${name}-${n}`, messages, runtimeContext: { tokenBudget: 9000 }, ...more };
+}
+
+/** Letters in a spool directory. @param {string} dir */
+export function lettersIn(dir) {
+  try {
+    return readdirSync(dir).filter((name) => /^\d.*\.json$/.test(name)).sort();
+  } catch {
+    return [];
+  }
+}
+
+/** Waits for something that the background does. @param {() => unknown} condition @param {string} what */
+export async function eventually(condition, what) {
+  const end = performance.now() + 10_000;
+  while (!condition()) {
+    if (performance.now() > end) throw new Error(`it never came: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
