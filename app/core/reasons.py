@@ -30,6 +30,13 @@ class Reason(StrEnum):
     NO_SESSION_DATA = "no_session_data", "The backend knows no archived past for this session."
     SESSION_NOT_FOUND = "session_not_found", "The backend does not know this session yet."
 
+    # the experience gate (recall.gate.reason)
+    EXPERIENCE_DISABLED = "experience_disabled", "Experience recall is switched off."
+    TASK_TOO_SHORT = "task_too_short", "The message is too short to tell whether it is a task."
+    FORCED = "forced", "A trigger hint or a scheduled run asks for experiences without the gate."
+    TASK = "task", "The message asks for something to be done."
+    NOT_A_TASK = "not_a_task", "The message asks for nothing to be done, so no experience is looked up."
+
     # /after-turn
     HEARTBEAT = "heartbeat", "A heartbeat turn is not captured."
     CAPTURE_DISABLED = "capture_disabled", "Capture is switched off."

@@ -1,0 +1,161 @@
+"""An agent experience: reading its file, and rendering it as the guidance that stands in the block.
+
+Source: agent-experience design, sections 4 and 5. OpenViking writes `## Situation / ## Approach / ## Reflect` and a
+`<!-- MEMORY_FIELDS {json} -->` trailer; the block shows Trigger and Scope (from Situation), Do (from Approach), Avoid (from
+Reflect) and Check (from Reflect or Approach). No heading is ever empty. All text passes the fence: it is data.
+"""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import unquote
+
+from app.core.fence import neutralise_line
+from app.core.hits import Hit
+
+MAX_NAME_CHARS = 120
+MAX_LINES = 40
+"""Lines taken from one section. A longer section is no lesson any more, and the budget would drop the whole item."""
+
+_DIRECTORY = "/memories/experiences/"
+_CATEGORIES = frozenset({"experience", "experiences", "agent_experience", "agent_experiences"})
+_HEADING = re.compile(
+    r"[ \t]{0,3}(?:#{1,6}[ \t]*|\*\*|__)(?P<title>[^\n#*_]{1,60}?)[ \t]*[:：]?[ \t]*(?:\*\*|__|#{1,6})?[ \t]*[:：]?[ \t]*"
+)
+_TITLES = {
+    "situation": "situation", "context": "situation", "trigger": "situation", "scenario": "situation", "情境": "situation", "场景": "situation",
+    "情况": "situation", "approach": "approach", "actions": "approach", "steps": "approach", "solution": "approach", "做法": "approach", "方法": "approach",
+    "步骤": "approach", "reflect": "reflect", "reflection": "reflect", "reflections": "reflect", "lessons": "reflect", "反思": "reflect", "复盘": "reflect", "教训": "reflect",
+}  # fmt: skip
+_TRAILER = re.compile(r"<!--\s{0,200}MEMORY_FIELDS")
+_BULLET = re.compile(r"(?:[-*+•·]|\d{1,3}[.)、])[ \t]+|[•·-](?=\S)|\d{1,3}、")
+_AVOIDING = re.compile(
+    r"\b(?:avoid\w*|never|don't|do not|must not|should not|shouldn't|mustn't|stop|instead of|rather than|beware|careful|caution|wrong|mistake|pitfall|trap|worse|fails?|failed|"
+    r"broke|breaks|hid|hides|masks?|loses?|lost|costs?|wasted|without|no longer|not to|cannot|can't)\b|不要|不能|不可|不应|不得|避免|切勿|切忌|别|勿|禁止|严禁|防止|误|坑|否则|会导致|而不是|错误|失败",
+    re.IGNORECASE,
+)
+_CHECKING = re.compile(
+    r"\b(?:verif\w*|check\w*|confirm\w*|validat\w*|ensure\w*|make sure|tests?|tested|testing|assert\w*|compare|inspect|review|monitor|prove|measure|re-?run|run the|pass(?:es|ed)?|diff|dry[- ]run|look at|count)\b"
+    r"|验证|确认|检查|核对|核实|校验|测试|确保|复查|观察|对比|回归|比对|监控|通过",
+    re.IGNORECASE,
+)
+_STRICT = re.compile(
+    r"\b(?:avoid\w*|never|don't|do not|must not|should not|shouldn't)\b|不要|不能|避免|切勿|切忌|禁止|严禁|勿|别",
+    re.IGNORECASE,
+)
+_SENTENCE = re.compile(r"[^.!?。！？\n]{1,400}[.!?。！？]?")
+
+_NO_TRIGGER = "When the task resembles this experience."
+_NO_DO = "Follow the experience only where it fits the task at hand."
+_NO_AVOID = "Repeating it unchanged where the situation differs."
+_NO_CHECK = "The result, before calling the task done."
+
+
+@dataclass(frozen=True, slots=True)
+class Experience:
+    """What an experience file says: lines without bullets, in the file's order; a section that is missing is empty."""
+
+    name: str
+    situation: tuple[str, ...] = ()
+    approach: tuple[str, ...] = ()
+    reflect: tuple[str, ...] = ()
+    preface: tuple[str, ...] = ()
+    """What stands before the first known heading; the whole text when there is none."""
+
+    @property
+    def structured(self) -> bool:
+        """True when at least two of the three sections are there."""
+        return sum(map(bool, (self.situation, self.approach, self.reflect))) >= 2
+
+
+def is_experience(uri: str, category: str = "", text: str = "") -> bool:
+    """Whether a hit is an experience: by its URI, by its category, or (if ``text`` is given) by its sections."""
+    if category.strip().lower() in _CATEGORIES or _DIRECTORY in uri:
+        return True
+    return bool(text) and parse_experience(uri, text).structured
+
+
+def parse_experience(uri: str, text: str) -> Experience:
+    """Read an experience file: headings of any case and level, bullets or prose. Never fails; linear."""
+    body, named = _without_trailer(text)
+    sections: dict[str, list[str]] = {"preface": []}
+    current = "preface"
+    for line in body.splitlines():
+        heading = _HEADING.fullmatch(line[:100])
+        if heading:
+            # An unknown heading belongs to the section it stands in ("### Step 2" under Approach).
+            title = _TITLES.get(heading["title"].strip().lower())
+            if title:
+                current = title
+                sections.setdefault(current, [])
+            continue
+        said = _BULLET.sub("", line.strip(), count=1) if _BULLET.match(line.strip()) else line.strip()
+        if said and len(sections[current]) < MAX_LINES:
+            sections[current].append(said)
+    lines = {title: tuple(found) for title, found in sections.items()}
+    return Experience(named or _name_in(uri), **lines)
+
+
+def render_experience(hit: Hit) -> str:
+    """The item as the contract has it, from ``### Experience:`` to the last line under ``Check:``; no newline at the end."""
+    experience = parse_experience(hit.uri, hit.text)
+    trigger = experience.situation or _first_sentence(experience.preface) or (_NO_TRIGGER,)
+    do = experience.approach or _after_first_sentence(experience.preface) or experience.reflect or (_NO_DO,)
+    avoid, check = _avoid_and_check(experience)
+    fields = (("Trigger", trigger), ("Do", do), ("Avoid", avoid), ("Scope", trigger), ("Check", check))
+    head = [
+        f"### Experience: {neutralise_line(experience.name)[:MAX_NAME_CHARS]}",
+        f"Source: {neutralise_line(hit.uri)}",
+        f"Score: {hit.score:.3f}",
+    ]
+    return "\n".join(head + [line for label, lines in fields for line in _field(label, lines)])
+
+
+def _field(label: str, lines: Sequence[str]) -> list[str]:
+    return [f"{label}:", *(f"- {neutralise_line(line)}" for line in lines)]
+
+
+def _avoid_and_check(experience: Experience) -> tuple[Sequence[str], Sequence[str]]:
+    """Avoid takes what Reflect warns of, Check what it (else Approach) verifies; each has a fall-back.
+
+    A line that warns in so many words ("never skip the tests") is no check, though it names one.
+    """
+    reflect = experience.reflect
+    avoid = [line for line in reflect if _AVOIDING.search(line)]
+    check = [line for line in reflect if _CHECKING.search(line) and not _STRICT.search(line)]
+    check = check or [line for line in experience.approach if _CHECKING.search(line) and not _STRICT.search(line)]
+    others = [line for line in reflect if line not in avoid and line not in check]
+    return avoid or others or reflect or (_NO_AVOID,), check or others or reflect or (_NO_CHECK,)
+
+
+def _first_sentence(lines: Sequence[str]) -> tuple[str, ...]:
+    found = _SENTENCE.match(lines[0]) if lines else None
+    return (found[0].strip(),) if found else ()
+
+
+def _after_first_sentence(lines: Sequence[str]) -> tuple[str, ...]:
+    rest = lines[0][len(_first_sentence(lines)[0]) :].strip() if _first_sentence(lines) else ""
+    return ((rest,) if rest else ()) + tuple(lines[1:])
+
+
+def _without_trailer(text: str) -> tuple[str, str]:
+    """The text before its ``MEMORY_FIELDS`` comment, and the name in that comment, if any."""
+    trailer = _TRAILER.search(text)
+    if trailer is None:
+        return text, ""
+    start = text.find("{", trailer.end())
+    if start < 0:
+        return text[: trailer.start()], ""
+    try:
+        fields, _ = json.JSONDecoder().raw_decode(text, start)
+    except (ValueError, RecursionError):
+        fields = {}
+    name = fields.get("experience_name") if isinstance(fields, dict) else None
+    return text[: trailer.start()], name.strip() if isinstance(name, str) else ""
+
+
+def _name_in(uri: str) -> str:
+    """The last segment of a URI without ``.md``."""
+    segment = unquote(uri.split("?")[0].rstrip("/").rsplit("/", 1)[-1]).strip()
+    return segment.removesuffix(".md") or "experience"
