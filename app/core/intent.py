@@ -1,0 +1,33 @@
+"""What a query is after, as far as ranking needs to know: a preference, or a time (seed: signals of the re-ranking)."""
+
+import re
+from dataclasses import dataclass
+
+_PREFERENCE = re.compile(
+    r"\b(?:prefer\w*|favou?rites?|likes?|loves?|hates?|dislikes?|enjoys?|usual(?:ly)?|taste|habits?|allerg\w*"
+    r"|should i (?:use|pick|choose|order)|recommend\w*|suggest\w*)\b"
+    r"|喜欢|偏好|爱好|倾向|习惯|讨厌|最爱|爱吃|爱喝|口味|常用|过敏|忌口|推荐|建议",
+    re.IGNORECASE,
+)
+_TIME = re.compile(
+    r"\b(?:when|what (?:time|date|day|month|year)|which (?:date|day|week|month|year)|how long|yesterday|today|tomorrow"
+    r"|tonight|ago|recent(?:ly)?|latest|(?:last|next|this|past) (?:night|week|weekend|month|year|spring|summer"
+    r"|autumn|fall|winter|time|\w+day)|since|until|date|schedule[ds]?|deadline|birthday|anniversary)\b"
+    r"|\b(?:19|20)\d\d\b"
+    r"|什么时候|什么时间|何时|哪天|哪一天|哪年|哪一年|几号|几月|几点|多久|昨天|今天|明天|前天|后天|昨晚|今晚"
+    r"|[上下本这]个?(?:周|星期|礼拜|月)|去年|今年|明年|前年|最近|之前|以前|上次|日期|生日|[0-9]{1,2}月|[0-9]{4}年",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """Which kinds of memory a query asks for."""
+
+    preference: bool = False
+    time: bool = False
+
+
+def intent_of(query: str) -> Intent:
+    """The intent behind ``query``, in English or Chinese, by its words alone. Linear in its length."""
+    return Intent(preference=bool(_PREFERENCE.search(query)), time=bool(_TIME.search(query)))

@@ -1,0 +1,94 @@
+"""Is this a moment to recall, what is asked, and are experiences wanted? Every no has its reason.
+
+Checks in the order of the contract's reasons; the gate for experiences is that of the agent-experience seed, section 3:
+hard skips first, then what forces it, then the score.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from app.core.fence import contains_block
+from app.core.gate import judge_task
+from app.core.identity import Identity, SessionKind
+from app.core.inject import asks, is_injected
+from app.core.messages import Message
+from app.core.query import build_query, weight
+from app.core.reasons import Reason
+from app.core.skip import is_no_query
+from app.core.trace import GateTrace
+from app.core.transcript import REPLY_ASSIST, is_transcript
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The settings that decide. Lengths are weights: a Chinese, Japanese or Korean character counts as 3."""
+
+    memories: bool = True
+    experiences: bool = False
+    min_query: int = 5
+    min_task: int = 12
+    query_turns: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Occasion:
+    """What to search for and where, or why not at all."""
+
+    query: str = ""
+    refusal: Reason | None = None
+    gate: GateTrace = field(default_factory=GateTrace)
+    note: str = ""
+    """The note that goes with a pasted transcript; empty for anything else."""
+
+
+def occasion_of(
+    messages: Sequence[Message],
+    prompt: str | None,
+    who: Identity,
+    rules: Rules,
+    *,
+    hint: str | None = None,
+    bypassed: bool = False,
+) -> Occasion:
+    """Judge the latest user message, or ``prompt`` where the messages do not end with one."""
+    if refusal := _refused_unread(messages, prompt, rules, bypassed):
+        return Occasion(refusal=refusal)
+    query = build_query(messages, prompt, rules.query_turns)
+    if weight(query.latest) < rules.min_query or is_no_query(query.latest):
+        gate = GateTrace(reason="query_too_short" if rules.experiences else "experience_disabled")
+        return Occasion(query.text, Reason.QUERY_TOO_SHORT, gate)
+    gate = judge_occasion(query.latest, who.kind, rules, hint)
+    if who.lacks_sender:
+        return Occasion(query.text, Reason.MISSING_SENDER, gate)
+    return Occasion(query.text, None, gate, REPLY_ASSIST.strip() if is_transcript(query.latest) else "")
+
+
+def judge_occasion(text: str, kind: SessionKind, rules: Rules, hint: str | None) -> GateTrace:
+    """Whether experiences are wanted for ``text``: which trigger forced it, or the score and what it is made of."""
+    if not rules.experiences:
+        return GateTrace(reason="experience_disabled")
+    if weight(text) < rules.min_task:
+        return GateTrace(reason="task_too_short")
+    forced = hint if hint and hint != "task_start" else "cron_start" if kind is SessionKind.CRON else None
+    if forced:
+        return GateTrace(recall=True, trigger=forced, reason="forced")
+    judged = judge_task(text)
+    return GateTrace(
+        recall=judged.passes,
+        trigger="task_start" if judged.passes else None,
+        score=judged.score,
+        reason="task" if judged.passes else "not_a_task",
+        parts=tuple((point.reason, point.value) for point in judged.points),
+    )
+
+
+def _refused_unread(messages: Sequence[Message], prompt: str | None, rules: Rules, bypassed: bool) -> Reason | None:
+    if bypassed:
+        return Reason.SESSION_BYPASSED
+    if not asks(messages) and not (prompt and prompt.strip()):
+        return Reason.NON_USER_TAIL
+    if not (rules.memories or rules.experiences):
+        return Reason.RECALL_DISABLED
+    if is_injected(messages) or (prompt and not asks(messages) and contains_block(prompt)):
+        return Reason.ALREADY_INJECTED
+    return None

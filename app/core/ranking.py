@@ -1,0 +1,280 @@
+"""Which hits are worth their place, best first, and why the others are not (issue 4; seed: recall re-ranking).
+
+**What a score means.** The backend's score is taken as a probability that the hit is relevant. Each signal is evidence
+that moves its log-odds by a fixed weight, so the final score stays between 0 and 1, keeps the order of hits that differ
+in the backend's score alone, and equals the backend's score where no signal speaks. A threshold therefore means the
+same before and after: with the weights below nothing under 0.1 can be lifted over the default threshold of 0.15.
+
+Log-odds also make the signals fit the model's scale by themselves. e5 on OpenViking scores everything between 0.85 and
+0.97, so no absolute threshold can separate there; near 1 a full word overlap moves a score by 0.02, a share of that
+band, and by 0.07 for a model that uses the whole range. Where such a model runs, the order and the limit decide, and
+`relative_cut` can cut.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime
+
+from app.core.experience import is_experience
+from app.core.hits import Hit
+from app.core.intent import Intent, intent_of
+from app.core.trace import Verdict
+from app.core.words import token_set
+
+OVERLAP_WEIGHT = 0.3
+"""Log-odds for a hit that holds every word of the query; in proportion for a part of them."""
+PREFERENCE_WEIGHT = 0.15
+"""Log-odds for a preference when the query asks for one."""
+EVENT_WEIGHT = 0.15
+"""Log-odds for an event when the query asks about time."""
+FAR_ABOVE = math.log(2)
+"""How far (in log-odds) a resting memory must lead the best fresh one to be shown again: twice its odds."""
+COMPARED_CHARS = 8_000
+"""How much of a hit's text the word overlap looks at."""
+SUMMARY_FILES = (".abstract.md", ".overview.md")
+"""Where OpenViking keeps directory summaries, which are no memories."""
+
+_DATE_IN_URI = re.compile(r"/(\d{4})/(\d{2})/(\d{2})(?:/|$)|(?:^|[/_-])(\d{4})-(\d{2})-(\d{2})(?!\d)")
+_EDGE = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """How one section is ranked; the settings' names and meanings."""
+
+    section: str = "memories"
+    threshold: float = 0.0
+    """Lowest final score."""
+    floor: float = 0.0
+    """Lowest score of the backend's own."""
+    relative_cut: float = 0.0
+    own_only: bool = False
+    mmr_lambda: float = 1.0
+    half_life_days: float = 0.0
+    actor_peer: str | None = None
+    today: date | None = None
+    """For freshness, which needs it; whole days, so that answers do not change from call to call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A hit with its final score, what that is made of, and what became of it."""
+
+    hit: Hit
+    section: str
+    category: str
+    score: float
+    parts: Mapping[str, float] = field(default_factory=dict)
+    verdict: Verdict = Verdict.KEPT
+
+    @property
+    def origin(self) -> str:
+        """``resource``, ``peer`` or ``self``."""
+        return "resource" if self.category == "resource" else "peer" if self.hit.peer else "self"
+
+    def dropped(self, verdict: Verdict) -> "Candidate":
+        """This candidate with the reason why it goes."""
+        return replace(self, verdict=verdict)
+
+
+def rank(hits: Sequence[Hit], query: str, policy: Policy) -> list[Candidate]:
+    """Every hit as a candidate: those worth showing in their order, then the others with their verdicts.
+
+    The result depends on nothing but the arguments: equal scores are ordered by URI. No limit is applied here; see
+    `app.core.block.fit`.
+    """
+    admitted, refused = _admit(hits, policy)
+    scored = _by_score(_score(admitted, query, policy))
+    unique, repeats = _unique(scored)
+    kept, low = _cut(unique, policy)
+    return [*_varied(kept, policy.mmr_lambda), *_by_score([*low, *repeats]), *refused]
+
+
+def rest(candidates: Sequence[Candidate], shown: Callable[[Candidate], bool]) -> list[Candidate]:
+    """The cool-down: what the model still sees (``shown``) rests, unless it ranks far above everything fresh."""
+    resting = {id(c) for c in candidates if c.verdict is Verdict.KEPT and shown(c)}
+    fresh = [_log_odds(c.score) for c in candidates if c.verdict is Verdict.KEPT and id(c) not in resting]
+    if not resting:
+        return list(candidates)
+    bar = max(fresh) + FAR_ABOVE if fresh else math.inf
+    return [c.dropped(Verdict.RESTING) if id(c) in resting and _log_odds(c.score) < bar else c for c in candidates]
+
+
+def category_of(hit: Hit) -> str:
+    """The hit's category: the backend's word, else the folder (or file) below ``memories/`` in its URI."""
+    if hit.category:
+        return hit.category
+    _, found, path = hit.uri.partition("/memories/")
+    if not found:
+        return "resource" if "/resources/" in hit.uri else "memory"
+    return path.split("/", 1)[0].removesuffix(".md") or "memory"
+
+
+def cut_score(candidates: Iterable[Candidate], policy: Policy) -> float:
+    """The score that the relative cut asked for; 0 where it is off or nothing was scored."""
+    best = max((c.score for c in candidates if "overlap" in c.parts), default=0.0)
+    return best * policy.relative_cut
+
+
+def _admit(hits: Sequence[Hit], policy: Policy) -> tuple[list[Candidate], list[Candidate]]:
+    admitted: list[Candidate] = []
+    refused: list[Candidate] = []
+    seen: set[str] = set()
+    for hit in hits:
+        candidate = Candidate(hit, policy.section, category_of(hit), _clamped(hit.score))
+        verdict = _refusal(candidate, seen, policy)
+        seen.add(hit.uri)
+        if verdict:
+            refused.append(candidate.dropped(verdict))
+        else:
+            admitted.append(candidate)
+    return admitted, refused
+
+
+def _refusal(candidate: Candidate, seen: Collection[str], policy: Policy) -> Verdict | None:
+    hit = candidate.hit
+    if hit.level != 2 or hit.uri.endswith(SUMMARY_FILES):
+        return Verdict.NOT_LEAF
+    if not hit.text.strip():
+        return Verdict.EMPTY
+    if hit.peer is not None and hit.peer != policy.actor_peer:
+        return Verdict.OTHER_PEER
+    if policy.own_only and candidate.category == "resource":
+        return Verdict.IMPORTED
+    if is_experience(hit.uri, candidate.category) != (policy.section == "experiences"):
+        return Verdict.NOT_EXPERIENCE if policy.section == "experiences" else Verdict.IS_EXPERIENCE
+    return Verdict.SAME_URI if hit.uri in seen else None
+
+
+def _score(candidates: Sequence[Candidate], query: str, policy: Policy) -> list[Candidate]:
+    wanted = token_set(query)
+    intent = intent_of(query)
+    found = [wanted & token_set(c.hit.text[:COMPARED_CHARS]) for c in candidates]
+    weights = _word_weights(wanted, found)
+    total = sum(weights.values())
+    return [
+        _scored(candidate, sum(weights[word] for word in matched) / total if total else 0.0, intent, policy)
+        for candidate, matched in zip(candidates, found, strict=True)
+    ]
+
+
+def _word_weights(wanted: Collection[str], found: Sequence[Collection[str]]) -> dict[str, float]:
+    """How telling each word is: the rarer among the candidates, the more. No list of stop words in any language."""
+    spread = Counter(word for matched in found for word in matched)
+    return {word: math.log(1 + len(found) / (1 + spread[word])) for word in sorted(wanted)}
+
+
+def _scored(candidate: Candidate, overlap: float, intent: Intent, policy: Policy) -> Candidate:
+    parts = {
+        "backend": candidate.score,
+        "overlap": OVERLAP_WEIGHT * overlap,
+        "preference": PREFERENCE_WEIGHT if intent.preference and candidate.category == "preferences" else 0.0,
+        "event": EVENT_WEIGHT if intent.time and candidate.category == "events" else 0.0,
+    }
+    score = _shifted(candidate.score, parts["overlap"] + parts["preference"] + parts["event"])
+    if policy.half_life_days and candidate.category == "events":
+        parts["freshness"] = _freshness(candidate.hit, policy)
+        score *= parts["freshness"]
+    return replace(candidate, score=score, parts=parts)
+
+
+def _freshness(hit: Hit, policy: Policy) -> float:
+    made = event_date(hit)
+    if made is None or policy.today is None:
+        return 1.0
+    return float(0.5 ** (max(0, (policy.today - made).days) / policy.half_life_days))
+
+
+def event_date(hit: Hit) -> date | None:
+    """The day of a dated memory, in its URI (``events/2026/03/18/``, ``memory/2026-03-18.md``), else of its update."""
+    match = _DATE_IN_URI.search(hit.uri)
+    try:
+        if match:
+            year, month, day = (int(part) for part in match.groups() if part)
+            return date(year, month, day)
+        return datetime.fromisoformat(hit.updated_at).astimezone(UTC).date() if hit.updated_at else None
+    except (ValueError, OverflowError):
+        return None
+
+
+def _unique(candidates: Sequence[Candidate]) -> tuple[list[Candidate], list[Candidate]]:
+    kept: list[Candidate] = []
+    repeats: list[Candidate] = []
+    seen: set[str] = set()
+    for candidate in candidates:
+        key = _same_text_key(candidate)
+        if key in seen:
+            repeats.append(candidate.dropped(Verdict.SAME_TEXT))
+        else:
+            kept.append(candidate)
+            seen.add(key)
+    return kept, repeats
+
+
+def _same_text_key(candidate: Candidate) -> str:
+    """Equal for memories that say the same. Two events of different days are two events, however they are worded."""
+    said = " ".join(candidate.hit.text.casefold().split())
+    if candidate.category != "events":
+        return said
+    made = event_date(candidate.hit)
+    return f"{made or candidate.hit.uri}\n{said}"
+
+
+def _cut(candidates: Sequence[Candidate], policy: Policy) -> tuple[list[Candidate], list[Candidate]]:
+    bar = cut_score(candidates, policy)
+    kept: list[Candidate] = []
+    low: list[Candidate] = []
+    for candidate in candidates:
+        if candidate.score < policy.threshold or candidate.parts["backend"] < policy.floor:
+            low.append(candidate.dropped(Verdict.BELOW_THRESHOLD))
+        elif candidate.score < bar:
+            low.append(candidate.dropped(Verdict.BELOW_CUT))
+        else:
+            kept.append(candidate)
+    return kept, low
+
+
+def _varied(candidates: list[Candidate], mmr_lambda: float) -> list[Candidate]:
+    """Maximal marginal relevance: each next one is good and unlike those before it (Carbonell & Goldstein, 1998)."""
+    if mmr_lambda >= 1 or len(candidates) < 3:
+        return candidates
+    said = [token_set(c.hit.text[:COMPARED_CHARS]) for c in candidates]
+    nearest = [0.0] * len(candidates)
+    left = list(range(len(candidates)))
+    order: list[int] = []
+    while left:
+        best = max(left, key=lambda i: mmr_lambda * candidates[i].score - (1 - mmr_lambda) * nearest[i])
+        left.remove(best)
+        order.append(best)
+        for i in left:
+            nearest[i] = max(nearest[i], _jaccard(said[i], said[best]))
+    return [candidates[i] for i in order]
+
+
+def _jaccard(one: Collection[str], other: Collection[str]) -> float:
+    common = len(set(one) & set(other))
+    return common / (len(one) + len(other) - common) if common else 0.0
+
+
+def _by_score(candidates: Iterable[Candidate]) -> list[Candidate]:
+    return sorted(candidates, key=lambda c: (-c.score, -sum(c.parts.values()), c.hit.uri))
+
+
+def _clamped(score: float) -> float:
+    return min(1.0, max(0.0, score)) if math.isfinite(score) else 0.0
+
+
+def _log_odds(score: float) -> float:
+    inside = min(1 - _EDGE, max(_EDGE, score))
+    return math.log(inside / (1 - inside))
+
+
+def _shifted(score: float, log_odds: float) -> float:
+    """``score`` with its odds multiplied by ``e ** log_odds``; 0 and 1 stay what they are."""
+    if not log_odds:
+        return score
+    gain = math.exp(log_odds)
+    return score * gain / (1 - score + score * gain)

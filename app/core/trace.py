@@ -1,0 +1,151 @@
+"""Why a recall came out as it did, as plain data: what `GET /recalls/{traceId}` and the response's ``recall`` show.
+
+A trace holds no message text: names, numbers and reasons only. Query and memory text are in it when a setting says so.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from typing import Any
+
+MAX_TRACED_CANDIDATES = 200
+"""Candidates kept in one trace, best first; with a limit of 1,000 a recall has thousands."""
+
+
+class Verdict(StrEnum):
+    """What became of a candidate. The first rule that speaks against it names it."""
+
+    KEPT = "kept"
+    NOT_LEAF = "not_leaf"
+    EMPTY = "empty"
+    OTHER_PEER = "other_peer"
+    IMPORTED = "imported"
+    IS_EXPERIENCE = "is_experience"
+    NOT_EXPERIENCE = "not_experience"
+    SAME_URI = "same_uri"
+    SAME_TEXT = "same_text"
+    BELOW_THRESHOLD = "below_threshold"
+    BELOW_CUT = "below_cut"
+    RESTING = "resting"
+    OVER_LIMIT = "over_limit"
+    OVER_BUDGET = "over_budget"
+
+    @property
+    def meaning(self) -> str:
+        """The verdict in words, for people."""
+        return _MEANINGS[self]
+
+
+_MEANINGS = {
+    Verdict.KEPT: "injected",
+    Verdict.NOT_LEAF: "a directory summary, not a memory",
+    Verdict.EMPTY: "has no text",
+    Verdict.OTHER_PEER: "belongs to another peer",
+    Verdict.IMPORTED: "imported content, which a setting keeps out",
+    Verdict.IS_EXPERIENCE: "an experience, which has its own section",
+    Verdict.NOT_EXPERIENCE: "not an experience",
+    Verdict.SAME_URI: "the same memory again",
+    Verdict.SAME_TEXT: "says the same as a better one",
+    Verdict.BELOW_THRESHOLD: "scores below the threshold",
+    Verdict.BELOW_CUT: "too far behind the best",
+    Verdict.RESTING: "shown in the last turns and still visible",
+    Verdict.OVER_LIMIT: "enough others are better",
+    Verdict.OVER_BUDGET: "does not fit in the space left",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class GateTrace:
+    """What the experience gate decided, with each point of its score by name."""
+
+    recall: bool = False
+    trigger: str | None = None
+    score: float = 0
+    reason: str = ""
+    parts: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SearchTrace:
+    """One search. ``how``: ``fresh``, ``cached``, ``joined``, ``stale`` or a reason code; ``ms``: as the recall saw."""
+
+    target: str
+    how: str
+    hits: int
+    ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateTrace:
+    """One hit: where it came from, what its score is made of, and why it stayed or went."""
+
+    uri: str
+    section: str
+    category: str
+    origin: str
+    """``self``, ``peer`` or ``resource``."""
+    score: float
+    parts: Mapping[str, float]
+    verdict: Verdict
+    chars: int
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CutTrace:
+    """The scores that a candidate of a section had to reach."""
+
+    section: str
+    threshold: float
+    relative: float
+    """The share of the best score, as a score; 0 where that cut is off."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecallTrace:
+    """The whole story of one recall. ``at`` is ISO 8601 in UTC; times are milliseconds."""
+
+    trace_id: str
+    at: str
+    account_key: str
+    session: str
+    agent: str
+    reason: str
+    query_chars: int
+    inject: str
+    gate: GateTrace = field(default_factory=GateTrace)
+    searches: tuple[SearchTrace, ...] = ()
+    cuts: tuple[CutTrace, ...] = ()
+    candidates: tuple[CandidateTrace, ...] = ()
+    timings_ms: Mapping[str, float] = field(default_factory=dict)
+    degraded: tuple[str, ...] = ()
+    block_chars: int = 0
+    query: str | None = None
+
+    @property
+    def kept(self) -> int:
+        """How many items were injected."""
+        return sum(candidate.verdict is Verdict.KEPT for candidate in self.candidates)
+
+
+def trace_to_dict(trace: RecallTrace) -> dict[str, Any]:
+    """The trace as JSON data."""
+    return asdict(trace)
+
+
+def trace_from_dict(data: Mapping[str, Any]) -> RecallTrace:
+    """The trace that `trace_to_dict` made ``data`` from, also after a round through JSON."""
+    gate = dict(data["gate"])
+    gate["parts"] = tuple((name, points) for name, points in gate["parts"])
+    return RecallTrace(
+        **{
+            **data,
+            "gate": GateTrace(**gate),
+            "searches": tuple(SearchTrace(**item) for item in data["searches"]),
+            "cuts": tuple(CutTrace(**item) for item in data["cuts"]),
+            "candidates": tuple(
+                CandidateTrace(**{**item, "verdict": Verdict(item["verdict"])}) for item in data["candidates"]
+            ),
+            "degraded": tuple(data["degraded"]),
+        }
+    )

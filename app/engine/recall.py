@@ -1,0 +1,214 @@
+"""`transform`: what is worth knowing for the latest user message, put where the host wants it.
+
+One search per target, all sent together. What is there at the deadline is used; a search that is late or fails is
+noted and takes nothing away from the others. Whatever happens, the host's messages come back (contract, /assemble).
+"""
+
+import asyncio
+import secrets
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Protocol
+
+import structlog
+
+from app.core.block import render_block
+from app.core.deadline import Deadline
+from app.core.hits import Hit
+from app.core.identity import Identity
+from app.core.inject import Injected, Mode, inject
+from app.core.occasion import Occasion, Rules, occasion_of
+from app.core.reasons import Reason
+from app.core.tokens import estimate_tokens, message_tokens
+from app.core.trace import MAX_TRACED_CANDIDATES, RecallTrace, SearchTrace
+from app.engine.results import AssembleInput, AssembleResult, RecallReport
+from app.engine.searches import Searches
+from app.engine.selection import Selection, choose
+from app.ports import BackendError, Target
+from app.settings import Settings
+
+log = structlog.get_logger(__name__)
+
+CANDIDATES_PER_ITEM = 4
+MIN_CANDIDATES = 12
+"""A search asks for ``max(4 * limit, 12)`` (seed: agent experience, section 4)."""
+RESERVE_S = 0.02
+"""Kept of the deadline for ranking and rendering; at most a tenth of it."""
+
+
+class TraceSink(Protocol):
+    """Takes traces; never blocks."""
+
+    def record(self, trace: RecallTrace) -> None:
+        """Keep the trace."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Searched:
+    """One target's outcome. ``how`` says how the hits came, or the reason code of the failure."""
+
+    target: Target
+    hits: tuple[Hit, ...]
+    how: str
+    ms: float
+    failure: Reason | None = None
+
+    @property
+    def degraded(self) -> str | None:
+        return f"{self.target.value}:{self.how}" if self.failure or self.how == "stale" else None
+
+
+@dataclass(slots=True)
+class _Recall:
+    """One recall as it comes about. ``steps`` holds the milliseconds of each."""
+
+    occasion: Occasion
+    mode: Mode
+    searched: Sequence[_Searched] = ()
+    chosen: Sequence[Selection] = ()
+    block: str = ""
+    reason: Reason = Reason.NO_RECALL_HITS
+    steps: dict[str, float] = field(default_factory=dict)
+
+
+class RecallEngine:
+    """Recalls for one process. ``now`` is the wall clock in epoch seconds, ``clock`` a monotonic one in seconds."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        searches: Searches,
+        traces: TraceSink,
+        *,
+        now: Callable[[], float] = time.time,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self._settings = settings
+        self._searches = searches
+        self._traces = traces
+        self._now = now
+        self._clock = clock
+        self._rules = Rules(
+            memories=settings.recall.enabled,
+            experiences=settings.experience.enabled,
+            min_query=settings.recall.min_query_chars,
+            min_task=settings.experience.min_query_chars,
+            query_turns=settings.recall.query_turns,
+        )
+
+    async def transform(self, who: Identity, asked: AssembleInput, deadline: Deadline) -> AssembleResult:
+        """The messages with what was recalled in its place; or as they are, and the reason why. Never raises for a
+        backend, and answers within ``deadline`` and the recall time-out, whichever is sooner."""
+        began = self._clock()
+        occasion = occasion_of(
+            asked.messages, asked.prompt, who, self._rules, hint=asked.trigger_hint, bypassed=asked.bypassed
+        )
+        recall = _Recall(occasion, Mode(asked.inject), steps={"gate": self._ms_since(began)})
+        if occasion.refusal:
+            recall.reason = occasion.refusal
+        else:
+            await self._run(recall, who, asked, deadline)
+        recall.steps["total"] = self._ms_since(began)
+        return self._answer(recall, who, asked)
+
+    async def _run(self, recall: _Recall, who: Identity, asked: AssembleInput, deadline: Deadline) -> None:
+        query = recall.occasion.query
+        recall.searched = await self._search(who, query, self._targets(recall.occasion), deadline)
+        recall.steps |= {one.target.value: one.ms for one in recall.searched}
+        began = self._clock()
+        hits = {one.target: one.hits for one in recall.searched}
+        today = datetime.fromtimestamp(self._now(), UTC).date()
+        recall.chosen = choose(who, query, hits, asked.messages, self._settings, today)
+        recall.block = render_block(*((selection.section, selection.items) for selection in recall.chosen))
+        recall.steps["rank"] = self._ms_since(began)
+        if recall.block or (recall.occasion.note and recall.mode is not Mode.BLOCK):
+            recall.reason = Reason.OK
+        else:
+            recall.reason = _why_nothing(recall.searched)
+
+    def _targets(self, occasion: Occasion) -> dict[Target, int]:
+        """The targets to search, with the candidates to ask each for."""
+        recall, experience = self._settings.recall, self._settings.experience
+        wanted = {
+            Target.EXPERIENCES: experience.limit if occasion.gate.recall else 0,
+            Target.MEMORIES: recall.limit if recall.enabled else 0,
+            Target.RESOURCES: recall.limit if recall.enabled and recall.resources and not recall.own_only else 0,
+        }
+        return {target: max(limit * CANDIDATES_PER_ITEM, MIN_CANDIDATES) for target, limit in wanted.items() if limit}
+
+    async def _search(
+        self, who: Identity, query: str, targets: dict[Target, int], deadline: Deadline
+    ) -> list[_Searched]:
+        within = deadline.within_ms(self._settings.recall.timeout_ms)
+        within = Deadline(within.at - min(RESERVE_S, within.remaining / 10), within.clock)
+        return await asyncio.gather(
+            *(self._ask(who, query, target, limit, within) for target, limit in targets.items())
+        )
+
+    async def _ask(self, who: Identity, query: str, target: Target, limit: int, deadline: Deadline) -> _Searched:
+        began = self._clock()
+        try:
+            found = await self._searches.find(who, query, target, limit, deadline)
+        except BackendError as error:
+            log.warning("search_failed", target=target.value, reason=str(error.reason))
+            return _Searched(target, (), str(error.reason), self._ms_since(began), error.reason)
+        return _Searched(target, found.hits, found.how, self._ms_since(began))
+
+    def _answer(self, recall: _Recall, who: Identity, asked: AssembleInput) -> AssembleResult:
+        placed = inject(asked.messages, recall.block, recall.occasion.note, recall.mode, recall.occasion.query)
+        trace = self._trace(recall, who)
+        self._traces.record(trace)
+        return AssembleResult(
+            messages=placed.messages,
+            estimated_tokens=_tokens(placed),
+            reason=recall.reason,
+            assembled=recall.reason is Reason.OK,
+            system_prompt_addition=placed.system_prompt_addition,
+            context_block=recall.block or None,
+            recall=RecallReport(
+                trace_id=trace.trace_id,
+                query=recall.occasion.query,
+                gate=trace.gate,
+                items=tuple(item for selection in recall.chosen for item in selection.recalled()),
+                timings_ms=trace.timings_ms,
+                degraded=trace.degraded,
+            ),
+        )
+
+    def _trace(self, recall: _Recall, who: Identity) -> RecallTrace:
+        now, texts = self._now(), self._settings.trace.texts
+        candidates = [one for selection in recall.chosen for one in selection.traced(texts=texts)]
+        return RecallTrace(
+            trace_id=f"r{int(now * 1000):011x}{secrets.token_hex(5)}",
+            at=datetime.fromtimestamp(now, UTC).isoformat(timespec="milliseconds"),
+            account_key=who.account_key,
+            session=who.session,
+            agent=who.agent,
+            reason=str(recall.reason),
+            query_chars=len(recall.occasion.query),
+            inject=recall.mode.value,
+            gate=recall.occasion.gate,
+            searches=tuple(SearchTrace(one.target.value, one.how, len(one.hits), one.ms) for one in recall.searched),
+            cuts=tuple(selection.cut() for selection in recall.chosen),
+            candidates=tuple(candidates[:MAX_TRACED_CANDIDATES]),
+            timings_ms=dict(recall.steps),
+            degraded=tuple(one.degraded for one in recall.searched if one.degraded),
+            block_chars=len(recall.block),
+            query=recall.occasion.query if texts else None,
+        )
+
+    def _ms_since(self, began: float) -> float:
+        return round((self._clock() - began) * 1000, 3)
+
+
+def _tokens(placed: Injected) -> int:
+    return sum(map(message_tokens, placed.messages)) + estimate_tokens(placed.system_prompt_addition or "")
+
+
+def _why_nothing(searched: Sequence[_Searched]) -> Reason:
+    """Nothing to show: nothing was found, or the most telling search that failed might have found it."""
+    failures = {one.target: one.failure for one in searched if one.failure}
+    order = (Target.MEMORIES, Target.EXPERIENCES, Target.RESOURCES)
+    return next((failures[target] for target in order if target in failures), Reason.NO_RECALL_HITS)

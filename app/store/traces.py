@@ -1,0 +1,188 @@
+"""Recall traces: kept for a while so that "why was this there?" has an answer, and never worth a delay.
+
+They are written behind the answer by a task of the lifespan, in batches, into a SQLite file of their own (a turn's
+``synchronous=FULL`` would be too dear for them), or beside the turns when the store is a PostgreSQL that several
+processes share. Losing some with the process is fine.
+"""
+
+import asyncio
+import json
+import os
+from collections import deque
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import anyio.to_thread
+import structlog
+from sqlalchemy import (
+    Column,
+    Connection,
+    Engine,
+    Float,
+    Index,
+    MetaData,
+    Table,
+    Text,
+    create_engine,
+    delete,
+    event,
+    select,
+)
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import SQLAlchemyError
+
+from app.core.trace import RecallTrace, trace_from_dict, trace_to_dict
+
+MAX_PENDING = 1_000
+"""Traces waiting to be written; the oldest go when the disk can not keep up."""
+
+log = structlog.get_logger(__name__)
+metadata = MetaData()
+
+traces = Table(
+    "recall_traces",
+    metadata,
+    Column("trace_id", Text, primary_key=True),
+    Column("account_key", Text, nullable=False),
+    Column("session", Text, nullable=False),
+    Column("at", Float, nullable=False),
+    Column("body", Text, nullable=False),
+    Index("recall_traces_by_tenant", "account_key", "trace_id"),
+    Index("recall_traces_by_time", "at"),
+)
+"""``trace_id`` sorts by time; ``at`` is seconds since the epoch; ``body`` is ASCII-only JSON."""
+
+
+class TraceStore:
+    """Bounded by count and age. `record` never blocks; reads see everything that was recorded before them."""
+
+    def __init__(self, engine: Engine, *, keep: int, keep_hours: float, now: Callable[[], float]) -> None:
+        self._engine = engine
+        self._keep = keep
+        self._keep_s = keep_hours * 3600
+        self._now = now
+        self._pending: deque[RecallTrace] = deque(maxlen=MAX_PENDING)
+        self._woken = asyncio.Event()
+        self._writing = asyncio.Lock()
+
+    def record(self, trace: RecallTrace) -> None:
+        """Keep the trace soon; nothing is written when none are to be kept."""
+        if self._keep and self._keep_s:
+            self._pending.append(trace)
+            self._woken.set()
+
+    async def run(self) -> None:
+        """Write what is recorded, until cancelled. Belongs to the lifespan's task group."""
+        while True:
+            await self._woken.wait()
+            self._woken.clear()
+            await self.flush()
+
+    async def flush(self) -> None:
+        """Write everything recorded so far; a disk that refuses loses traces and nothing else."""
+        async with self._writing:
+            batch = [self._pending.popleft() for _ in range(len(self._pending))]
+            if not batch:
+                return
+            try:
+                await anyio.to_thread.run_sync(self._write, batch)
+            except SQLAlchemyError as error:
+                log.warning("traces_not_written", count=len(batch), error=type(error).__name__)
+
+    async def get(self, account_key: str, trace_id: str) -> RecallTrace | None:
+        """The tenant's trace of that id."""
+        query = select(traces.c.body).where(traces.c.trace_id == trace_id, traces.c.account_key == account_key)
+        found = await self._read(query)
+        return found[0] if found else None
+
+    async def page(
+        self,
+        account_key: str,
+        *,
+        sessions: frozenset[str] = frozenset(),
+        since: float | None = None,
+        before: str | None = None,
+        limit: int = 50,
+    ) -> list[RecallTrace]:
+        """The tenant's newest traces first: of these sessions (all if empty), not older than ``since`` (epoch seconds),
+        and before the trace id ``before`` (the last one of the page before this one)."""
+        query = select(traces.c.body).where(traces.c.account_key == account_key)
+        if sessions:
+            query = query.where(traces.c.session.in_(sorted(sessions)))
+        if since is not None:
+            query = query.where(traces.c.at >= since)
+        if before:
+            query = query.where(traces.c.trace_id < before)
+        return await self._read(query.order_by(traces.c.trace_id.desc()).limit(limit))
+
+    async def aclose(self) -> None:
+        """Write what is left and close the file."""
+        await self.flush()
+        await anyio.to_thread.run_sync(self._engine.dispose)
+
+    async def _read(self, query: Any) -> list[RecallTrace]:
+        await self.flush()
+
+        def read() -> list[str]:
+            with self._engine.connect() as connection:
+                return list(connection.execute(query).scalars())
+
+        return [trace_from_dict(json.loads(body)) for body in await anyio.to_thread.run_sync(read)]
+
+    def _write(self, batch: list[RecallTrace]) -> None:
+        rows = [
+            {
+                "trace_id": trace.trace_id,
+                "account_key": trace.account_key,
+                "session": trace.session,
+                "at": datetime.fromisoformat(trace.at).timestamp(),
+                "body": json.dumps(trace_to_dict(trace), separators=(",", ":")),
+            }
+            for trace in batch
+        ]
+        with self._engine.begin() as connection:
+            connection.execute(traces.insert(), rows)
+            self._forget(connection)
+
+    def _forget(self, connection: Connection) -> None:
+        connection.execute(delete(traces).where(traces.c.at < self._now() - self._keep_s))
+        newest = select(traces.c.trace_id).order_by(traces.c.trace_id.desc())
+        oldest_kept = connection.execute(newest.offset(self._keep).limit(1)).scalar()
+        if oldest_kept is not None:
+            connection.execute(delete(traces).where(traces.c.trace_id <= oldest_kept))
+
+
+async def open_traces(
+    store_url: str, data_dir: Path, *, keep: int, keep_hours: float, now: Callable[[], float]
+) -> TraceStore:
+    """The trace store that belongs to the turn store at ``store_url``."""
+    engine = await anyio.to_thread.run_sync(_open, store_url, data_dir)
+    return TraceStore(engine, keep=keep, keep_hours=keep_hours, now=now)
+
+
+def _open(store_url: str, data_dir: Path) -> Engine:
+    url = make_url(store_url)
+    if url.get_backend_name() == "sqlite":
+        engine = _own_file(data_dir / "traces.db")
+    else:
+        engine = create_engine(url.set(drivername="postgresql+psycopg"), pool_size=2, pool_pre_ping=True)
+    try:
+        metadata.create_all(engine)
+    except SQLAlchemyError:
+        metadata.create_all(engine)  # another process made the table between the look and the making
+    return engine
+
+
+def _own_file(path: Path) -> Engine:
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+    engine = create_engine(f"sqlite:///{path}", connect_args={"check_same_thread": False, "timeout": 5})
+    event.listen(engine, "connect", _configure)
+    return engine
+
+
+def _configure(connection: Any, _record: Any) -> None:
+    for pragma in ("journal_mode=WAL", "synchronous=OFF"):
+        connection.execute(f"PRAGMA {pragma}").close()
