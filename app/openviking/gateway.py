@@ -136,7 +136,7 @@ class Gateway:
             raise from_garbage(operation, "no envelope")
         try:
             return parse(body.get("result", body))
-        except (Garbage, ValueError) as problem:
+        except (Garbage, ValueError, OverflowError, RecursionError) as problem:
             raise from_garbage(operation, str(problem)) from problem
 
     async def _send(self, operation: Operation, request: Request, budget_s: float) -> tuple[httpx.Response, bytes]:
