@@ -164,7 +164,7 @@ def _within_budget(kept: Sequence[Message], budget: int) -> tuple[list[Message],
     front, head, rest = list(kept[:systems]), list(kept[systems:pinned]), list(kept[pinned:])
     costs = [message_tokens(message) for message in rest]
     budget -= sum(map(message_tokens, kept[:pinned]))
-    if sum(costs) <= budget:
+    if not rest or sum(costs) <= budget:
         return front, head + rest
     steps = units(rest)
     weights = [sum(costs[step.start : step.stop]) for step in steps]

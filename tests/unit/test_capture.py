@@ -1,0 +1,270 @@
+"""What is captured of a turn, what counts as new, and what tells a repeat."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.core import capture
+from app.core.capture import CapturedTurn, capture_turn, needs_seen_prints, with_ids
+from app.core.prints import print_of
+from app.core.summary import acknowledgement, summary_message
+from app.core.turns import TextPart, ToolPart
+
+from .histories import histories
+
+NOW = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
+STAMP = 1_760_000_000_123
+
+
+def captured(*messages: dict[str, Any], **rest: Any) -> CapturedTurn:
+    return capture_turn(messages, received_at=NOW, **rest)
+
+
+def texts(turn: CapturedTurn) -> list[str]:
+    return [part.text for message in turn.messages for part in message.parts if isinstance(part, TextPart)]
+
+
+def tools(turn: CapturedTurn) -> list[ToolPart]:
+    return [part for message in turn.messages for part in message.parts if isinstance(part, ToolPart)]
+
+
+def user(text: Any, stamp: Any = None) -> dict[str, Any]:
+    return {"role": "user", "content": text} | ({} if stamp is None else {"timestamp": stamp})
+
+
+def assistant(content: Any, stamp: Any = None) -> dict[str, Any]:
+    return user(content, stamp) | {"role": "assistant"}
+
+
+def test_text_keeps_its_line_breaks() -> None:
+    code = "def f():\n    return 1\n\n\nprint(f())"
+    assert texts(captured(user(code), assistant(f"```\n{code}\n```"))) == [code, f"```\n{code}\n```"]
+
+
+@given(histories(timed=True))
+def test_every_call_has_its_result_in_all_three_styles(turns: list[Any]) -> None:
+    for turn in turns:
+        kept = captured(*turn, pre_prompt_count=0)
+        assert all(part.output == f"out {part.id}" and part.input == {"n": part.id} for part in tools(kept))
+        roles = [message.role for message in kept.messages]
+        assert roles[0] == "user" and set(roles[1:]) <= {"assistant"}
+
+
+def test_results_carry_their_error_flag() -> None:
+    call = {"type": "toolCall", "id": "a", "name": "exec", "arguments": {"command": "false"}}
+    result = {"role": "toolResult", "toolCallId": "a", "toolName": "exec", "content": "exit 1", "isError": True}
+    part = ToolPart("a", "exec", {"command": "false"}, "exit 1", is_error=True)
+    assert tools(captured(user("go"), assistant([call]), result)) == [part]
+
+
+def test_text_and_calls_keep_their_order() -> None:
+    call = {"type": "tool_use", "id": "a", "name": "exec", "input": {}}
+    blocks = [{"type": "text", "text": "before"}, call, {"type": "text", "text": "after"}]
+    kept = captured(user("go"), assistant(blocks))
+    assert [type(part) for part in kept.messages[1].parts] == [TextPart, ToolPart, TextPart]
+
+
+def test_a_result_without_its_call_is_kept_as_one() -> None:
+    kept = captured(user("go"), {"role": "tool", "tool_call_id": "gone", "name": "exec", "content": "late"})
+    assert tools(kept) == [ToolPart("gone", "exec", {}, "late")]
+    assert kept.messages[1].role == "assistant"
+
+
+def test_ids_that_come_again_in_a_later_round_keep_rounds_apart() -> None:
+    call = {"type": "toolCall", "id": "0", "name": "exec", "arguments": {}}
+    rounds = [
+        m
+        for text in ("one", "two")
+        for m in (assistant([call]), {"role": "tool", "tool_call_id": "0", "content": text})
+    ]
+    assert [part.output for part in tools(captured(user("go"), *rounds))] == ["one", "two"]
+
+
+def test_calls_and_results_without_ids_meet_by_name() -> None:
+    call = {"type": "functionCall", "name": "exec", "args": {}}
+    kept = captured(user("go"), assistant([call]), {"role": "tool", "name": "exec", "content": "out"})
+    assert [part.output for part in tools(kept)] == ["out"]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"role": "system", "content": "rules"},
+        {"role": "custom", "content": "x", "excludeFromContext": True},
+        {"role": "compactionSummary", "summary": "x"},
+        {"role": "assistant", "content": [{"type": "thinking", "thinking": "hm"}]},
+        {"role": "user", "content": [{"type": "image", "data": "aGk=", "mimeType": "image/png"}]},
+        {"role": "assistant", "content": "  \n "},
+        {"role": "user", "content": None},
+        {"role": "user", "content": "<openviking-context>\n## Long-term Memories\n- x\n</openviking-context>\n\n"},
+        {"role": "unheard-of", "content": "x"},
+    ],
+)
+def test_what_is_not_conversation_is_not_captured(message: dict[str, Any]) -> None:
+    assert captured(message).messages == ()
+
+
+def test_injected_blocks_do_not_reach_storage_not_even_in_tool_results() -> None:
+    block = "<openviking-context>\n## Long-term Memories\n- secret\n</openviking-context>"
+    result = {"role": "tool", "tool_call_id": "a", "content": f"{block}\n\nreal"}
+    call = {"type": "toolCall", "id": "a", "name": "exec", "arguments": {}}
+    kept = captured(user(f"{block}\n\nhello"), assistant([call]), result)
+    assert texts(kept) == ["hello"]
+    assert [part.output for part in tools(kept)] == ["real"]
+
+
+def test_our_own_summary_is_not_captured_again() -> None:
+    kept = captured(summary_message("the past"), acknowledgement(), user("hello"), assistant("hi"))
+    assert texts(kept) == ["hello", "hi"]
+    assert len(kept.prints) == 2
+
+
+@pytest.mark.parametrize(
+    ("stamp", "created_at"),
+    [
+        (STAMP, "2025-10-09T08:53:20.123Z"),
+        ("2025-10-09T10:53:20.123+02:00", "2025-10-09T08:53:20.123Z"),
+        ("yesterday", "2026-03-01T12:30:00.000Z"),
+        (float("inf"), "2026-03-01T12:30:00.000Z"),
+        (-5, "2026-03-01T12:30:00.000Z"),
+        (None, "2026-03-01T12:30:00.000Z"),
+    ],
+)
+def test_each_message_has_a_time_of_its_own_that_openviking_accepts(stamp: Any, created_at: str) -> None:
+    kept = captured(user("a", stamp), assistant("b", 1_760_000_060_000))
+    assert [message.created_at for message in kept.messages] == [created_at, "2025-10-09T08:54:20.000Z"]
+
+
+@given(st.text(st.characters(codec=None)), st.recursive(st.text() | st.floats(), st.lists, max_leaves=5))
+def test_whatever_was_said_can_be_stored(text: str, value: Any) -> None:
+    odd = text + "\ud800\0"
+    call = {"type": "toolCall", "id": odd, "name": odd, "arguments": {odd: [odd, value]}}
+    kept = captured(user(odd), assistant([call]), {"role": "tool", "tool_call_id": odd, "content": odd})
+    assert "\0" not in repr(kept.messages)
+    for part in tools(kept):
+        repr(part).encode("utf-8")
+        assert "\0" not in part.name + part.id + (part.output or "")
+
+
+def test_absurdly_nested_input_is_kept_as_text() -> None:
+    value: Any = "core"
+    for _ in range(400):
+        value = [value]
+    part = tools(captured(assistant([{"type": "toolCall", "id": "a", "name": "x", "arguments": {"v": value}}])))[0]
+    assert "core" in repr(part.input)
+
+
+def test_a_text_beyond_the_limit_goes_on_in_a_further_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(capture, "MAX_TEXT_CHARS", 100)
+    call = {"type": "toolCall", "id": "a", "name": "exec", "arguments": {}}
+    kept = captured(user("x" * 250), assistant([call]), {"role": "tool", "tool_call_id": "a", "content": "y" * 150})
+    assert "".join(texts(kept)) == "x" * 250
+    assert [(part.id, part.output) for part in tools(kept)] == [("a", "y" * 100), ("a.1", "y" * 50)]
+    assert len(kept.messages) == 5
+
+
+def test_only_what_follows_the_history_is_new() -> None:
+    kept = captured(user("old"), assistant("old"), user("new"), assistant("new"), pre_prompt_count=2)
+    assert texts(kept) == ["new", "new"]
+    assert len(kept.prints) == 2
+
+
+@pytest.mark.parametrize("count", [None, 4, 9])
+def test_without_a_usable_count_everything_not_yet_captured_is_new(count: int | None) -> None:
+    first = [user("one", STAMP), assistant("1", STAMP + 1)]
+    second = [user("one", STAMP + 2), assistant("1", STAMP + 3)]
+    seen = captured(*first).prints
+    kept = captured(*first, *second, seen_prints=seen, pre_prompt_count=count)
+    assert [message.created_at for message in kept.messages] == ["2025-10-09T08:53:20.125Z", "2025-10-09T08:53:20.126Z"]
+    assert captured(*first, *second, seen_prints=seen + kept.prints).messages == ()
+
+
+def test_a_resent_history_without_times_is_aligned_in_order() -> None:
+    first, second = [user("ok"), assistant("done")], [user("ok"), assistant("done")]
+    seen = captured(*first).prints
+    assert texts(captured(*first, *second, seen_prints=seen)) == ["ok", "done"]
+    again = captured(*first, *second, user("ok"), assistant("done"), seen_prints=seen * 2)
+    assert texts(again) == ["ok", "done"]
+
+
+def test_a_lone_turn_without_times_or_position_is_a_new_turn_each_time() -> None:
+    turn = [user("ok"), assistant("done")]
+    first = captured(*turn)
+    second = captured(*turn, seen_prints=first.prints)
+    assert texts(second) == texts(first)
+    assert not second.repeatable
+
+
+def test_messages_repeated_together_with_the_next_turn_are_taken_once() -> None:
+    first, second = [user("one", STAMP), assistant("1", STAMP + 1)], [user("two", STAMP + 2)]
+    assert texts(captured(*first, *second, pre_prompt_count=0, seen_prints=captured(*first).prints)) == ["two"]
+
+
+@given(histories(), st.integers(0, 3))
+def test_resending_the_whole_history_captures_each_message_once(turns: list[Any], alone: int) -> None:
+    seen: tuple[str, ...] = ()
+    sent: list[Any] = []
+    said: list[str] = []
+    for turn in turns:
+        sent += turn
+        kept = captured(*sent, seen_prints=seen)
+        seen += kept.prints
+        said += texts(kept)
+    assert seen == tuple(print_of(message) for message in sent)
+    assert said == texts(captured(*sent, pre_prompt_count=0))
+
+
+def test_the_record_is_only_asked_for_where_it_can_matter() -> None:
+    assert needs_seen_prints([user("a")], None)
+    assert needs_seen_prints([user("a")], 5)
+    assert needs_seen_prints([user("a"), user("b", STAMP)], 1)
+    assert not needs_seen_prints([user("a"), user("b")], 1)
+
+
+def test_a_fingerprint_without_a_key_depends_on_words_time_and_place() -> None:
+    base = captured(user("a"), assistant("b"), pre_prompt_count=0)
+    assert base.repeatable
+    assert base.fingerprint == captured(user("a"), assistant("b"), pre_prompt_count=0).fingerprint
+    others = [
+        captured(user("a"), assistant("c"), pre_prompt_count=0),
+        captured(user("a"), user("a"), assistant("b"), pre_prompt_count=1),
+        captured(user("a", STAMP), assistant("b"), pre_prompt_count=0),
+    ]
+    assert len({turn.fingerprint for turn in [base, *others]}) == 4
+
+
+def test_a_fingerprint_with_a_key_depends_on_words_alone() -> None:
+    said = captured(user("a"), assistant("b"), keyed=True).fingerprint
+    assert captured(user("a", STAMP), assistant("b"), pre_prompt_count=0, keyed=True).fingerprint == said
+    assert captured(user("a"), assistant("c"), keyed=True).fingerprint != said
+
+
+def test_a_fingerprint_does_not_change_once_the_turn_was_captured() -> None:
+    turn = [user("one", STAMP), assistant("1", STAMP + 1)]
+    first = captured(*turn)
+    assert captured(*turn, seen_prints=first.prints).fingerprint == first.fingerprint
+
+
+def test_a_heartbeat_leaves_its_prints_and_nothing_else() -> None:
+    kept = captured(user("poll"), assistant("all quiet"), is_heartbeat=True)
+    assert kept.messages == () and kept.tokens == 0 and len(kept.prints) == 2
+
+
+def test_prints_survive_what_hosts_do_to_history() -> None:
+    call = {"type": "toolCall", "id": "call_1a", "name": "exec", "arguments": {"b": 1, "a": 2}}
+    before = assistant([{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "look \n"}, call], STAMP)
+    after = assistant([{"type": "text", "text": "look"}, call | {"id": "call1a", "arguments": {"a": 2, "b": 1}}], STAMP)
+    assert print_of(before) == print_of(after)
+    assert print_of(after) != print_of(after | {"timestamp": STAMP + 1})
+
+
+def test_source_ids_are_turn_and_index() -> None:
+    kept = with_ids(captured(user("a"), assistant("b")).messages, "t_1")
+    assert [message.source_id for message in kept] == ["t_1.0", "t_1.1"]
+
+
+def test_messages_carry_the_peer() -> None:
+    assert {message.peer_id for message in captured(user("a"), assistant("b"), peer_id="main").messages} == {"main"}

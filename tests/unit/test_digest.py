@@ -1,0 +1,71 @@
+"""The summary without a model."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.core.digest import digest
+from app.core.tokens import estimate_tokens
+from app.core.turns import CapturedMessage, TextPart, ToolPart
+
+AT = "2026-03-01T00:00:00.000Z"
+
+
+def said(role: str, text: str, *tools: ToolPart) -> CapturedMessage:
+    return CapturedMessage(role, (TextPart(text), *tools), AT)  # type: ignore[arg-type]
+
+
+SESSION = (
+    said("user", "Please make the login page load faster.\nIt takes 4 seconds."),
+    said("assistant", "I will look.", ToolPart("1", "read", {"path": "web/login.tsx"}, "const x = 1")),
+    said(
+        "assistant",
+        "",
+        ToolPart("2", "exec", {"command": "npm test"}, "Error: cannot find module 'ink'", is_error=True),
+    ),
+    said("assistant", "The problem was a missing package.", ToolPart("3", "exec", {"command": "npm i ink"}, "added 1")),
+    said("user", "我们决定用 Redis 缓存会话。请改 server/cache.py"),
+    said("assistant", "好的，已修复缓存问题。"),
+)
+
+
+def section(text: str, heading: str) -> str:
+    return text.split(f"## {heading}\n")[1].split("\n\n")[0]
+
+
+def test_it_tells_who_asked_for_what_and_what_came_of_it() -> None:
+    text = digest(SESSION, 2000)
+    assert text.startswith("# Please make the login page load faster. It takes 4 seconds.\n")
+    assert "我们决定用 Redis 缓存会话" in section(text, "Decisions")
+    assert {"- web/login.tsx", "- server/cache.py"} <= set(section(text, "Files").splitlines())
+    errors = section(text, "Errors and fixes")
+    assert "exec(npm test): Error: cannot find module 'ink' (a later call worked)" in errors
+    assert "The problem was a missing package" in errors and "已修复缓存问题" in errors
+    assert section(text, "Requests").count("\n- ") == 1
+    assert section(text, "Last steps").endswith("- assistant: 好的，已修复缓存问题。")
+
+
+def test_a_long_session_keeps_its_first_request_and_its_newest() -> None:
+    session = [said("user", f"request number {number}") for number in range(500)]
+    requests = section(digest(session, 300), "Requests").splitlines()
+    assert requests[0] == "- request number 0" and requests[-1] == "- request number 499"
+    assert "more)" in requests[1]
+
+
+def test_nothing_gives_nothing() -> None:
+    assert digest((), 100) == "" == digest(SESSION, 0)
+
+
+parts = st.one_of(
+    st.builds(TextPart, st.text(max_size=300)),
+    st.builds(
+        ToolPart, st.text(), st.text(), st.dictionaries(st.text(), st.text()), st.none() | st.text(), st.booleans()
+    ),
+)
+messages = st.builds(CapturedMessage, st.sampled_from(["user", "assistant"]), st.lists(parts).map(tuple), st.just(AT))
+
+
+@given(st.lists(messages), st.integers(0, 500))
+def test_it_keeps_its_budget_and_is_the_same_every_time(session: list[CapturedMessage], limit: int) -> None:
+    text = digest(session, limit)
+    assert estimate_tokens(text) <= limit
+    assert digest(session, limit) == text
