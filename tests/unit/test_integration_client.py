@@ -1,0 +1,120 @@
+"""The Python client for other hosts (integrations/python), against a fake transport."""
+
+import json
+import sys
+from pathlib import Path
+
+import httpx
+import pytest
+from pytest_httpx import HTTPXMock
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "integrations/python"))
+
+from example import chat
+from sidecar_client import Session, Sidecar, SidecarError
+
+BASE = "http://sidecar.test"
+ASK = {"role": "user", "content": "Which seat?"}
+
+
+@pytest.fixture
+def sidecar():
+    with Sidecar(BASE + "/", token="t0ken") as connection:
+        yield connection
+
+
+def body_of(httpx_mock: HTTPXMock, index: int = -1) -> dict:
+    return json.loads(httpx_mock.get_requests()[index].content)
+
+
+def problem(httpx_mock: HTTPXMock, status: int, code: str) -> None:
+    httpx_mock.add_response(status_code=status, json={"code": code, "detail": "why", "status": status})
+
+
+def test_assemble_sends_the_scope_and_gives_the_models_messages(sidecar, httpx_mock):
+    answer = {"messages": [ASK], "estimatedTokens": 9, "status": "assembled", "reason": "ok", "contextBlock": "<b>"}
+    httpx_mock.add_response(url=f"{BASE}/assemble", json=answer)
+    assert sidecar.assemble(Session("s", "second", "anna"), [ASK], token_budget=1000) == answer
+    assert body_of(httpx_mock) == {
+        "sessionId": "s",
+        "agentId": "second",
+        "senderId": "anna",
+        "phase": "full",
+        "messages": [ASK],
+        "tokenBudget": 1000,
+    }
+    assert httpx_mock.get_requests()[0].headers["Authorization"] == "Bearer t0ken"
+
+
+@pytest.mark.parametrize("failure", [httpx.ConnectError("refused"), httpx.ReadTimeout("slow")])
+def test_a_sidecar_that_is_away_leaves_your_own_messages(sidecar, httpx_mock, failure):
+    httpx_mock.add_exception(failure)
+    answer = sidecar.assemble(Session("s"), [ASK])
+    assert (answer["messages"], answer["status"], answer["reason"]) == ([ASK], "passthrough", "unreachable")
+
+
+def test_so_does_one_that_fails_or_talks_nonsense(sidecar, httpx_mock):
+    problem(httpx_mock, 503, "store_unavailable")
+    httpx_mock.add_response(text="<html>")
+    assert sidecar.assemble(Session("s"), [ASK])["reason"] == "store_unavailable"
+    assert sidecar.assemble(Session("s"), [ASK])["reason"] == "unreachable"
+
+
+def test_a_mistake_of_the_caller_is_raised(sidecar, httpx_mock):
+    problem(httpx_mock, 401, "unauthorized")
+    with pytest.raises(SidecarError, match="unauthorized: why") as caught:
+        sidecar.assemble(Session("s"), [ASK])
+    assert caught.value.is_final
+
+
+def test_a_turn_carries_its_key_and_an_error_says_whether_to_try_again(sidecar, httpx_mock):
+    httpx_mock.add_response(json={"status": "committed", "reason": "ok", "turnId": "t_1"})
+    assert sidecar.after_turn(Session("s"), "s/1", [ASK])["status"] == "committed"
+    assert body_of(httpx_mock)["advancementKey"] == "s/1"
+    assert body_of(httpx_mock)["prePromptMessageCount"] == 0
+    for status, code, is_final in [(503, "outbox_full", False), (422, "idempotency_key_reused", True)]:
+        problem(httpx_mock, status, code)
+        with pytest.raises(SidecarError) as caught:
+            sidecar.after_turn(Session("s"), "s/1", [ASK])
+        assert (caught.value.code, caught.value.is_final) == (code, is_final)
+
+
+def test_compact_waits_longer_and_says_so(sidecar, httpx_mock):
+    httpx_mock.add_response(json={"ok": True, "compacted": True, "reason": "commit_completed"})
+    assert sidecar.compact(Session("s"), timeout=10)["compacted"]
+    assert body_of(httpx_mock)["deadlineMs"] == 9500
+    assert httpx_mock.get_requests()[0].extensions["timeout"]["read"] == 10
+
+
+def test_the_example_loop_keeps_its_own_history(sidecar, httpx_mock):
+    seen = []
+
+    def sidecar_answers(request: httpx.Request) -> httpx.Response:
+        body = json.loads(request.content)
+        if request.url.path == "/assemble":
+            recalled = {
+                "role": "user",
+                "content": f"<openviking-context>window</openviking-context>\n\n{ASK['content']}",
+            }
+            return httpx.Response(200, json={"messages": [*body["messages"][:-1], recalled], "status": "assembled"})
+        return httpx.Response(200, json={"status": "committed", "ok": True})
+
+    httpx_mock.add_callback(sidecar_answers, is_reusable=True)
+
+    def model(messages, _system):
+        seen.append(messages[-1]["content"])
+        return "A window seat."
+
+    history = chat(sidecar, Session("s"), model, ["Which seat?", "Really?"])
+    assert all("openviking-context" in text for text in seen)
+    assert [message["content"] for message in history] == ["Which seat?", "A window seat.", "Really?", "A window seat."]
+    assert [request.url.path for request in httpx_mock.get_requests()] == [
+        "/assemble", "/after-turn", "/assemble", "/after-turn", "/sessions/end",
+    ]  # fmt: skip
+    keys = [json.loads(r.content)["advancementKey"] for r in httpx_mock.get_requests() if r.url.path == "/after-turn"]
+    assert len(set(keys)) == 2
+
+
+def test_it_stays_small():
+    source = Path(sys.modules["sidecar_client"].__file__).read_text()
+    assert len(source.splitlines()) < 150
