@@ -34,6 +34,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.core.trace import RecallTrace, trace_from_dict, trace_to_dict
+from app.errors import StoreUnavailable
 
 MAX_PENDING = 1_000
 """Traces waiting to be written; the oldest go when the disk can not keep up."""
@@ -129,7 +130,11 @@ class TraceStore:
             with self._engine.connect() as connection:
                 return list(connection.execute(query).scalars())
 
-        return [trace_from_dict(json.loads(body)) for body in await anyio.to_thread.run_sync(read)]
+        try:
+            bodies = await anyio.to_thread.run_sync(read)
+        except SQLAlchemyError as error:
+            raise StoreUnavailable("the recall traces can not be read") from error
+        return [trace_from_dict(json.loads(body)) for body in bodies]
 
     def _write(self, batch: list[RecallTrace]) -> None:
         rows = [

@@ -1,0 +1,141 @@
+"""Looking at recalls: ``GET /recalls``, ``GET /recalls/{traceId}``, and the same as a page at ``/ui/recalls``."""
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Response
+from pydantic.alias_generators import to_camel
+
+from app.api.document import problems
+from app.api.recalls_page import CONTENT_SECURITY_POLICY, detail_page, list_page, missing_page
+from app.api.scope import ServicesDep, TenantDep
+from app.api.wire import Json
+from app.core.identity import MAX_ID_CHARS, Tenant, session_name
+from app.core.messages import time_of
+from app.core.trace import RecallTrace, trace_to_dict
+from app.errors import FieldProblem, InvalidRequest, NotFound
+
+router = APIRouter(tags=["recalls"])
+
+TraceId = Annotated[str, Path(pattern="^[a-z0-9]{1,64}$", description="The `traceId` of an answer's `recall`.")]
+SessionQuery = Annotated[
+    str | None,
+    Query(max_length=MAX_ID_CHARS, description="Only this session: the host's id or key, or OpenViking's id."),
+]
+SinceQuery = Annotated[
+    str | None, Query(max_length=64, description="Not older than: ISO 8601, or epoch seconds or ms.")
+]
+LimitQuery = Annotated[int, Query(ge=1, le=200, description="Recalls on a page.")]
+CursorQuery = Annotated[str | None, Query(pattern="^[a-z0-9]{1,64}$", description="`nextCursor` of the page before.")]
+
+_PAGE_HEADERS = {
+    "Content-Security-Policy": CONTENT_SECURITY_POLICY,
+    "Cache-Control": "no-store",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+
+
+@router.get("/recalls", summary="Recalls of this tenant, newest first", responses=problems())
+async def recalls(
+    services: ServicesDep,
+    tenant: TenantDep,
+    session: SessionQuery = None,
+    since: SinceQuery = None,
+    limit: LimitQuery = 50,
+    cursor: CursorQuery = None,
+) -> Response:
+    """One line a recall: when, for which session, with what outcome. No message text."""
+    found = await _page(services, tenant, session, since, limit, cursor)
+    following = found[-1].trace_id if len(found) == limit else None
+    return Json({"recalls": [_summary(trace) for trace in found], "nextCursor": following})
+
+
+@router.get("/recalls/{trace_id}", summary="Why a recall came out as it did", responses=problems(404))
+async def recall(services: ServicesDep, tenant: TenantDep, trace_id: TraceId) -> Response:
+    """The whole story: the gate with its points, each search, each candidate with its score's parts and verdict."""
+    trace = await services.traces.get(account_key(tenant), trace_id)
+    if trace is None:
+        raise NotFound("no such recall, or it is no longer kept")
+    return Json(_camel(trace_to_dict(trace)))
+
+
+@router.get("/ui/recalls", summary="The recalls as a page", include_in_schema=False)
+async def recalls_page(
+    services: ServicesDep,
+    tenant: TenantDep,
+    session: SessionQuery = None,
+    since: SinceQuery = None,
+    limit: LimitQuery = 50,
+    cursor: CursorQuery = None,
+) -> Response:
+    """The list, for people. Works without a network, a script, or a build."""
+    found = await _page(services, tenant, session or None, since or None, limit, cursor)
+    following = found[-1].trace_id if len(found) == limit else None
+    return _html(list_page(found, session=session or "", since=since or "", next_cursor=following))
+
+
+@router.get("/ui/recalls/{trace_id}", summary="One recall as a page", include_in_schema=False)
+async def recall_page(services: ServicesDep, tenant: TenantDep, trace_id: TraceId) -> Response:
+    """The candidates as bars with the line that they had to reach."""
+    trace = await services.traces.get(account_key(tenant), trace_id)
+    return _html(detail_page(trace)) if trace else _html(missing_page(), 404)
+
+
+def account_key(tenant: Tenant) -> str:
+    """The tenant's name in the trace store; the same as `Identity.account_key`."""
+    return f"{tenant.account or '-'}/{tenant.user or '-'}"
+
+
+async def _page(
+    services: ServicesDep, tenant: Tenant, session: str | None, since: str | None, limit: int, cursor: str | None
+) -> list[RecallTrace]:
+    moment = _moment(since) if since else None
+    return await services.traces.page(
+        account_key(tenant),
+        sessions=_names_of(session),
+        since=moment.timestamp() if moment else None,
+        before=cursor,
+        limit=limit,
+    )
+
+
+def _names_of(session: str | None) -> frozenset[str]:
+    """What a session may be stored as: as given, or made from the host's id or from its key."""
+    session = (session or "").replace("\0", "")
+    if not session:
+        return frozenset()
+    return frozenset({session, session_name(session, None) or session, session_name(None, session) or session})
+
+
+def _moment(since: str) -> datetime:
+    moment = time_of({"timestamp": since}) or time_of({"timestamp": since.replace(" ", "+")})
+    if moment is None:
+        raise InvalidRequest(FieldProblem("since", "give ISO 8601, or epoch seconds or milliseconds"))
+    return moment
+
+
+def _summary(trace: RecallTrace) -> dict[str, Any]:
+    return {
+        "traceId": trace.trace_id,
+        "at": trace.at,
+        "session": trace.session,
+        "agent": trace.agent,
+        "reason": trace.reason,
+        "inject": trace.inject,
+        "kept": trace.kept,
+        "candidates": len(trace.candidates),
+        "experiences": trace.gate.recall,
+        "totalMs": trace.timings_ms.get("total", 0.0),
+        "degraded": list(trace.degraded),
+    }
+
+
+def _camel(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {to_camel(key): _camel(item) for key, item in value.items()}
+    return [_camel(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _html(page: str, status: int = 200) -> Response:
+    return Response(page, status, _PAGE_HEADERS, "text/html; charset=utf-8")
