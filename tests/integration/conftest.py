@@ -1,0 +1,115 @@
+"""The real OpenViking beside the checkout: started once per way to start it, taken down at the end.
+
+The rig lies in ``../shared/rig`` beside the checkout, or where ``SIDECAR_RIG_DIR`` says. Without it, these tests skip.
+"""
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.settings import OpenVikingSettings
+from tests.process import free_port
+
+RIG_DIR = Path(os.environ.get("SIDECAR_RIG_DIR") or Path(__file__).parents[3] / "shared" / "rig")
+RIG_HOME = Path(os.environ.get("OPENVIKING_RIG_HOME") or Path.home() / ".cache" / "openviking-rig")
+
+
+@dataclass(frozen=True)
+class OpenViking:
+    """A running server. ``users`` maps a name to the headers that it sends."""
+
+    name: str
+    url: str
+    auth: str
+    account: str
+    root_key: str
+    users: dict[str, dict[str, str]]
+
+    def settings(self, **values: Any) -> OpenVikingSettings:
+        """Settings for a client that may act for every user of this server."""
+        if self.auth == "api_key":
+            keys = {f"{self.account}/{user}": headers["X-API-Key"] for user, headers in self.users.items()}
+            values = {"api_keys": json.dumps(keys), **values}
+        elif self.auth == "trusted":
+            values = {"api_key": self.root_key, **values}
+        return OpenVikingSettings(**{"url": self.url, "timeout_ms": 30_000, **values})
+
+    def fault(self, **faults: str) -> None:
+        """Break or mend the model provider: ``chat`` or ``embeddings`` to ``ok``, ``down``, ``garbage``, ``hang``, ..."""
+        run(
+            "provider",
+            "fault",
+            "--name",
+            self.name,
+            *(arg for kind, how in faults.items() for arg in (f"--{kind}", how)),
+        )
+
+    def restart(self, *, kill: bool = False) -> None:
+        """Stop the server and start it again on its old data."""
+        run("restart", "--name", self.name, *(["--kill"] if kill else []))
+
+
+def run(*args: str) -> dict[str, Any]:
+    """A verb of the rig; its answer."""
+    done = subprocess.run([str(RIG_DIR / "openviking" / "rig"), *args], capture_output=True, text=True, timeout=180)
+    if done.returncode:
+        raise RuntimeError(f"rig {' '.join(args)} failed:\n{done.stderr[-2000:]}")
+    answer: dict[str, Any] = json.loads(done.stdout or "{}")
+    return answer
+
+
+class Rigs:
+    """Starts servers, each way once."""
+
+    def __init__(self) -> None:
+        self._running: dict[tuple[str, ...], OpenViking] = {}
+
+    def up(self, auth: str = "api_key", *flags: str) -> OpenViking:
+        """The server with this authentication and these flags of the rig (``--evolution``, ``--fast``)."""
+        key = (auth, *sorted(flags))
+        if key not in self._running:
+            self._running[key] = self._start(auth, flags, f"pytest-{os.getpid()}-{len(self._running)}")
+        return self._running[key]
+
+    def _start(self, auth: str, flags: tuple[str, ...], name: str) -> OpenViking:
+        ports = ["--port", str(free_port()), "--provider-port", str(free_port())]
+        try:
+            facts = run("up", "--name", name, "--auth", auth, *ports, *flags)
+        except BaseException:
+            run("down", "--name", name, "--wipe")
+            raise
+        return OpenViking(
+            name=name,
+            url=facts["base_url"],
+            auth=auth,
+            account=facts.get("account") or "acme",
+            root_key=facts.get("root_key") or "",
+            users={user: dict(each["headers"]) for user, each in (facts.get("users") or {}).items()},
+        )
+
+    def down(self) -> None:
+        for server in self._running.values():
+            run("down", "--name", server.name, "--wipe")
+
+
+@pytest.fixture(scope="session")
+def rigs() -> Iterator[Rigs]:
+    if not (RIG_DIR / "openviking" / "rig").exists():
+        pytest.skip(f"no OpenViking rig at {RIG_DIR}; set SIDECAR_RIG_DIR")
+    if not (RIG_HOME / "venvs").exists():
+        pytest.skip(f"the OpenViking rig is not set up below {RIG_HOME}; run its ./setup")
+    started = Rigs()
+    yield started
+    started.down()
+
+
+@pytest.fixture(scope="session")
+def openviking(rigs: Rigs) -> OpenViking:
+    """A server in ``api_key`` mode with users alice and bob; embeddings by letters, which is quick and plain."""
+    return rigs.up("api_key", "--fast")
