@@ -13,6 +13,7 @@ nothing. All other tags are matched as they come, and there a code fence does pr
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 CONTEXT_TAG = "openviking-context"
 LEGACY_TAG = "relevant-memories"
@@ -48,7 +49,7 @@ _MARKERS = "|".join(
 _MARKER_LINE = re.compile(rf"^[ \t]*+(?:{_MARKERS})", re.MULTILINE)
 _MARKER_HERE = re.compile(rf"[ \t]*+(?:{_MARKERS})")
 
-_GAPS = (SEPARATOR, "\r\n\r\n", "\n", "\r\n")
+_GAP = re.compile(r"\n\n?|\r\n(?:\r\n)?")
 
 _MAX_ROUNDS = 4
 """Taking a block out can join the pieces of a split tag into a new one. Nobody writes that by accident."""
@@ -112,11 +113,15 @@ _UNSEEN = re.compile(
 _JOINERS = re.compile("(?<=[\\x21\\x22\\x24-\\x29+-/:-~])[\u034f\u200c\u200d\ufe00-\ufe0f]+")
 """Joiners and variation selectors mean something between emoji or letters of some scripts, never behind ASCII."""
 _BLANK_LINES = re.compile(r"\n(?:[ \t]*+\n)++")
-_OUR_TAG_START = re.compile(rf"[<＜﹤](?=\s*+/?+\s*+(?:{_NAMES}))", re.IGNORECASE)
+_OUR_TAG_START = re.compile(rf"[<＜﹤](?=[\s/ori])(?=\s*+/?+\s*+(?:{_NAMES}))", re.IGNORECASE)
 _ROLES = (
     "user|human|assistant|ai|system|developer|tool|function|model|用户|使用者|人类|助手|助理|系统|開發者|开发者|工具"
 )
-_ROLE_TAG_START = re.compile(rf"(?<!\w)<(?=\s*+/?+\s*+(?:{_ROLES})\s*+/?+>)|<(?=\||<<(?:BEGIN|END)_)", re.IGNORECASE)
+_ROLE_TAG_START = re.compile(
+    rf"<(?=[^<]|<<[BE])(?:(?:(?<!\w<)|(?=\s*+/))(?=\s*+/?+\s*+(?:{_ROLES})\s*+/?+>)|(?=\||<<(?:BEGIN|END)_))",
+    re.IGNORECASE,
+)
+"""Tags of roles as models know them, unless a word stands before (``List<User>``), and tokens of chat templates."""
 _LABELS = "source|score|trigger|do|avoid|scope|check"
 _ROLE_LINE = re.compile(
     rf"^(?P<lead>[ \t>*_\[(（【]*+(?:{_ROLES}|{_LABELS})[ \t*_\])）】]*+)(?=[:：])", re.IGNORECASE | re.MULTILINE
@@ -134,8 +139,8 @@ def neutralise(text: str) -> str:
     Structural marks at the start of a line are escaped as Markdown escapes them, tags of ours and of roles lose their
     ``<``, lines after the first are indented by two, characters that nobody sees are dropped. Deterministic and linear.
     """
-    text = _escaped(_visible(text)).strip()
-    return _BLANK_LINES.sub("\n\n", text).replace("\n", "\n  ").replace("\n  \n", "\n\n")
+    text = _escaped(_BLANK_LINES.sub("\n\n", _visible(text))).strip()
+    return text.replace("\n", "\n  ").replace("\n  \n", "\n\n")
 
 
 def neutralise_line(text: str) -> str:
@@ -144,7 +149,8 @@ def neutralise_line(text: str) -> str:
 
 
 def _visible(text: str) -> str:
-    return _JOINERS.sub("", _UNSEEN.sub("", _LINE_BREAKS.sub("\n", text)))
+    text = _UNSEEN.sub("", _LINE_BREAKS.sub("\n", text))
+    return text if text.isascii() else _JOINERS.sub("", text)
 
 
 def _escaped(text: str) -> str:
@@ -157,8 +163,8 @@ def _escape_tags(text: str) -> str:
 
 
 def _escape_mark(found: re.Match[str]) -> str:
-    mark: str = found["mark"]
-    return found["lead"] + ("\\" + "\\".join(mark) if mark[:1] in "#`~" and mark else "\\" + mark)
+    lead, mark = found.groups()
+    return f"{lead}\\{mark}" if mark[:1] != "#" else lead + "\\#" * len(mark)
 
 
 def _wrapped(tag: str, parts: Sequence[str]) -> str:
@@ -170,8 +176,7 @@ def _wrapped(tag: str, parts: Sequence[str]) -> str:
 # --- Finding blocks --------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Tag:
+class _Tag(NamedTuple):
     start: int
     end: int
     name: str
@@ -180,8 +185,7 @@ class _Tag:
     """Nothing else on its line."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Fence:
+class _Fence(NamedTuple):
     start: int
     end: int
     mark: str
@@ -299,24 +303,22 @@ class _Scan:
 
 def _tags(text: str) -> list[_Tag]:
     """Every tag in order. One in backticks of its own is somebody writing about it, so it is none."""
-    found = [
-        tag
-        for tag in _TAG.finditer(text)
-        if not (text[tag.start() - 1 : tag.start()] == "`" == text[tag.end() : tag.end() + 1])
+    found = [tag for tag in _TAG.finditer(text) if not _is_quoted(text, tag)]
+    edges = [0, *(tag.end() for tag in found)]
+    gaps = [text[edge : tag.start()] for edge, tag in zip(edges, found, strict=False)] + [text[edges[-1] :]]
+    # Alone: the gap before ends with a blank beginning of a line, the gap behind begins with a blank end of one.
+    begins = [not gap.rpartition("\n")[2].strip() and ("\n" in gap or not at) for at, gap in enumerate(gaps[:-1])]
+    closed = [not gap.partition("\n")[0].strip() and "\n" in gap for gap in gaps[1:-1]]
+    closed.append(not gaps[-1].partition("\n")[0].strip())
+    return [
+        _Tag(tag.start(), tag.end(), tag[2].lower(), bool(tag[1]), first and last)
+        for tag, first, last in zip(found, begins, closed, strict=False)
     ]
-    tags: list[_Tag] = []
-    edge, first_on_line = 0, True
-    for index, tag in enumerate(found):
-        gap = text[edge : tag.start()]
-        _, broken, before = gap.rpartition("\n")
-        first_on_line = not before.strip() and (bool(broken) or edge == 0)
-        after, broken, _ = text[
-            tag.end() : found[index + 1].start() if index + 1 < len(found) else len(text)
-        ].partition("\n")
-        alone = first_on_line and not after.strip() and (bool(broken) or index + 1 == len(found))
-        tags.append(_Tag(tag.start(), tag.end(), tag["name"].lower(), bool(tag["close"]), alone))
-        edge = tag.end()
-    return tags
+
+
+def _is_quoted(text: str, tag: re.Match[str]) -> bool:
+    start, end = tag.span()
+    return text.startswith("`", end) and text.startswith("`", start - 1) and start > 0
 
 
 def _structural_ends(tags: list[_Tag]) -> dict[int, int]:
@@ -342,11 +344,12 @@ def _structural_ends(tags: list[_Tag]) -> dict[int, int]:
 
 def _fences(text: str) -> list[_Fence]:
     """Lines that can open or close a fenced code block."""
-    return [
-        _Fence(line.start(), line.end(), line["mark"], not line["info"].strip())
-        for line in _FENCE_LINE.finditer(text)
-        if line["mark"][0] == "~" or "`" not in line["info"]
-    ]
+    found = []
+    for line in _FENCE_LINE.finditer(text):
+        mark, info = line.groups()
+        if mark[0] == "~" or "`" not in info:
+            found.append(_Fence(line.start(), line.end(), mark, not info or info.isspace()))
+    return found
 
 
 def _code_end(fences: list[_Fence], opening: int, length: int) -> tuple[int, int]:
@@ -381,7 +384,8 @@ def _kept(text: str, cuts: list[_Cut]) -> Iterator[str]:
         kept = text[position : cut.start]
         position = cut.end
         if not kept or kept.endswith("\n"):
-            position += next((len(gap) for gap in _GAPS if text.startswith(gap, position)), 0)
+            gap = _GAP.match(text, position)
+            position = gap.end() if gap else position
         if position == len(text) and position == cut.end:
             kept = kept.removesuffix(SEPARATOR)
         yield kept
