@@ -1,0 +1,155 @@
+"""`preflight` over a backend and a store that answer, fail, hang or know nothing."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from app.core.deadline import Deadline
+from app.core.identity import Identity, PeerRole, Tenant
+from app.core.prints import print_of
+from app.core.reasons import Reason
+from app.core.turns import CapturedMessage, TextPart
+from app.engine.past import preflight
+from app.engine.results import AssembleInput, AssembleResult
+from app.errors import StoreUnavailable
+from app.ports import BackendError, LocalPast, SessionPast
+from app.settings import Settings
+
+from .histories import BEGAN_MS
+
+pytestmark = pytest.mark.anyio
+
+WHO = Identity(Tenant("acme", "ann"), "s1", None, "main", None, PeerRole.ASSISTANT)
+OLD = {"role": "user", "content": "one", "timestamp": BEGAN_MS}
+NEW = {"role": "user", "content": "two", "timestamp": BEGAN_MS + 1}
+PRINTS = tuple(print_ for print_ in [print_of(OLD)] if print_)
+STORED = CapturedMessage("user", (TextPart("please fix src/app.py"),), "2026-03-01T00:00:00.000Z", "t_1.0")
+PAST = SessionPast(overview="We counted.", abstracts=(), messages=())
+
+
+class Backend:
+    """Answers `past` the way a test says."""
+
+    def __init__(self, answer: Callable[[], Awaitable[SessionPast]]) -> None:
+        self.past_answer = answer
+
+    async def past(self, who: Identity, token_budget: int, deadline: Deadline) -> SessionPast:
+        return await self.past_answer()
+
+
+class Store:
+    """Knows one past."""
+
+    def __init__(self, known: LocalPast | Exception) -> None:
+        self.known = known
+
+    async def local_past(self, who: Identity) -> LocalPast:
+        if isinstance(self.known, Exception):
+            raise self.known
+        return self.known
+
+    async def seen_prints(self, who: Identity) -> tuple[str, ...]:
+        return ()
+
+
+def gives(past: SessionPast) -> Backend:
+    async def answer() -> SessionPast:
+        return past
+
+    return Backend(answer)
+
+
+def fails(reason: Reason, *, not_found: bool = False) -> Backend:
+    async def answer() -> SessionPast:
+        raise BackendError(reason, "no", retryable=False, not_found=not_found)
+
+    return Backend(answer)
+
+
+def hangs() -> Backend:
+    async def answer() -> SessionPast:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    return Backend(answer)
+
+
+async def asked(
+    backend: Backend, known: LocalPast | Exception, *messages: dict[str, Any], bypassed: bool = False, ms: float = 5000
+) -> AssembleResult:
+    request = AssembleInput(messages=messages, prompt="go on", token_budget=10_000, bypassed=bypassed)
+    return await preflight(
+        WHO,
+        request,
+        Deadline.after_ms(ms),
+        backend=backend,
+        store=Store(known),
+        settings=Settings(_env_file=None),  # type: ignore[arg-type, call-arg]
+    )
+
+
+def text(result: AssembleResult) -> str:
+    return "\n".join(str(message["content"]) for message in result.messages)
+
+
+async def test_the_archived_past_becomes_the_backends_summary() -> None:
+    result = await asked(gives(PAST), LocalPast(prints=PRINTS, known=True), OLD, NEW)
+    assert (result.assembled, result.reason) == (True, Reason.OK)
+    assert "We counted." in text(result) and OLD not in result.messages and result.messages[-1] is NEW
+    assert result.system_prompt_addition
+    assert result.recall is None and result.context_block is None
+
+
+@pytest.mark.parametrize(
+    "reason", [Reason.OPENVIKING_UNAVAILABLE, Reason.OPENVIKING_REJECTED, Reason.DEADLINE_EXCEEDED]
+)
+async def test_without_the_backend_the_store_knows_the_past(reason: Reason) -> None:
+    known = LocalPast(prints=PRINTS, summary="Kept summary.", unsummarised=(STORED,), known=True)
+    result = await asked(fails(reason), known, OLD, NEW)
+    assert (result.assembled, result.reason) == (True, Reason.OK)
+    assert "Kept summary." in text(result) and "src/app.py" in text(result)
+
+
+@pytest.mark.parametrize("reason", [Reason.OPENVIKING_UNAVAILABLE, Reason.OPENVIKING_REJECTED])
+async def test_without_backend_and_past_the_hosts_messages_go_on_with_the_reason(reason: Reason) -> None:
+    result = await asked(fails(reason), LocalPast(), OLD, NEW)
+    assert (result.assembled, result.reason, result.messages) == (False, reason, (OLD, NEW))
+
+
+async def test_a_late_backend_does_not_make_us_late() -> None:
+    result = await asked(hangs(), LocalPast(), OLD, ms=40)
+    assert (result.assembled, result.reason, result.messages) == (False, Reason.DEADLINE_EXCEEDED, (OLD,))
+
+
+async def test_an_unknown_session_and_one_without_a_past_are_told_apart() -> None:
+    unknown = fails(Reason.SESSION_NOT_FOUND, not_found=True)
+    assert (await asked(unknown, LocalPast(), OLD)).reason is Reason.SESSION_NOT_FOUND
+    assert (await asked(unknown, LocalPast(known=True), OLD)).reason is Reason.NO_SESSION_DATA
+    assert (await asked(gives(SessionPast("", (), ())), LocalPast(), OLD)).reason is Reason.NO_SESSION_DATA
+
+
+async def test_a_bypassed_session_asks_nobody() -> None:
+    result = await asked(hangs(), LocalPast(), OLD, bypassed=True)
+    assert (result.assembled, result.reason) == (False, Reason.SESSION_BYPASSED)
+
+
+async def test_a_broken_store_leaves_the_backends_past() -> None:
+    result = await asked(gives(PAST), StoreUnavailable("disk full"), NEW)
+    assert "We counted." in text(result) and result.messages[-1] is NEW
+
+
+async def test_a_prompt_is_rebuilt_from_what_is_stored_and_what_is_on_its_way() -> None:
+    waiting = CapturedMessage("assistant", (TextPart("on it"),), "2026-03-01T00:00:01.000Z", "t_1.1")
+    cleared = CapturedMessage("user", (TextPart("long ago"),), "2026-02-01T00:00:00.000Z", "t_0.0")
+    known = LocalPast(pending=(STORED, waiting), unsummarised=(cleared,), known=True)
+    result = await asked(gives(SessionPast("", (), (cleared, STORED))), known)
+    assert text(result).count("please fix src/app.py") == 1
+    assert text(result).endswith("on it'}]") and "long ago" in str(result.messages[0]["content"])
+
+
+async def test_while_a_reset_is_on_its_way_the_old_epoch_stays_hidden() -> None:
+    past = SessionPast("Old summary.", (("archive_001", "old"),), (STORED,))
+    result = await asked(gives(past), LocalPast(known=True, resetting=True))
+    assert (result.assembled, result.reason, result.messages) == (False, Reason.NO_SESSION_DATA, ())
