@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -41,14 +42,9 @@ class OpenViking:
         return OpenVikingSettings(**{"url": self.url, "timeout_ms": 30_000, **values})
 
     def fault(self, **faults: str) -> None:
-        """Break or mend the model provider: ``chat`` or ``embeddings`` to ``ok``, ``down``, ``garbage``, ``hang``, ..."""
-        run(
-            "provider",
-            "fault",
-            "--name",
-            self.name,
-            *(arg for kind, how in faults.items() for arg in (f"--{kind}", how)),
-        )
+        """Break or mend the model provider: ``chat`` or ``embeddings`` to ``ok``, ``down``, ``garbage``, ``hang``."""
+        flags = [arg for kind, how in faults.items() for arg in (f"--{kind}", how)]
+        run("provider", "fault", "--name", self.name, *flags)
 
     def restart(self, *, kill: bool = False) -> None:
         """Stop the server and start it again on its old data."""
@@ -65,9 +61,10 @@ def run(*args: str) -> dict[str, Any]:
 
 
 class Rigs:
-    """Starts servers, each way once."""
+    """Starts servers, each way once; all of them go down with the stack."""
 
-    def __init__(self) -> None:
+    def __init__(self, stack: ExitStack) -> None:
+        self._stack = stack
         self._running: dict[tuple[str, ...], OpenViking] = {}
 
     def up(self, auth: str = "api_key", *flags: str) -> OpenViking:
@@ -79,11 +76,8 @@ class Rigs:
 
     def _start(self, auth: str, flags: tuple[str, ...], name: str) -> OpenViking:
         ports = ["--port", str(free_port()), "--provider-port", str(free_port())]
-        try:
-            facts = run("up", "--name", name, "--auth", auth, *ports, *flags)
-        except BaseException:
-            run("down", "--name", name, "--wipe")
-            raise
+        self._stack.callback(run, "down", "--name", name, "--wipe")
+        facts = run("up", "--name", name, "--auth", auth, *ports, *flags)
         return OpenViking(
             name=name,
             url=facts["base_url"],
@@ -93,10 +87,6 @@ class Rigs:
             users={user: dict(each["headers"]) for user, each in (facts.get("users") or {}).items()},
         )
 
-    def down(self) -> None:
-        for server in self._running.values():
-            run("down", "--name", server.name, "--wipe")
-
 
 @pytest.fixture(scope="session")
 def rigs() -> Iterator[Rigs]:
@@ -104,9 +94,8 @@ def rigs() -> Iterator[Rigs]:
         pytest.skip(f"no OpenViking rig at {RIG_DIR}; set SIDECAR_RIG_DIR")
     if not (RIG_HOME / "venvs").exists():
         pytest.skip(f"the OpenViking rig is not set up below {RIG_HOME}; run its ./setup")
-    started = Rigs()
-    yield started
-    started.down()
+    with ExitStack() as stack:
+        yield Rigs(stack)
 
 
 @pytest.fixture(scope="session")
