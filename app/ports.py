@@ -7,7 +7,7 @@ for anything that goes wrong behind them; a cancelled call leaves no half-done w
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol
+from typing import Literal, Protocol
 
 from app.core.deadline import Deadline
 from app.core.hits import Hit as Hit
@@ -57,6 +57,8 @@ class SessionPast:
     """The live (not yet archived) messages, oldest first."""
     archives: int = 0
     failed_archives: int = 0
+    failed_ids: tuple[str, ...] = ()
+    """Archives whose extraction failed and was not made good, oldest first, where the backend can name them."""
 
 
 class CommitState(StrEnum):
@@ -210,7 +212,7 @@ class Compaction:
 class Acceptance:
     """The store's answer, given only once the turn is on disk."""
 
-    status: str
+    status: Literal["committed", "duplicate", "skipped"]
     """``committed``, ``duplicate`` or ``skipped``."""
     turn_id: str
     captured: int

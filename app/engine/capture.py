@@ -1,0 +1,122 @@
+"""`/after-turn`: keep what is new of a turn. Answered once it is on disk; everything else happens behind the answer."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Literal
+
+from app.core.capture import CapturedTurn, capture_turn, needs_seen_prints
+from app.core.deadline import Deadline
+from app.core.identity import Identity
+from app.core.messages import Message
+from app.core.reasons import Reason
+from app.ports import Acceptance, Compaction, NewTurn
+from app.store.turns import SqlTurnStore
+from app.store.work import OPEN_TURNS
+from app.worker.supervisor import Worker
+
+
+@dataclass(frozen=True, slots=True)
+class TurnInput:
+    """A turn as the host sends it. ``key``: ``advancementKey`` or ``Idempotency-Key``."""
+
+    messages: tuple[Message, ...]
+    pre_prompt_count: int | None = None
+    key: str | None = None
+    token_budget: int = 128_000
+    is_heartbeat: bool = False
+    bypassed: bool = False
+    wait: bool = False
+    """Wait for the backend to have it, until the deadline."""
+
+
+@dataclass(frozen=True, slots=True)
+class AfterTurnResult:
+    """The answer to `/after-turn`, in the contract's terms."""
+
+    status: Literal["committed", "duplicate", "skipped"]
+    reason: Reason
+    turn_id: str = ""
+    captured: int = 0
+    delivery: Literal["queued", "delivered"] = "queued"
+    pending_tokens: int = 0
+    compaction: Compaction = field(default_factory=Compaction)
+
+
+async def after_turn(
+    who: Identity,
+    turn: TurnInput,
+    deadline: Deadline,
+    *,
+    store: SqlTurnStore,
+    worker: Worker,
+    enabled: bool = True,
+) -> AfterTurnResult:
+    """Put what is new of the turn on disk. Raises `KeyReused`, `OutboxFull`, `StoreUnavailable`.
+
+    A heartbeat leaves its prints behind, so that a later turn that brings its messages along does not capture them.
+    """
+    if turn.bypassed:
+        return AfterTurnResult("skipped", Reason.SESSION_BYPASSED)
+    if not enabled:
+        return AfterTurnResult("skipped", Reason.CAPTURE_DISABLED)
+    needs_past = needs_seen_prints(turn.messages, turn.pre_prompt_count)
+    seen: Sequence[str] = await store.seen_prints(who) if needs_past else ()
+    captured = capture_turn(
+        turn.messages,
+        received_at=datetime.now(UTC),
+        pre_prompt_count=turn.pre_prompt_count,
+        seen_prints=seen,
+        keyed=turn.key is not None,
+        is_heartbeat=turn.is_heartbeat,
+        peer_id=who.actor_peer,
+    )
+    skipped = _why_skipped(turn, captured)
+    accepted = await store.accept(_new_turn(who, turn, captured, skipped))
+    delivered = accepted.delivered
+    if turn.wait and accepted.turn_id and not delivered and accepted.captured:
+        delivered = await _delivered(who, accepted, deadline, store=store, worker=worker)
+    return _result(accepted, skipped, delivered=delivered)
+
+
+def _why_skipped(turn: TurnInput, captured: CapturedTurn) -> Reason | None:
+    if turn.is_heartbeat:
+        return Reason.HEARTBEAT
+    return None if captured.messages else Reason.NO_NEW_MESSAGES
+
+
+def _new_turn(who: Identity, turn: TurnInput, captured: CapturedTurn, skipped: Reason | None) -> NewTurn:
+    return NewTurn(
+        who=who,
+        key=turn.key,
+        fingerprint=captured.fingerprint,
+        repeatable=captured.repeatable,
+        messages=captured.messages,
+        prints=captured.prints,
+        tokens=captured.tokens,
+        token_budget=turn.token_budget,
+        remember=captured.remember,
+        skipped=skipped,
+    )
+
+
+async def _delivered(
+    who: Identity, accepted: Acceptance, deadline: Deadline, *, store: SqlTurnStore, worker: Worker
+) -> bool:
+    async def done() -> bool:
+        return (await store.get_turn(who.tenant, accepted.turn_id)).state not in OPEN_TURNS
+
+    await worker.wait_until(done, deadline)
+    return (await store.get_turn(who.tenant, accepted.turn_id)).state == "delivered"
+
+
+def _result(accepted: Acceptance, skipped: Reason | None, *, delivered: bool) -> AfterTurnResult:
+    return AfterTurnResult(
+        status=accepted.status,
+        reason=skipped if skipped is not None and accepted.status == "skipped" else Reason.OK,
+        turn_id=accepted.turn_id,
+        captured=accepted.captured,
+        delivery="delivered" if delivered else "queued",
+        pending_tokens=accepted.pending_tokens,
+        compaction=accepted.compaction,
+    )

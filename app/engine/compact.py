@@ -1,0 +1,131 @@
+"""`/compact`: archive the session now, wait for its summary, and say honestly what came of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from app.core.deadline import Deadline
+from app.core.identity import Identity
+from app.core.reasons import Reason
+from app.core.tokens import estimate_tokens
+from app.store.requests import CommitView, SessionSize
+from app.store.turns import SqlTurnStore
+from app.store.work import CommitPhase
+from app.worker.supervisor import Worker
+
+_ARCHIVED = (CommitPhase.RUNNING, CommitPhase.COMPLETED, CommitPhase.FAILED)
+_GOING_ON = (CommitPhase.PLANNED, CommitPhase.SENDING, CommitPhase.RUNNING)
+
+
+@dataclass(frozen=True, slots=True)
+class CompactInput:
+    """What the host asks for. ``current_tokens`` is its own count of the whole prompt; None or 0 if it has none."""
+
+    token_budget: int = 128_000
+    keep_recent: int = 0
+    current_tokens: int | None = None
+    custom_instructions: str | None = None
+    bypassed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CompactDetails:
+    """Which of archive and extraction succeeded."""
+
+    archived: bool = False
+    extracted: bool = False
+    error: str = ""
+    instructions_used: bool = False
+    """Always false: neither backend lets a commit be instructed. Hosts may send instructions all the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompactResult:
+    """The answer to `/compact`, in the contract's terms."""
+
+    ok: bool
+    compacted: bool
+    reason: Reason
+    task_id: str | None = None
+    summary: str = ""
+    first_kept_entry_id: str = ""
+    tokens_before: int = 0
+    tokens_after: int = 0
+    details: CompactDetails = field(default_factory=CompactDetails)
+
+
+async def compact(
+    who: Identity, asked: CompactInput, deadline: Deadline, *, store: SqlTurnStore, worker: Worker
+) -> CompactResult:
+    """Deliver what is queued, archive, follow, read back. Two calls at once share one archive."""
+    if asked.bypassed:
+        return CompactResult(True, False, Reason.SESSION_BYPASSED)
+    before = await store.size_of(who)
+    commits = await store.compact(who, asked.keep_recent, asked.token_budget)
+    ids = [commit.id for commit in commits]
+    tries = {commit.id: commit.attempts for commit in commits}
+
+    async def done() -> bool:
+        return all(_settled(commit, tries[commit.id]) for commit in await store.commits(ids))
+
+    await worker.wait_until(done, deadline)
+    commits = await store.commits(ids)
+    after = await store.size_of(who)
+    return _result(asked, commits, before, after, settled=all(_settled(c, tries[c.id]) for c in commits))
+
+
+def _settled(commit: CommitView, attempts_before: int) -> bool:
+    """Whether there is a result that is younger than the request: a failure counts only if it was tried again."""
+    if commit.phase is CommitPhase.FAILED:
+        return commit.attempts > attempts_before
+    return commit.phase not in _GOING_ON
+
+
+def _result(
+    asked: CompactInput,
+    commits: Sequence[CommitView],
+    before: SessionSize | None,
+    after: SessionSize | None,
+    *,
+    settled: bool,
+) -> CompactResult:
+    gone = _prompt_tokens(before) - _prompt_tokens(after)
+    tokens_before = asked.current_tokens or _prompt_tokens(before)
+    reason = _reason(commits, settled=settled)
+    newest = commits[-1] if commits else None
+    ok = reason in {Reason.COMMIT_COMPLETED, Reason.COMMIT_NO_ARCHIVE, Reason.SESSION_NOT_FOUND}
+    return CompactResult(
+        ok=ok,
+        compacted=ok and gone > 0,
+        reason=reason,
+        task_id=newest.task_id if newest else None,
+        summary=after.summary if after else "",
+        first_kept_entry_id=(newest.archive_id or "") if newest else "",
+        tokens_before=tokens_before,
+        tokens_after=max(0, tokens_before - gone),
+        details=CompactDetails(
+            archived=bool(commits) and all(commit.phase in _ARCHIVED for commit in commits),
+            extracted=bool(commits) and all(commit.phase is CommitPhase.COMPLETED for commit in commits),
+            error=next((commit.error for commit in commits if commit.error), ""),
+        ),
+    )
+
+
+def _reason(commits: Sequence[CommitView], *, settled: bool) -> Reason:
+    phases = [commit.phase for commit in commits]
+    if not settled:
+        # An error from the last attempt says more than the time it took: the backend was never reached.
+        unsent = any(commit.phase in _GOING_ON[:2] and commit.error for commit in commits)
+        return Reason.COMMIT_ERROR if unsent else Reason.COMMIT_TIMEOUT
+    if CommitPhase.FAILED in phases:
+        return Reason.COMMIT_FAILED
+    if CommitPhase.REJECTED in phases:
+        return Reason.COMMIT_ERROR
+    if any(commit.error == "session_not_found" for commit in commits):
+        return Reason.SESSION_NOT_FOUND
+    if CommitPhase.COMPLETED in phases or CommitPhase.LOCAL in phases:
+        return Reason.COMMIT_COMPLETED
+    return Reason.COMMIT_NO_ARCHIVE
+
+
+def _prompt_tokens(size: SessionSize | None) -> int:
+    return size.tokens + estimate_tokens(size.summary) if size else 0

@@ -1,0 +1,60 @@
+"""`/sessions/end` and `/sessions/reset`: deliver and archive what is left of a session, and begin anew."""
+
+from dataclasses import dataclass
+
+from app.core.deadline import Deadline
+from app.core.identity import Identity
+from app.core.reasons import Reason
+from app.store.requests import CommitView
+from app.store.turns import SqlTurnStore
+from app.store.work import UNSENT_COMMITS, CommitPhase
+from app.worker.supervisor import Worker
+
+
+@dataclass(frozen=True, slots=True)
+class SessionResult:
+    """The answer: always ``ok``, because what was asked is on disk and will be done. ``task_id`` once it is known."""
+
+    reason: Reason
+    task_id: str | None = None
+
+
+async def end_session(
+    who: Identity, deadline: Deadline, *, store: SqlTurnStore, worker: Worker, bypassed: bool = False
+) -> SessionResult:
+    """Deliver and archive what is live of the session; waits, until the deadline, for the backend to take it on."""
+    if bypassed:
+        return SessionResult(Reason.SESSION_BYPASSED)
+    if await store.size_of(who) is None:
+        return SessionResult(Reason.SESSION_NOT_FOUND)
+    return await _taken_on(await store.end(who), deadline, store=store, worker=worker)
+
+
+async def reset_session(
+    who: Identity,
+    token_budget: int,
+    deadline: Deadline,
+    *,
+    store: SqlTurnStore,
+    worker: Worker,
+    bypassed: bool = False,
+) -> SessionResult:
+    """Begin a new epoch: from now on nothing of the old one appears, and it is archived for long-term memory."""
+    if bypassed:
+        return SessionResult(Reason.SESSION_BYPASSED)
+    return await _taken_on(await store.reset(who, token_budget), deadline, store=store, worker=worker)
+
+
+async def _taken_on(
+    commit: CommitView | None, deadline: Deadline, *, store: SqlTurnStore, worker: Worker
+) -> SessionResult:
+    if commit is None:
+        return SessionResult(Reason.COMMIT_NO_ARCHIVE)
+
+    async def done() -> bool:
+        return (await store.commits([commit.id]))[0].phase not in UNSENT_COMMITS
+
+    await worker.wait_until(done, deadline)
+    found = (await store.commits([commit.id]))[0]
+    reason = Reason.COMMIT_NO_ARCHIVE if found.phase is CommitPhase.EMPTY else Reason.OK
+    return SessionResult(reason, found.task_id)

@@ -1,0 +1,78 @@
+"""Turns and identities as text for the store, and back."""
+
+import hashlib
+import json
+import secrets
+from base64 import b32encode
+from collections.abc import Sequence
+from typing import Any
+
+from app.core.identity import Identity, PeerRole, SessionKind, Tenant
+from app.core.turns import CapturedMessage, Part, TextPart, ToolPart
+
+
+def new_id(prefix: str) -> str:
+    """``<prefix>_`` and 26 lower-case letters and digits: 128 random bits, nothing special in a URL or a pattern."""
+    return f"{prefix}_{b32encode(secrets.token_bytes(16)).decode().rstrip('=').lower()}"
+
+
+def hashed(key: str) -> str:
+    """A host's idempotency key as the store keeps it: of bounded length and plain characters."""
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def dump_messages(messages: Sequence[CapturedMessage]) -> str:
+    """Captured messages as ASCII JSON."""
+    return _dump([_message(message) for message in messages])
+
+
+def load_messages(text: str | None) -> tuple[CapturedMessage, ...]:
+    """The inverse of `dump_messages`; a dropped payload is no messages."""
+    return tuple(_captured(item) for item in json.loads(text)) if text else ()
+
+
+def dump_strings(items: Sequence[str]) -> str:
+    """A list of strings as ASCII JSON."""
+    return _dump(list(items))
+
+
+def load_strings(text: str) -> tuple[str, ...]:
+    """The inverse of `dump_strings`."""
+    return tuple(json.loads(text))
+
+
+def dump_identity(who: Identity) -> str:
+    """An identity as ASCII JSON; tenant and session have columns of their own."""
+    return _dump([who.session_key, who.agent, who.sender, who.peer_role, who.kind])
+
+
+def load_identity(account: str, user: str, session: str, text: str) -> Identity:
+    """The inverse of `dump_identity`."""
+    session_key, agent, sender, peer_role, kind = json.loads(text)
+    tenant = Tenant(account or None, user or None)
+    return Identity(tenant, session, session_key, agent, sender, PeerRole(peer_role), SessionKind(kind))
+
+
+def _message(message: CapturedMessage) -> dict[str, Any]:
+    return {
+        "role": message.role,
+        "at": message.created_at,
+        "id": message.source_id,
+        "peer": message.peer_id,
+        "parts": [_part(part) for part in message.parts],
+    }
+
+
+def _part(part: Part) -> Any:
+    if isinstance(part, TextPart):
+        return part.text
+    return [part.id, part.name, part.input, part.output, part.is_error]
+
+
+def _captured(item: dict[str, Any]) -> CapturedMessage:
+    parts = tuple(TextPart(part) if isinstance(part, str) else ToolPart(*part) for part in item["parts"])
+    return CapturedMessage(item["role"], parts, item["at"], item["id"], item["peer"])
+
+
+def _dump(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"))

@@ -1,0 +1,166 @@
+"""Opening the turn store and running transactions on it: SQLite in WAL mode, or PostgreSQL.
+
+An acknowledged turn must survive a power cut, so SQLite runs with ``synchronous=FULL`` and every write is one
+transaction that is committed before the caller goes on. Writers take the lock at once (``BEGIN IMMEDIATE``): two that
+read first and then write would only find out late that one of them has to start over.
+"""
+
+import os
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+import anyio
+import anyio.to_thread
+from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import (
+    DataError,
+    DBAPIError,
+    IntegrityError,
+    NotSupportedError,
+    ProgrammingError,
+)
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+from app.errors import StoreUnavailable
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+MIGRATIONS = Path(__file__).with_name("migrations")
+BUSY_MS = 5_000
+"""How long a writer waits for another process on the same SQLite file."""
+_MIGRATION_LOCK = 0x51DECA2
+_BUGS = (IntegrityError, ProgrammingError, DataError, NotSupportedError)
+
+
+class Database:
+    """An open store: `read` and `write` run a function on a connection, in a thread and a transaction of its own."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._readers = engine.execution_options(begin="DEFERRED")
+        self._writers = engine.execution_options(begin="IMMEDIATE")
+        self._engine = engine
+        self._reading = anyio.CapacityLimiter(8)
+        # SQLite has one writer at a time anyway: queueing here is fair, queueing on its lock is polling.
+        self._writing = anyio.CapacityLimiter(1 if engine.dialect.name == "sqlite" else 8)
+
+    async def read(self, work: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """What ``work`` returns. Raises `StoreUnavailable` when the store can not be read."""
+        call = partial(_transact, self._readers, work, *args, **kwargs)
+        return await anyio.to_thread.run_sync(call, limiter=self._reading)
+
+    async def write(self, work: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """What ``work`` returns, once it is committed to disk; nothing is written when it raises.
+
+        A cancelled caller still waits for the transaction, so that it never ends half-way unnoticed.
+        """
+        call = partial(_transact, self._writers, work, *args, **kwargs)
+        return await anyio.to_thread.run_sync(call, limiter=self._writing)
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._engine.dispose()
+
+
+async def open_database(url: str) -> Database:
+    """Open the store at ``url`` (``sqlite:///file``, ``postgresql://...``) and bring its schema up to date."""
+    engine = await anyio.to_thread.run_sync(_open, url)
+    return Database(engine)
+
+
+def _open(url: str) -> Engine:
+    parsed = make_url(url)
+    engine = _sqlite(parsed) if parsed.get_backend_name() == "sqlite" else _postgresql(parsed)
+    try:
+        migrate(engine)
+    except BaseException:
+        engine.dispose()
+        raise
+    return engine
+
+
+def _sqlite(url: URL) -> Engine:
+    if not url.database or url.database == ":memory:":
+        raise ValueError("the turn store needs a file: an in-memory database loses turns")
+    path = Path(url.database)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+    path.chmod(0o600)
+    engine = create_engine(url, connect_args={"check_same_thread": False, "timeout": BUSY_MS / 1000}, pool_size=9)
+    event.listen(engine, "connect", _configure_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _configure_sqlite(connection: Any, _record: Any) -> None:
+    connection.isolation_level = None  # the driver's own BEGIN comes too late and not before reads
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+        connection.execute(f"PRAGMA {pragma}").close()
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    mode = connection.get_execution_options().get("begin", "IMMEDIATE")
+    connection.exec_driver_sql(f"BEGIN {mode}")
+
+
+def _postgresql(url: URL) -> Engine:
+    if url.drivername in {"postgresql", "postgres"}:
+        url = url.set(drivername="postgresql+psycopg")
+    return create_engine(url, pool_size=9, max_overflow=8, pool_pre_ping=True, pool_timeout=BUSY_MS / 1000)
+
+
+def _transact(engine: Engine, work: Callable[..., T], *args: Any, **kwargs: Any) -> T:
+    try:
+        with engine.begin() as connection:
+            return work(connection, *args, **kwargs)
+    except _BUGS:
+        raise
+    except (DBAPIError, PoolTimeout) as error:
+        # Full disk, lock held too long, read-only file, damaged file, server gone: the statement text stays out of it.
+        cause = error.orig if isinstance(error, DBAPIError) else error
+        raise StoreUnavailable(f"the turn store can not be used: {cause}".strip()) from error
+
+
+def latest_revision() -> str:
+    """The newest schema revision: migrations are numbered files."""
+    return max(path.name[:4] for path in (MIGRATIONS / "versions").glob("[0-9]*.py"))
+
+
+def migrate(engine: Engine) -> None:
+    """Bring the schema to the newest revision; processes that start together do it one after the other.
+
+    Alembic is slow to import, so it is only loaded when there is something to do.
+    """
+    latest = latest_revision()
+    with engine.connect() as connection:
+        if _revision(connection) == latest:
+            return
+    with engine.begin() as connection:  # on SQLite the write lock itself keeps others out
+        if connection.dialect.name == "postgresql":
+            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _MIGRATION_LOCK})
+        found = _revision(connection)
+        if found == latest:
+            return
+        if found is not None and found > latest:
+            raise RuntimeError(f"the turn store has schema {found}, made by a newer version; this one knows {latest}")
+        _upgrade(connection)
+
+
+def _revision(connection: Connection) -> str | None:
+    if not inspect(connection).has_table("alembic_version"):
+        return None
+    return connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+
+
+def _upgrade(connection: Connection) -> None:
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+    config.set_main_option("path_separator", "os")
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")

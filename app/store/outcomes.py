@@ -1,0 +1,117 @@
+"""Writing down how a step went."""
+
+from typing import Any, assert_never
+
+from sqlalchemy import Connection, select, update
+
+from app.store import commits as commit_rows
+from app.store import sessions as session_rows
+from app.store.commits import CommitRow
+from app.store.schema import commits, turns
+from app.store.sessions import SessionRow
+from app.store.work import (
+    CommitAccepted,
+    CommitEmpty,
+    CommitExtracted,
+    CommitPhase,
+    CommitPostponed,
+    CommitProgress,
+    CommitRefused,
+    ExtractionFailed,
+    Outcome,
+    TurnDelivered,
+    TurnDoubtful,
+    TurnFailed,
+    TurnRejected,
+    TurnState,
+)
+
+MAX_ERROR_CHARS = 500
+
+
+def record(connection: Connection, session: SessionRow, outcome: Outcome, now: float) -> None:
+    """Write ``outcome`` down: the turn's or the commit's new state, and the session's back-off."""
+    match outcome:
+        case TurnDelivered() | TurnFailed() | TurnDoubtful() | TurnRejected():
+            _record_turn(connection, session, outcome, now)
+        case _:
+            row = connection.execute(select(commits).where(commits.c.id == outcome.id)).one_or_none()
+            if row is not None:
+                _record_commit(connection, session, row, outcome, now)
+
+
+def _record_turn(
+    connection: Connection,
+    session: SessionRow,
+    outcome: TurnDelivered | TurnFailed | TurnDoubtful | TurnRejected,
+    now: float,
+) -> None:
+    values: dict[str, Any]
+    retry_at = 0.0
+    match outcome:
+        case TurnDelivered(step):
+            sent = len(step.messages)
+            values = {"state": TurnState.DELIVERED, "sent": sent, "delivered_at": now, "error": ""}
+        case TurnFailed(_, error, retry_at):
+            values = {"state": TurnState.PENDING, "error": error[:MAX_ERROR_CHARS]}
+        case TurnDoubtful(_, error, since, retry_at):
+            values = {"state": TurnState.SENDING, "attempt_started": since, "error": error[:MAX_ERROR_CHARS]}
+        case TurnRejected(_, error):
+            values = {"state": TurnState.DEAD, "error": error[:MAX_ERROR_CHARS]}
+        case _:
+            assert_never(outcome)
+    connection.execute(update(turns).where(turns.c.id == outcome.step.id).values(values))
+    if session.retry_at != retry_at:
+        session_rows.change(connection, session.id, retry_at=retry_at)
+
+
+def _record_commit(connection: Connection, session: SessionRow, row: CommitRow, outcome: Outcome, now: float) -> None:
+    values: dict[str, Any] = {}
+    match outcome:
+        case CommitAccepted(_, task_id, archive_id, poll_at):
+            values = {"state": CommitPhase.RUNNING, "task_id": task_id, "next_at": poll_at, "error": ""}
+            values["archive_id"] = archive_id or row.archive_id
+        case CommitEmpty(_, error):
+            values = {"state": CommitPhase.EMPTY, "finished_at": now, "error": error[:MAX_ERROR_CHARS]}
+            if not error:
+                _relieve(connection, session, row)
+        case CommitRefused(_, error):
+            values = {"state": CommitPhase.REJECTED, "finished_at": now, "error": error[:MAX_ERROR_CHARS]}
+            if session.archived_through == row.through and session.epoch == row.epoch:
+                session_rows.change(connection, session.id, archived_through=row.after)
+        case CommitPostponed(_, error, retry_at, doubtful):
+            state = CommitPhase.SENDING if doubtful else _before_attempt(row)
+            values = {"state": state, "next_at": retry_at, "error": error[:MAX_ERROR_CHARS]}
+        case CommitProgress(_, poll_at):
+            values = {"next_at": poll_at}
+        case CommitExtracted(_, overview):
+            values = {"state": CommitPhase.COMPLETED, "finished_at": now, "error": ""}
+            _summarise(connection, session, row, overview)
+            _relieve(connection, session, row)
+        case ExtractionFailed(_, error, retry_at, archive_id):
+            values = {"state": CommitPhase.FAILED, "next_at": retry_at, "error": error[:MAX_ERROR_CHARS]}
+            values |= {"attempts": row.attempts + 1, "forced": True}
+            values["archive_id"] = archive_id or row.archive_id
+            _relieve(connection, session, row)
+        case _:
+            raise TypeError(f"{type(outcome).__name__} is no outcome of a commit")
+    connection.execute(update(commits).where(commits.c.id == row.id).values(values))
+
+
+def _before_attempt(row: CommitRow) -> CommitPhase:
+    return CommitPhase.FAILED if row.state == CommitPhase.FAILED else CommitPhase.PLANNED
+
+
+def _relieve(connection: Connection, session: SessionRow, row: CommitRow) -> None:
+    if row.epoch == session.epoch:
+        commit_rows.clear(connection, session, row.clear_through)
+
+
+def _summarise(connection: Connection, session: SessionRow, row: CommitRow, overview: str) -> None:
+    """Keep the backend's summary and let go of the messages that it stands for; without one they stay, for a digest."""
+    if row.epoch == session.epoch and overview:
+        session_rows.change(connection, session.id, summary=overview)
+    if overview or row.epoch != session.epoch:
+        held = (turns.c.session_id == row.session_id, turns.c.position > row.after, turns.c.position <= row.through)
+        extracted = update(turns).where(*held, turns.c.state == TurnState.DELIVERED)
+        connection.execute(extracted.values(payload=None, bytes=0))

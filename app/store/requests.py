@@ -1,0 +1,175 @@
+"""Commits that somebody asks for: the end of a session, a reset, `/compact`; and how they are getting on."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, func, select, update
+
+from app.core import commit_policy
+from app.core.commit_policy import Boundary, Cause
+from app.core.identity import Identity
+from app.store import commits as commit_rows
+from app.store import sessions as session_rows
+from app.store.commits import CommitRow
+from app.store.schema import commits, turns
+from app.store.sessions import SessionRow
+from app.store.work import OPEN_TURNS, CommitPhase
+
+
+@dataclass(frozen=True, slots=True)
+class CommitView:
+    """How far a commit is. ``phase`` is a `CommitPhase`; ``attempts`` grows with every failed extraction."""
+
+    id: int
+    upload_id: str
+    phase: CommitPhase
+    task_id: str | None
+    archive_id: str | None
+    attempts: int
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSize:
+    """What the prompt shows of a session: the tokens of its turns, and its summary."""
+
+    tokens: int
+    summary: str
+    undelivered: int
+    """Turns on their way to the backend."""
+
+
+def size_of(connection: Connection, who: Identity) -> SessionSize | None:
+    """The session's present size, or None for a session the store never saw."""
+    session = session_rows.find(connection, who.tenant, who.session)
+    if session is None:
+        return None
+    shown = commit_rows.shown_turns(connection, session)
+    waiting = select(func.count()).where(turns.c.session_id == session.id, turns.c.state.in_(OPEN_TURNS))
+    summary = session.summary if session.cleared_message >= 0 else ""
+    return SessionSize(sum(turn.tokens for turn in shown), summary, connection.execute(waiting).scalar() or 0)
+
+
+def views(connection: Connection, ids: Sequence[int]) -> list[CommitView]:
+    """The commits with these ids, oldest first."""
+    rows = connection.execute(select(commits).where(commits.c.id.in_(ids)).order_by(commits.c.id))
+    return [_view(row) for row in rows]
+
+
+def end(connection: Connection, who: Identity, now: float, *, as_memory: bool) -> CommitView | None:
+    """Archive what is live of the session; None when there is nothing, or when it must not become memory."""
+    session = session_rows.find(connection, who.tenant, who.session)
+    if session is None or not as_memory:
+        return None
+    session = session_rows.lock_id(connection, session.id)
+    joined = _join_or_plan(connection, session, 0, Cause.END, now, as_memory=True)
+    return _view(_row(connection, joined)) if joined is not None else None
+
+
+def reset(
+    connection: Connection, who: Identity, now: float, token_budget: int, *, as_memory: bool
+) -> CommitView | None:
+    """Begin a new epoch. What was live is archived first, and nothing of the new epoch is sent before that is done."""
+    session = session_rows.lock(connection, who, now, token_budget)
+    last = session.next_position - 1
+    repeated = _row_of_reset(connection, session, last)
+    if repeated is not None:
+        return _view(repeated)
+    view = None
+    if as_memory:
+        planned = commit_rows.plan(connection, session, Boundary(last, last), Cause.RESET, now, new_epoch=True)
+        view = _view(_row(connection, planned))
+    session_rows.change(
+        connection,
+        session.id,
+        epoch=session.epoch + 1,
+        archived_through=last,
+        cleared_through=last,
+        next_message=0,
+        cleared_message=-1,
+        summary="",
+    )
+    return view
+
+
+def compact(
+    connection: Connection, who: Identity, keep_messages: int, now: float, token_budget: int, *, as_memory: bool
+) -> list[CommitView]:
+    """The commits that stand for `/compact`: those whose extraction failed, tried again now, and one for what is live.
+
+    A commit that already holds what is wanted is joined, so that two calls at once, or a call repeated after a
+    time-out, share one archive. A session that the store never saw is asked of the backend, which may know it from
+    elsewhere.
+    """
+    known = session_rows.find(connection, who.tenant, who.session) is not None
+    session = session_rows.lock(connection, who, now, token_budget)
+    if not known:
+        ids = [commit_rows.plan(connection, session, Boundary(0, 0), Cause.COMPACT, now)]
+        return views(connection, ids)
+    again = _try_again(connection, session, now)
+    joined = _join_or_plan(connection, session, keep_messages, Cause.COMPACT, now, as_memory=as_memory)
+    return views(connection, [*again, *([joined] if joined is not None and joined not in again else [])])
+
+
+def _join_or_plan(
+    connection: Connection, session: SessionRow, keep: int, cause: Cause, now: float, *, as_memory: bool
+) -> int | None:
+    shown = commit_rows.shown_turns(connection, session)
+    through = commit_policy.before_newest(shown, keep)
+    if not through:
+        return None
+    if through > session.archived_through:
+        if as_memory:
+            return commit_rows.plan(connection, session, Boundary(through, through), cause, now)
+        local = CommitPhase.LOCAL
+        planned = commit_rows.plan(connection, session, Boundary(through, through), cause, now, phase=local)
+        commit_rows.clear(connection, session, through)
+        return planned
+    holding = select(commits).where(
+        commits.c.session_id == session.id,
+        commits.c.epoch == session.epoch,
+        commits.c.through >= through,
+        commits.c.state != CommitPhase.REJECTED,
+    )
+    row = connection.execute(holding.order_by(commits.c.id).limit(1)).one_or_none()
+    if row is None:
+        return None
+    if row.state in commit_rows.FINISHED:
+        commit_rows.clear(connection, session, through)
+    elif through > row.clear_through:
+        connection.execute(update(commits).where(commits.c.id == row.id).values(clear_through=through))
+    return int(row.id)
+
+
+def _try_again(connection: Connection, session: SessionRow, now: float) -> list[int]:
+    failed = select(commits.c.id).where(
+        commits.c.session_id == session.id,
+        commits.c.epoch == session.epoch,
+        commits.c.state == CommitPhase.FAILED,
+    )
+    ids = [int(id_) for id_ in connection.execute(failed.order_by(commits.c.id)).scalars()]
+    if ids:
+        connection.execute(update(commits).where(commits.c.id.in_(ids)).values(next_at=now))
+        session_rows.wake(connection, session, now)
+    return ids
+
+
+def _row_of_reset(connection: Connection, session: SessionRow, last: int) -> CommitRow | None:
+    """The commit of a reset after which the session has seen nothing: a repeated call must not begin another epoch."""
+    query = select(commits).where(
+        commits.c.session_id == session.id,
+        commits.c.epoch == session.epoch - 1,
+        commits.c.new_epoch,
+        commits.c.through == last,
+    )
+    return connection.execute(query.order_by(commits.c.id.desc()).limit(1)).one_or_none()
+
+
+def _row(connection: Connection, commit_id: int) -> CommitRow:
+    return connection.execute(select(commits).where(commits.c.id == commit_id)).one()
+
+
+def _view(row: CommitRow) -> CommitView:
+    return CommitView(
+        row.id, row.upload_id, CommitPhase(row.state), row.task_id, row.archive_id, row.attempts, row.error
+    )

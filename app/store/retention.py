@@ -1,0 +1,67 @@
+"""Keeping the store bounded: what is old enough, or more than may be kept, is forgotten."""
+
+from sqlalchemy import Connection, delete, func, select, update
+
+from app.store.schema import commits, sessions, turns
+from app.store.work import OPEN_TURNS, UNSENT_COMMITS, CommitPhase, TurnState
+
+_BATCH = 500
+
+
+def sweep_old(connection: Connection, now: float, keep_s: float, max_kept_bytes: int) -> int:
+    """Forget what may be forgotten, a batch at a time; how much was. Nothing undelivered is ever touched.
+
+    A session that was quiet for ``keep_s`` goes as a whole: its keys, prints, dead letters and commits. Of others,
+    turns of earlier epochs go. Delivered text waits here for its archive's extraction, but neither longer than
+    ``keep_s`` nor beyond ``max_kept_bytes``: the backend has it.
+    """
+    cutoff = now - keep_s
+    forgotten = _forget_sessions(connection, cutoff)
+    forgotten += _forget_epochs(connection, cutoff)
+    aged = select(turns.c.id).where(
+        turns.c.state == TurnState.DELIVERED, turns.c.created_at < cutoff, turns.c.bytes > 0
+    )
+    forgotten += _drop_text(connection, list(connection.execute(aged.limit(_BATCH)).scalars()))
+    return forgotten + _drop_text(connection, _beyond(connection, max_kept_bytes))
+
+
+def _forget_sessions(connection: Connection, cutoff: float) -> int:
+    waiting_turn = select(turns.c.id).where(turns.c.session_id == sessions.c.id, turns.c.state.in_(OPEN_TURNS))
+    waiting = (*UNSENT_COMMITS, CommitPhase.RUNNING)
+    waiting_commit = select(commits.c.id).where(commits.c.session_id == sessions.c.id, commits.c.state.in_(waiting))
+    quiet = select(sessions.c.id).where(
+        sessions.c.last_turn_at < cutoff, ~waiting_turn.exists(), ~waiting_commit.exists()
+    )
+    ids = list(connection.execute(quiet.limit(_BATCH)).scalars())
+    for table in (turns, commits):
+        connection.execute(delete(table).where(table.c.session_id.in_(ids)))
+    connection.execute(delete(sessions).where(sessions.c.id.in_(ids)))
+    return len(ids)
+
+
+def _forget_epochs(connection: Connection, cutoff: float) -> int:
+    query = select(turns.c.id).join_from(turns, sessions, turns.c.session_id == sessions.c.id)
+    old = query.where(turns.c.epoch < sessions.c.epoch, turns.c.created_at < cutoff, turns.c.state.not_in(OPEN_TURNS))
+    ids = list(connection.execute(old.limit(_BATCH)).scalars())
+    connection.execute(delete(turns).where(turns.c.id.in_(ids)))
+    return len(ids)
+
+
+def _beyond(connection: Connection, max_kept_bytes: int) -> list[int]:
+    """The oldest delivered texts that make up what is kept beyond the bound."""
+    delivered = turns.c.state == TurnState.DELIVERED
+    excess = (connection.execute(select(func.sum(turns.c.bytes)).where(delivered)).scalar() or 0) - max_kept_bytes
+    ids: list[int] = []
+    if excess > 0:
+        oldest = select(turns.c.id, turns.c.bytes).where(delivered, turns.c.bytes > 0).order_by(turns.c.created_at)
+        for id_, size in connection.execute(oldest.limit(_BATCH)):
+            if excess <= 0:
+                break
+            ids.append(id_)
+            excess -= size
+    return ids
+
+
+def _drop_text(connection: Connection, ids: list[int]) -> int:
+    connection.execute(update(turns).where(turns.c.id.in_(ids)).values(payload=None, bytes=0))
+    return len(ids)

@@ -1,0 +1,119 @@
+"""The tables of the turn store; one definition for SQLite and PostgreSQL, changed only together with a migration.
+
+Times are seconds since the epoch on the wall clock, because several processes read them. JSON is kept as ASCII-only
+text: PostgreSQL text takes no NUL and neither database takes a lone surrogate, and hosts send both. Keys are kept as
+SHA-256.
+"""
+
+from sqlalchemy import (
+    Boolean,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+    false,
+)
+
+metadata = MetaData()
+
+sessions = Table(
+    "sessions",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("account", Text, nullable=False),
+    Column("user_name", Text, nullable=False),
+    Column("session", Text, nullable=False),
+    Column("identity", Text, nullable=False),
+    Column("epoch", Integer, nullable=False, server_default="0"),
+    Column("next_position", Integer, nullable=False, server_default="1"),
+    Column("next_message", Integer, nullable=False, server_default="0"),
+    Column("token_budget", Integer, nullable=False),
+    Column("last_turn_at", Float, nullable=False),
+    Column("remembered_at", Float, nullable=False, server_default="0"),
+    Column("archived_through", Integer, nullable=False, server_default="0"),
+    Column("cleared_through", Integer, nullable=False, server_default="0"),
+    Column("cleared_message", Integer, nullable=False, server_default="-1"),
+    Column("summary", Text, nullable=False, server_default=""),
+    Column("due_at", Float),
+    Column("retry_at", Float, nullable=False, server_default="0"),
+    Column("lease_owner", Text),
+    Column("lease_until", Float, nullable=False, server_default="0"),
+    Column("fence", Integer, nullable=False, server_default="0"),
+    UniqueConstraint("account", "user_name", "session", name="sessions_by_name"),
+    Index("sessions_by_due", "due_at"),
+)
+"""One row per tenant and session. ``due_at``: when a worker should look at it, NULL for never; ``retry_at``: not
+before then (back-off, or a write still settling). ``archived_through``: the last position that a commit holds or will
+hold; ``cleared_through``: the last position that the prompt no longer shows, ``cleared_message`` its last message's
+number."""
+
+turns = Table(
+    "turns",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("turn_id", Text, nullable=False, unique=True),
+    Column("session_id", ForeignKey("sessions.id", ondelete="CASCADE"), nullable=False),
+    Column("epoch", Integer, nullable=False),
+    Column("position", Integer, nullable=False),
+    Column("key_hash", Text),
+    Column("fingerprint", Text, nullable=False),
+    Column("repeatable", Boolean, nullable=False),
+    Column("prints", Text, nullable=False),
+    Column("first_message", Integer, nullable=False),
+    Column("host_messages", Integer, nullable=False),
+    Column("payload", Text),
+    Column("bytes", Integer, nullable=False),
+    Column("captured", Integer, nullable=False),
+    Column("tokens", Integer, nullable=False),
+    Column("remember", Boolean, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("reason", Text, nullable=False, server_default=""),
+    Column("sent", Integer, nullable=False, server_default="0"),
+    Column("attempts", Integer, nullable=False, server_default="0"),
+    Column("attempt_started", Float),
+    Column("error", Text, nullable=False, server_default=""),
+    Column("created_at", Float, nullable=False),
+    Column("delivered_at", Float),
+    UniqueConstraint("session_id", "key_hash", name="turns_by_key"),
+    Index("turns_by_position", "session_id", "position"),
+    Index("turns_by_fingerprint", "session_id", "fingerprint"),
+    Index("turns_by_state", "session_id", "state", "position"),
+    Index("turns_by_age", "state", "created_at", "bytes"),
+)
+"""One row per accepted turn. ``position`` orders a session's turns; ``sent`` of its ``captured`` messages are
+delivered; ``payload`` is dropped once the archive that holds it is extracted. Host messages are numbered from 0 in
+each epoch."""
+
+commits = Table(
+    "commits",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("upload_id", Text, nullable=False, unique=True),
+    Column("session_id", ForeignKey("sessions.id", ondelete="CASCADE"), nullable=False),
+    Column("epoch", Integer, nullable=False),
+    Column("cause", Text, nullable=False),
+    Column("after", Integer, nullable=False),
+    Column("through", Integer, nullable=False),
+    Column("clear_through", Integer, nullable=False),
+    Column("new_epoch", Boolean, nullable=False),
+    Column("first_message", Integer, nullable=False),
+    Column("last_message", Integer, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("task_id", Text),
+    Column("archive_id", Text),
+    Column("attempts", Integer, nullable=False, server_default="0"),
+    Column("attempt_started", Float),
+    Column("next_at", Float, nullable=False),
+    Column("error", Text, nullable=False, server_default=""),
+    Column("forced", Boolean, nullable=False, server_default=false()),
+    Column("created_at", Float, nullable=False),
+    Column("finished_at", Float),
+    Index("commits_by_session", "session_id", "id"),
+)
+"""One row per archive asked for. It holds the turns after position ``after`` up to ``through``; the prompt loses those
+up to ``clear_through`` as soon as the archive is ready."""

@@ -1,0 +1,119 @@
+"""Session rows: finding and locking them, and the leases by which workers share them."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Row, and_, case, func, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from app.core.identity import Identity, Tenant
+from app.store.codec import dump_identity, load_identity
+from app.store.schema import sessions
+from app.store.work import Lease, LeaseLost
+
+SessionRow = Row[*tuple[Any, ...]]
+"""A whole row of `app.store.schema.sessions`."""
+
+
+def named(tenant: Tenant, session: str) -> Any:
+    """The condition that picks one session of one tenant."""
+    return and_(of_tenant(tenant), sessions.c.session == session)
+
+
+def of_tenant(tenant: Tenant) -> Any:
+    """The condition that picks a tenant's sessions."""
+    return and_(sessions.c.account == (tenant.account or ""), sessions.c.user_name == (tenant.user or ""))
+
+
+def find(connection: Connection, tenant: Tenant, session: str) -> SessionRow | None:
+    """The session's row, or None."""
+    return connection.execute(select(sessions).where(named(tenant, session))).one_or_none()
+
+
+def lock(connection: Connection, who: Identity, now: float, token_budget: int) -> SessionRow:
+    """The session's row, made if need be, and locked until the transaction ends: accepts of a session go one by one."""
+    query = select(sessions).where(named(who.tenant, who.session)).with_for_update()
+    row = connection.execute(query).one_or_none()
+    if row is not None:
+        return row
+    values = {
+        "account": who.tenant.account or "",
+        "user_name": who.tenant.user or "",
+        "session": who.session,
+        "identity": dump_identity(who),
+        "token_budget": token_budget,
+        "last_turn_at": now,
+    }
+    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
+    connection.execute(dialect.insert(sessions).values(values).on_conflict_do_nothing())
+    return connection.execute(query).one()
+
+
+def lock_id(connection: Connection, session_id: int) -> SessionRow:
+    """The row with this id, locked."""
+    return connection.execute(select(sessions).where(sessions.c.id == session_id).with_for_update()).one()
+
+
+def change(connection: Connection, session_id: int, **values: Any) -> None:
+    """Set columns of a session."""
+    connection.execute(update(sessions).where(sessions.c.id == session_id).values(**values))
+
+
+def identity_of(row: SessionRow) -> Identity:
+    """Who last spoke in the session."""
+    return load_identity(row.account, row.user_name, row.session, row.identity)
+
+
+def last_agent(connection: Connection, tenant: Tenant, session: str) -> str | None:
+    """The agent last seen for the session."""
+    row = find(connection, tenant, session)
+    return identity_of(row).agent if row else None
+
+
+def wake(connection: Connection, row: SessionRow, at: float) -> None:
+    """Have a worker look at the session at ``at``, or sooner if that is planned; never before a back-off is over."""
+    due = max(at, row.retry_at)
+    if row.due_at is None or due < row.due_at:
+        change(connection, row.id, due_at=due)
+
+
+def claim(connection: Connection, owner: str, now: float, lease_s: float, limit: int) -> list[Lease]:
+    """Lease up to ``limit`` sessions that are due and that nobody holds, the longest due first."""
+    free = and_(sessions.c.due_at <= now, sessions.c.lease_until <= now)
+    query = select(sessions).where(free).order_by(sessions.c.due_at).limit(limit).with_for_update(skip_locked=True)
+    rows = connection.execute(query).all()
+    if rows:
+        held = update(sessions).where(sessions.c.id.in_([row.id for row in rows]))
+        connection.execute(held.values(lease_owner=owner, lease_until=now + lease_s, fence=sessions.c.fence + 1))
+    return [Lease(row.id, row.fence + 1, identity_of(row)) for row in rows]
+
+
+def next_due(connection: Connection) -> float | None:
+    """When the next session that nobody holds is due, or a lease runs out; None if no session waits for anything."""
+    free_at = case((sessions.c.due_at > sessions.c.lease_until, sessions.c.due_at), else_=sessions.c.lease_until)
+    return connection.execute(select(func.min(free_at)).where(sessions.c.due_at.is_not(None))).scalar()
+
+
+def hold(connection: Connection, lease: Lease, until: float) -> SessionRow:
+    """The leased session's row, locked, with the lease prolonged. Raises `LeaseLost` if another worker has it."""
+    row = lock_id(connection, lease.session_id)
+    if row.fence != lease.fence or row.lease_owner is None:
+        raise LeaseLost(f"session {lease.session_id} was taken over")
+    change(connection, row.id, lease_until=until)
+    return row
+
+
+def release(connection: Connection, lease: Lease, due_at: float | None) -> None:
+    """Give the session back; whoever took it over meanwhile keeps it."""
+    mine = and_(sessions.c.id == lease.session_id, sessions.c.fence == lease.fence)
+    connection.execute(update(sessions).where(mine).values(lease_owner=None, lease_until=0, due_at=due_at))
+
+
+def expire_leases(connection: Connection, is_gone: Callable[[str], bool]) -> int:
+    """End the leases of owners that ``is_gone`` knows to be dead; how many sessions that freed."""
+    held = select(sessions.c.lease_owner).where(sessions.c.lease_owner.is_not(None)).distinct()
+    gone: Sequence[str] = [owner for owner in connection.execute(held).scalars() if is_gone(owner)]
+    if not gone:
+        return 0
+    freed = update(sessions).where(sessions.c.lease_owner.in_(gone))
+    return connection.execute(freed.values(lease_owner=None, lease_until=0, fence=sessions.c.fence + 1)).rowcount

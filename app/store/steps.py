@@ -1,0 +1,225 @@
+"""A worker's view of a session: what to do next, and writing down how the last step went. One transaction for both."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Integer, Row, and_, cast, func, select, update
+
+from app.core import commit_policy
+from app.core.commit_policy import Cause, CommitRules
+from app.store import commits
+from app.store import sessions as session_rows
+from app.store.codec import load_messages
+from app.store.commits import CommitRow
+from app.store.outcomes import record
+from app.store.schema import commits as commit_table
+from app.store.schema import sessions, turns
+from app.store.sessions import SessionRow
+from app.store.work import (
+    OPEN_TURNS,
+    UNSENT_COMMITS,
+    CommitPhase,
+    FollowCommit,
+    Lease,
+    Outcome,
+    ReExtract,
+    Rest,
+    SendCommit,
+    SendTurn,
+    Step,
+    TurnState,
+)
+
+TurnRow = Row[*tuple[Any, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class WorkRules:
+    """How long a lease lasts, how long a write with unknown outcome may still happen, and when commits are due."""
+
+    lease_s: float
+    settle_s: float
+    commit: CommitRules
+
+
+def next_step(
+    connection: Connection, lease: Lease, rules: WorkRules, now: float, outcome: Outcome | None = None
+) -> Step:
+    """Write down ``outcome`` and choose what is next; a turn or commit to send is marked as being sent.
+
+    Raises `LeaseLost`, and writes nothing, when the session has another worker by now.
+    """
+    session = session_rows.hold(connection, lease, now + rules.lease_s)
+    if outcome is not None:
+        record(connection, session, outcome, now)
+        session = session_rows.lock_id(connection, session.id)
+    if session.retry_at > now:
+        return Rest(session.retry_at)
+    if (following := _due_task(connection, session, now)) is not None:
+        return following
+    turn, commit = _open_turn(connection, session), _unsent_commit(connection, session)
+    if commit is None and turn is None and _plan_quiet(connection, session, rules.commit, now):
+        commit = _unsent_commit(connection, session)
+    if commit is not None and (turn is None or turn.position > commit.through):
+        if commit.next_at <= now:
+            return _begin_commit(connection, session, commit, now, rules.settle_s)
+        # What follows a reset, or a commit that may yet be made, must not slip in before it.
+        if commit.new_epoch or commit.state == CommitPhase.SENDING:
+            return Rest(commit.next_at)
+    if turn is not None:
+        return begin_turn(connection, turn, now)
+    return Rest(_next_due(connection, session, rules.commit, now))
+
+
+def begin_turn(connection: Connection, turn: TurnRow, now: float) -> SendTurn:
+    """Mark a turn as being sent; one that already was keeps the time at which its doubt began."""
+    doubt = turn.attempt_started if turn.state == TurnState.SENDING else None
+    if doubt is None:
+        started = {"state": TurnState.SENDING, "attempt_started": now, "attempts": turn.attempts + 1}
+        connection.execute(update(turns).where(turns.c.id == turn.id).values(started))
+    return SendTurn(turn.id, turn.turn_id, load_messages(turn.payload), turn.sent, turn.attempts, doubt)
+
+
+def mark_attempt(connection: Connection, lease: Lease, rules: WorkRules, step: SendTurn, sent: int, now: float) -> None:
+    """Write down that ``sent`` messages are there and that a write of the next ones begins now. Raises `LeaseLost`."""
+    session_rows.hold(connection, lease, now + rules.lease_s)
+    values = {"state": TurnState.SENDING, "attempt_started": now, "attempts": turns.c.attempts + 1, "sent": sent}
+    connection.execute(update(turns).where(turns.c.id == step.id).values(values))
+
+
+def release(connection: Connection, lease: Lease, rules: WorkRules, now: float) -> float | None:
+    """Give the session back and say when it is due again."""
+    session = session_rows.lock_id(connection, lease.session_id)
+    due_at = _next_due(connection, session, rules.commit, now)
+    session_rows.release(connection, lease, due_at)
+    return due_at
+
+
+def sweep(connection: Connection, now: float) -> None:
+    """Have every session with uncommitted turns looked at: a former process may have left it without a date."""
+    live = select(turns.c.session_id).where(
+        turns.c.session_id == sessions.c.id,
+        turns.c.position > sessions.c.archived_through,
+        turns.c.state.in_(commits.SEEN_STATES),
+    )
+    forgotten = and_(sessions.c.due_at.is_(None), live.exists())
+    connection.execute(update(sessions).where(forgotten).values(due_at=now))
+
+
+def _open_turn(connection: Connection, session: SessionRow) -> TurnRow | None:
+    query = select(turns).where(turns.c.session_id == session.id, turns.c.state.in_(OPEN_TURNS))
+    return connection.execute(query.order_by(turns.c.position).limit(1)).one_or_none()
+
+
+def _unsent_commit(connection: Connection, session: SessionRow) -> CommitRow | None:
+    query = select(commit_table).where(
+        commit_table.c.session_id == session.id, commit_table.c.state.in_(UNSENT_COMMITS)
+    )
+    return connection.execute(query.order_by(commit_table.c.id).limit(1)).one_or_none()
+
+
+def _due_task(connection: Connection, session: SessionRow, now: float) -> Step | None:
+    query = select(commit_table).where(
+        commit_table.c.session_id == session.id,
+        commit_table.c.state.in_((CommitPhase.RUNNING, CommitPhase.FAILED)),
+        commit_table.c.next_at <= now,
+    )
+    row = connection.execute(query.order_by(commit_table.c.next_at).limit(1)).one_or_none()
+    if row is None:
+        return None
+    if row.state == CommitPhase.FAILED:
+        return ReExtract(row.id, row.archive_id, row.attempts)
+    return FollowCommit(
+        id=row.id,
+        task_id=row.task_id,
+        archive_id=row.archive_id,
+        attempts=row.attempts,
+        age_s=now - (row.attempt_started or row.created_at),
+        new_epoch=row.new_epoch,
+        last_turn_id=_last_turn_id(connection, row),
+        known_failed=_known_failed(connection, session),
+    )
+
+
+def _last_turn_id(connection: Connection, commit: CommitRow) -> str | None:
+    held = select(turns.c.turn_id).where(
+        turns.c.session_id == commit.session_id,
+        turns.c.position > commit.after,
+        turns.c.position <= commit.through,
+        turns.c.sent > 0,
+    )
+    return connection.execute(held.order_by(turns.c.position.desc()).limit(1)).scalar()
+
+
+def _known_failed(connection: Connection, session: SessionRow) -> tuple[str, ...]:
+    failed = select(commit_table.c.archive_id).where(
+        commit_table.c.session_id == session.id,
+        commit_table.c.state == CommitPhase.FAILED,
+        commit_table.c.archive_id.is_not(None),
+    )
+    return tuple(connection.execute(failed).scalars())
+
+
+def _begin_commit(
+    connection: Connection, session: SessionRow, commit: CommitRow, now: float, settle_s: float
+) -> SendCommit:
+    """Mark a commit as being sent. What stays live is counted now: turns may have gone out since it was planned."""
+    later = and_(turns.c.session_id == session.id, turns.c.position > commit.through)
+    keep = connection.execute(select(func.sum(turns.c.sent)).where(later)).scalar() or 0
+    # Should this process die now, nothing else of the session is sent before the commit has settled: see `next_step`.
+    started = {"state": CommitPhase.SENDING, "attempt_started": now, "next_at": now + settle_s}
+    marked = update(commit_table).where(commit_table.c.id == commit.id)
+    connection.execute(marked.values(started | {"attempts": commit.attempts + 1}))
+    doubted = commit.state == CommitPhase.SENDING
+    return SendCommit(commit.id, keep, commit.new_epoch, commit.attempts, doubted)
+
+
+def _plan_quiet(connection: Connection, session: SessionRow, rules: CommitRules, now: float) -> bool:
+    """Plan the commit of a session that has been quiet long enough, or whose "remember this" had to wait."""
+    due = _quiet_due(connection, session, rules)
+    if due is None or due[0] > now:
+        return False
+    shown = commits.shown_turns(connection, session)
+    _, cause = due
+    if cause is Cause.REMEMBER:
+        boundary = commit_policy.on_remember(shown, session.archived_through)
+    else:
+        boundary = commit_policy.on_idle(shown, session.archived_through, rules)
+    if boundary is None:
+        return False
+    commits.plan(connection, session, boundary, cause, now)
+    return True
+
+
+def _quiet_due(connection: Connection, session: SessionRow, rules: CommitRules) -> tuple[float, Cause] | None:
+    """When the session's live turns are to be committed without another turn, and why."""
+    if not rules.remembers(session_rows.identity_of(session).kind):
+        return None
+    live = select(func.count(), func.max(cast(turns.c.remember, Integer))).where(
+        turns.c.session_id == session.id,
+        turns.c.position > session.archived_through,
+        turns.c.state == TurnState.DELIVERED,
+    )
+    count, remember = connection.execute(live).one()
+    if not count:
+        return None
+    dates = []
+    if rules.idle_seconds:
+        dates.append((session.last_turn_at + rules.idle_seconds, Cause.IDLE))
+    if remember:
+        dates.append((session.remembered_at + rules.remember_interval_seconds, Cause.REMEMBER))
+    return min(dates, default=None)
+
+
+def _next_due(connection: Connection, session: SessionRow, rules: CommitRules, now: float) -> float | None:
+    waiting = select(func.min(commit_table.c.next_at)).where(
+        commit_table.c.session_id == session.id,
+        commit_table.c.state.in_((*UNSENT_COMMITS, CommitPhase.RUNNING, CommitPhase.FAILED)),
+    )
+    dates: list[float | None] = [connection.execute(waiting).scalar()]
+    if _open_turn(connection, session) is not None:
+        dates.append(now)
+    elif quiet := _quiet_due(connection, session, rules):
+        dates.append(quiet[0])
+    due = min((date for date in dates if date is not None), default=None)
+    return None if due is None else max(due, session.retry_at)

@@ -1,0 +1,204 @@
+"""The turn store: an asynchronous front over the SQL, which runs in worker threads."""
+
+import time
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from sqlalchemy import Connection, text
+
+from app.core.commit_policy import CommitRules
+from app.core.identity import Identity, Tenant
+from app.errors import StoreUnavailable
+from app.ports import Acceptance, LocalPast, NewTurn
+from app.store import acceptance, deliveries, past, requests, retention, sessions, steps
+from app.store.deliveries import Delivery, DeliveryPage, OutboxGauges
+from app.store.engine import Database, open_database
+from app.store.requests import CommitView, SessionSize
+from app.store.steps import WorkRules
+from app.store.work import Lease, Outcome, SendTurn, Step
+
+T = TypeVar("T")
+
+_ROOM_KNOWN_S = 1.0
+"""How long a count of the outbox is trusted; other processes write to it too."""
+
+
+class SqlTurnStore:
+    """Turns, deliveries and commits in SQLite or PostgreSQL. Implements `app.ports.TurnStore`, and more for the worker.
+
+    ``clock`` is wall-clock seconds: processes that share a store compare times, so their clocks must agree to well
+    within a lease. ``on_work`` is called after anything was written that a worker should look at.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        *,
+        rules: WorkRules,
+        max_pending_bytes: int,
+        keep_s: float,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.rules = rules
+        self.clock = clock
+        self.on_work: Callable[[], None] = lambda: None
+        self._database = database
+        self._max_pending_bytes = max_pending_bytes
+        self._keep_s = keep_s
+        self._room = 0
+        self._room_counted_at = float("-inf")
+
+    async def accept(self, turn: NewTurn) -> Acceptance:
+        """Put the turn on disk, or recognise it. Raises `KeyReused`, `OutboxFull`, `StoreUnavailable`."""
+        prepared = acceptance.prepare(turn)
+        limit = None if await self._has_room(len(prepared.payload)) else self._max_pending_bytes
+        answer = await self._database.write(acceptance.accept, prepared, self._commit_rules, self.clock(), limit)
+        if answer.status == "committed":
+            self._room -= len(prepared.payload)
+            self.on_work()
+        return answer
+
+    async def seen_prints(self, who: Identity) -> tuple[str, ...]:
+        """The prints of all turns of the session's present epoch, oldest first."""
+        return await self._database.read(past.seen_prints, who)
+
+    async def local_past(self, who: Identity) -> LocalPast:
+        """What is archived or cleared of the session; an empty one for an unknown session."""
+        return await self._database.read(past.local_past, who)
+
+    async def last_agent(self, tenant: Tenant, session: str) -> str | None:
+        """The agent last seen for this session."""
+        return await self._database.read(sessions.last_agent, tenant, session)
+
+    async def size_of(self, who: Identity) -> SessionSize | None:
+        """What the prompt shows of the session; None for an unknown one."""
+        return await self._database.read(requests.size_of, who)
+
+    async def end(self, who: Identity) -> CommitView | None:
+        """Plan the commit of a session's end; None when there is nothing to archive."""
+        as_memory = self._commit_rules.remembers(who.kind)
+        return await self._asked(requests.end, who, self.clock(), as_memory=as_memory)
+
+    async def reset(self, who: Identity, token_budget: int) -> CommitView | None:
+        """Begin a new epoch, behind a commit of the old one; None when nothing is asked of the backend."""
+        as_memory = self._commit_rules.remembers(who.kind)
+        return await self._asked(requests.reset, who, self.clock(), token_budget, as_memory=as_memory)
+
+    async def compact(self, who: Identity, keep_messages: int, token_budget: int) -> list[CommitView]:
+        """Plan, join or retry the commits that `/compact` waits for; none when there is nothing to archive."""
+        as_memory = self._commit_rules.remembers(who.kind)
+        return await self._asked(requests.compact, who, keep_messages, self.clock(), token_budget, as_memory=as_memory)
+
+    async def commits(self, ids: Sequence[int]) -> list[CommitView]:
+        """How far these commits are."""
+        return await self._database.read(requests.views, ids)
+
+    async def deliveries(
+        self,
+        tenant: Tenant | None,
+        *,
+        states: Sequence[str] = (),
+        session: str | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> DeliveryPage:
+        """Turns of a tenant (None: of all tenants), newest first, by state and session."""
+        return await self._database.read(deliveries.page, tenant, states, session, limit, cursor)
+
+    async def get_turn(self, tenant: Tenant | None, turn_id: str) -> Delivery:
+        """One turn of a tenant. Raises `NotFound`."""
+        return await self._database.read(deliveries.get, tenant, turn_id)
+
+    async def retry(self, tenant: Tenant | None, turn_id: str) -> Delivery:
+        """Send a dead letter again. Raises `NotFound`, `Conflict`."""
+        return await self._asked(deliveries.retry, tenant, turn_id, self.clock())
+
+    async def discard(self, tenant: Tenant | None, turn_id: str) -> Delivery:
+        """Give a dead letter up. Raises `NotFound`, `Conflict`."""
+        return await self._database.write(deliveries.discard, tenant, turn_id)
+
+    async def gauges(self) -> OutboxGauges:
+        """The outbox in numbers."""
+        return await self._database.read(deliveries.gauges, self.clock())
+
+    async def check(self) -> str | None:
+        """None when the store can be written, else what is wrong."""
+        try:
+            await self._database.write(_try_write)
+        except StoreUnavailable as error:
+            return error.detail
+        return None
+
+    async def claim(self, owner: str, limit: int) -> list[Lease]:
+        """Lease up to ``limit`` sessions that are due."""
+        return await self._database.write(sessions.claim, owner, self.clock(), self.rules.lease_s, limit)
+
+    async def next_due(self) -> float | None:
+        """When the next session that nobody holds is due."""
+        return await self._database.read(sessions.next_due)
+
+    async def next_step(self, lease: Lease, outcome: Outcome | None = None) -> Step:
+        """Write down how the last step went and get the next. Raises `LeaseLost`."""
+        return await self._database.write(steps.next_step, lease, self.rules, self.clock(), outcome)
+
+    async def mark_attempt(self, lease: Lease, step: SendTurn, sent: int) -> None:
+        """Write down that another write of this turn begins. Raises `LeaseLost`."""
+        await self._database.write(steps.mark_attempt, lease, self.rules, step, sent, self.clock())
+
+    async def release(self, lease: Lease) -> float | None:
+        """Give a session back; when it is due again."""
+        return await self._database.write(steps.release, lease, self.rules, self.clock())
+
+    async def sweep(self, is_gone: Callable[[str], bool]) -> None:
+        """At start: end the leases of dead processes and look at every session left uncommitted."""
+        await self._database.write(sessions.expire_leases, is_gone)
+        await self._database.write(steps.sweep, self.clock())
+
+    async def expire_leases(self, is_gone: Callable[[str], bool]) -> int:
+        """End the leases of dead processes; how many sessions that freed."""
+        return await self._database.write(sessions.expire_leases, is_gone)
+
+    async def forget_old(self) -> int:
+        """Forget what is too old to be kept, a batch at a time; how much was."""
+        return await self._database.write(retention.sweep_old, self.clock(), self._keep_s, self._max_pending_bytes)
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        self._database.close()
+
+    @property
+    def _commit_rules(self) -> CommitRules:
+        return self.rules.commit
+
+    async def _asked(self, work: Callable[..., T], *args: object, **kwargs: object) -> T:
+        answer = await self._database.write(work, *args, **kwargs)
+        self.on_work()
+        return answer
+
+    async def _has_room(self, size: int) -> bool:
+        """Whether a turn fits without counting again; the count is exact whenever it is close."""
+        now = time.monotonic()
+        if now - self._room_counted_at > _ROOM_KNOWN_S or size > self._room:
+            self._room = self._max_pending_bytes - await self._database.read(acceptance.pending_bytes)
+            self._room_counted_at = now
+        return size <= self._room
+
+
+async def open_store(
+    url: str,
+    *,
+    rules: WorkRules,
+    max_pending_bytes: int = 512 * 1024 * 1024,
+    keep_days: float = 30,
+    clock: Callable[[], float] = time.time,
+) -> SqlTurnStore:
+    """Open the store at ``url``, with its schema brought up to date. Close it with `SqlTurnStore.aclose`."""
+    database = await open_database(url)
+    return SqlTurnStore(
+        database, rules=rules, max_pending_bytes=max_pending_bytes, keep_s=keep_days * 86_400, clock=clock
+    )
+
+
+def _try_write(connection: Connection) -> None:
+    """Take the write lock and change nothing: a locked, read-only or vanished store shows here."""
+    connection.execute(text("UPDATE sessions SET fence = fence WHERE id = -1"))

@@ -1,0 +1,134 @@
+"""Having a session's archive made, following it, and trying a failed extraction again.
+
+A commit that may have been made already is simply asked for again: ``keep_recent`` counts exactly what stays live, so
+the backend then finds nothing to archive and says so, and the session itself tells what became of the first one.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from app.core.deadline import Deadline
+from app.ports import BackendError, CommitState, ContextBackend
+from app.store.work import (
+    CommitAccepted,
+    CommitEmpty,
+    CommitExtracted,
+    CommitPostponed,
+    CommitProgress,
+    CommitRefused,
+    ExtractionFailed,
+    FollowCommit,
+    Lease,
+    ReExtract,
+    SendCommit,
+)
+from app.worker.pace import Pace
+
+SUMMARY_TOKENS = 1_000_000
+"""Budget for reading a summary back: it only comes when all live messages fit before it (rig, Context)."""
+LOST_AFTER_S = 900.0
+"""How long an archive whose task the backend forgot may stay without a result before it counts as failed."""
+
+CommitOutcome = (
+    CommitAccepted | CommitEmpty | CommitRefused | CommitPostponed | CommitProgress | CommitExtracted | ExtractionFailed
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Archivist:
+    """What commits need: the backend, and the time."""
+
+    backend: ContextBackend
+    pace: Pace
+    settle_s: float
+    call_s: float
+    clock: Callable[[], float]
+
+    def deadline(self) -> Deadline:
+        """For one call."""
+        return Deadline.after_ms(self.call_s * 1000)
+
+
+async def send(archivist: Archivist, lease: Lease, step: SendCommit) -> CommitOutcome:
+    """Ask the backend for the archive."""
+    try:
+        receipt = await archivist.backend.commit(
+            lease.who, step.keep_recent, archivist.deadline(), new_epoch=step.new_epoch
+        )
+    except BackendError as error:
+        return _refused(archivist, step, error)
+    poll_at = archivist.clock() + archivist.pace.before_poll(0)
+    if receipt.task_id is None and receipt.archive_id is None and not step.doubted:
+        return CommitEmpty(step.id)
+    return CommitAccepted(step.id, receipt.task_id, receipt.archive_id, poll_at)
+
+
+async def follow(archivist: Archivist, lease: Lease, step: FollowCommit) -> CommitOutcome:
+    """Look how far the archive is; when it is extracted, read the summary back. A failed look is no failed archive."""
+    try:
+        if step.task_id is None:
+            return await _from_session(archivist, lease, step)
+        status = await archivist.backend.commit_status(lease.who, step.task_id, archivist.deadline())
+        match status.state:
+            case CommitState.RUNNING:
+                return _later(archivist, step)
+            case CommitState.FAILED:
+                return _failed(archivist, step, status.error, step.archive_id)
+            case CommitState.LOST:
+                return await _from_session(archivist, lease, step)
+            case CommitState.COMPLETED:
+                past = await archivist.backend.past(lease.who, SUMMARY_TOKENS, archivist.deadline())
+                return CommitExtracted(step.id, past.overview)
+    except BackendError as error:
+        wait = max(archivist.pace.before_poll(step.age_s), error.retry_after_s or 0.0)
+        return CommitProgress(step.id, archivist.clock() + wait)
+
+
+async def extract_again(archivist: Archivist, lease: Lease, step: ReExtract) -> CommitOutcome:
+    """Try a failed extraction again."""
+    retry_at = archivist.clock() + archivist.pace.after_failed_extraction(step.attempts)
+    if step.archive_id is None:
+        return ExtractionFailed(step.id, "the backend does not say which archive failed", retry_at)
+    try:
+        receipt = await archivist.backend.re_extract(lease.who, step.archive_id, archivist.deadline())
+    except BackendError as error:
+        if error.retryable or error.uncertain:
+            return CommitPostponed(step.id, error.detail, max(retry_at, archivist.clock() + (error.retry_after_s or 0)))
+        return ExtractionFailed(step.id, error.detail, retry_at)
+    # The receipt may name the archive of another session: the backend decides where it tries again.
+    return CommitAccepted(step.id, receipt.task_id, None, archivist.clock() + archivist.pace.before_poll(0))
+
+
+def _refused(archivist: Archivist, step: SendCommit, error: BackendError) -> CommitOutcome:
+    now = archivist.clock()
+    if error.not_found:
+        return CommitEmpty(step.id, "session_not_found")
+    if error.uncertain:
+        return CommitPostponed(step.id, error.detail, now + archivist.settle_s, doubtful=True)
+    if error.retryable:
+        # An earlier attempt may still have worked: then the doubt stays.
+        retry_at = now + archivist.pace.after_failure(step.attempts, error)
+        return CommitPostponed(step.id, error.detail, retry_at, doubtful=step.doubted)
+    return CommitRefused(step.id, error.detail)
+
+
+async def _from_session(archivist: Archivist, lease: Lease, step: FollowCommit) -> CommitOutcome:
+    """What became of an archive without a task, as far as the session's past tells."""
+    past = await archivist.backend.past(lease.who, SUMMARY_TOKENS, archivist.deadline())
+    failed = [archive_id for archive_id in past.failed_ids if archive_id not in step.known_failed]
+    if step.archive_id in failed or (step.archive_id is None and failed):
+        return _failed(archivist, step, "extraction failed", step.archive_id or failed[-1])
+    mark = f"{step.last_turn_id}."
+    running = any(message.source_id.startswith(mark) for message in past.messages)
+    if step.age_s > LOST_AFTER_S or (not running and (past.overview or step.new_epoch)):
+        return CommitExtracted(step.id, past.overview)
+    return _later(archivist, step)
+
+
+def _later(archivist: Archivist, step: FollowCommit) -> CommitProgress:
+    return CommitProgress(step.id, archivist.clock() + archivist.pace.before_poll(step.age_s))
+
+
+def _failed(archivist: Archivist, step: FollowCommit, error: str, archive_id: str | None) -> ExtractionFailed:
+    retry_at = archivist.clock() + archivist.pace.after_failed_extraction(step.attempts)
+    return ExtractionFailed(step.id, error, retry_at, archive_id)

@@ -1,0 +1,92 @@
+"""Bringing one turn to the backend, exactly once.
+
+The backend has no idempotency and a client's time-out does not cancel a write there (rig, No idempotency anywhere). So
+after every attempt of unknown outcome, and after a crash in the middle of one, the worker looks which messages arrived,
+and sends the others only once the write can no longer happen by itself: ``settle_s`` after the doubt began.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+from app.core.batches import batches
+from app.core.deadline import Deadline
+from app.core.turns import CapturedMessage
+from app.ports import BackendError, ContextBackend
+from app.store.work import Lease, SendTurn, TurnDelivered, TurnDoubtful, TurnFailed, TurnRejected
+from app.worker.pace import Pace
+
+TurnOutcome = TurnDelivered | TurnFailed | TurnDoubtful | TurnRejected
+MarkAttempt = Callable[[Lease, SendTurn, int], Awaitable[None]]
+"""Writes down that ``sent`` messages of the turn are there and that a write of the next ones begins now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Courier:
+    """What delivering needs: the backend, the store's mark, and the time."""
+
+    backend: ContextBackend
+    mark_attempt: MarkAttempt
+    pace: Pace
+    settle_s: float
+    call_s: float
+    """Longest wait for one call; shorter than a lease, so that no write begins under a lease that is over."""
+    clock: Callable[[], float]
+
+
+async def deliver(courier: Courier, lease: Lease, step: SendTurn) -> TurnOutcome:
+    """Send what is missing of the turn and say how that went. Raises `LeaseLost` when the session was taken over."""
+    missing: Sequence[CapturedMessage] = step.messages[step.sent :]
+    marked = step.doubt_since is None  # a turn without a doubt was marked as being sent when it was chosen
+    if step.doubt_since is not None:
+        found = await _look(courier, lease, step, missing, step.doubt_since)
+        if isinstance(found, TurnDelivered | TurnDoubtful):
+            return found
+        missing = found
+    sent = len(step.messages) - len(missing)
+    for batch in batches(missing):
+        if not marked:
+            await courier.mark_attempt(lease, step, sent)
+        marked = False
+        failure = await _append(courier, lease, step, batch)
+        if failure is not None:
+            return failure
+        sent += len(batch)
+    return TurnDelivered(step)
+
+
+async def _look(
+    courier: Courier, lease: Lease, step: SendTurn, missing: Sequence[CapturedMessage], since: float
+) -> TurnDelivered | TurnDoubtful | Sequence[CapturedMessage]:
+    """The messages that must still be sent, or an outcome when that can not be said yet."""
+    now = courier.clock()
+    try:
+        arrived = await courier.backend.arrived(lease.who, step.turn_id, Deadline.after_ms(courier.call_s * 1000))
+    except BackendError as error:
+        if not error.not_found:
+            retry_at = now + courier.pace.after_failure(step.attempts, error)
+            return TurnDoubtful(step, error.detail, since, retry_at)
+        arrived = frozenset()
+    rest = [message for message in missing if message.source_id not in arrived]
+    if not rest:
+        return TurnDelivered(step)
+    settled_at = since + courier.settle_s
+    if now < settled_at:
+        soon = now + max(courier.settle_s / 4, 0.05)
+        return TurnDoubtful(step, "waiting for a write that may still happen", since, min(settled_at, soon))
+    return rest
+
+
+async def _append(
+    courier: Courier, lease: Lease, step: SendTurn, batch: Sequence[CapturedMessage]
+) -> TurnOutcome | None:
+    try:
+        await courier.backend.append(lease.who, batch, Deadline.after_ms(courier.call_s * 1000))
+    except BackendError as error:
+        now = courier.clock()
+        if error.uncertain:
+            # The doubt begins now, not at the attempt: a server that was slow to answer may be slow to write.
+            return TurnDoubtful(step, error.detail, now, now + min(courier.settle_s, courier.pace.first_s))
+        if error.retryable:
+            return TurnFailed(step, error.detail, now + courier.pace.after_failure(step.attempts, error))
+        return TurnRejected(step, error.detail)
+    return None

@@ -1,0 +1,213 @@
+"""The background worker: it leases sessions that are due and takes one step after the other for each.
+
+Everything durable is in the store, so the worker may die at any point. It is woken by new work; it also wakes by itself
+for retries, for what other processes accepted, and for leases that ran out.
+"""
+
+import itertools
+import random
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+import anyio
+import structlog
+from anyio.abc import TaskGroup
+
+from app.core.deadline import Deadline
+from app.errors import StoreUnavailable
+from app.ports import ContextBackend
+from app.store.turns import SqlTurnStore
+from app.store.work import (
+    CommitPostponed,
+    CommitProgress,
+    FollowCommit,
+    Lease,
+    LeaseLost,
+    Outcome,
+    ReExtract,
+    Rest,
+    SendCommit,
+    SendTurn,
+    TurnDelivered,
+    TurnDoubtful,
+    TurnRejected,
+    WorkStep,
+)
+from app.worker import commits, owner
+from app.worker.commits import Archivist
+from app.worker.deliver import Courier, deliver
+from app.worker.pace import Pace
+
+log = structlog.get_logger(__name__)
+
+T = TypeVar("T")
+
+LOOK_EVERY_S = 1.0
+"""Longest sleep: other processes write to the store without waking this one."""
+LOOK_FOR_DEAD_S = 3.0
+"""Between two looks for dead processes that hold leases."""
+FORGET_EVERY = 20
+"""Of these looks, every how many-th also forgets what is too old."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerSettings:
+    """The pace of deliveries; see ``SIDECAR_DELIVERY__*``. Seconds."""
+
+    concurrency: int = 8
+    backoff_s: float = 0.25
+    longest_backoff_s: float = 30.0
+    call_s: float = 15.0
+    """Longest wait for one call to the backend; never more than half a lease."""
+
+
+class Worker:
+    """Delivers turns and follows commits until `run` is cancelled. ``random`` and the store's clock are for tests."""
+
+    def __init__(
+        self,
+        store: SqlTurnStore,
+        backend: ContextBackend,
+        settings: WorkerSettings,
+        *,
+        random: Callable[[], float] = random.random,
+    ) -> None:
+        pace = Pace(settings.backoff_s, settings.longest_backoff_s, random)
+        settle_s = store.rules.settle_s
+        call_s = min(settings.call_s, store.rules.lease_s / 2)
+        self._store = store
+        self._concurrency = settings.concurrency
+        self._courier = Courier(backend, store.mark_attempt, pace, settle_s, call_s, store.clock)
+        self._archivist = Archivist(backend, pace, settle_s, call_s, store.clock)
+        self._owner = owner.this_process()
+        self._busy = 0
+        self._work = anyio.Event()
+        self._progress = anyio.Event()
+        store.on_work = self.wake
+
+    def wake(self) -> None:
+        """There may be something to do."""
+        self._work.set()
+
+    async def run(self) -> None:
+        """Work until cancelled. A step that is under way then ends in a state from which the next start goes on."""
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._housekeeping)
+            while True:
+                self._work = anyio.Event()
+                until = await self._guarded(lambda: self._dispatch(group))
+                with anyio.move_on_after(LOOK_EVERY_S if until is None else until):
+                    await self._work.wait()
+
+    async def drain(self) -> None:
+        """Do everything that is due now, in this task, and return (for tests and for a last effort)."""
+        while leases := await self._store.claim(self._owner, self._concurrency):
+            for lease in leases:
+                await self._serve(lease)
+
+    async def wait_until(self, done: Callable[[], Awaitable[bool]], deadline: Deadline) -> bool:
+        """Wait until ``done`` says so, looking after each step of this worker and now and then; False if it is late."""
+        while True:
+            progress = self._progress
+            if await done():
+                return True
+            if deadline.expired:
+                return False
+            with anyio.move_on_after(min(deadline.remaining, LOOK_EVERY_S / 4)):
+                await progress.wait()
+
+    async def _dispatch(self, group: TaskGroup) -> float | None:
+        """Start serving sessions that are due, as many as there is room for; seconds until the next look."""
+        free = self._concurrency - self._busy
+        leases = await self._store.claim(self._owner, free) if free else []
+        for lease in leases:
+            self._busy += 1
+            group.start_soon(self._serve_in_background, lease)
+        if free and len(leases) == free:
+            return None
+        due = await self._store.next_due()
+        return None if due is None or not free else min(max(due - self._store.clock(), 0.01), LOOK_EVERY_S)
+
+    async def _serve_in_background(self, lease: Lease) -> None:
+        try:
+            await self._guarded(lambda: self._serve(lease))
+        finally:
+            self._busy -= 1
+            self.wake()
+
+    async def _serve(self, lease: Lease) -> None:
+        """Take the session's steps until there is nothing to do now, then give it back."""
+        outcome: Outcome | None = None
+        try:
+            while not isinstance(step := await self._store.next_step(lease, outcome), Rest):
+                outcome = await self._take(lease, step)
+                _log(lease, step, outcome)
+                self._tell()
+        except LeaseLost:
+            log.warning("lease_lost", session=lease.who.session)
+            return
+        finally:
+            with anyio.CancelScope(shield=True):
+                await self._guarded(lambda: self._store.release(lease))
+        self._tell()
+
+    async def _take(self, lease: Lease, step: WorkStep) -> Outcome:
+        try:
+            return await self._attempt(lease, step)
+        except (LeaseLost, StoreUnavailable):
+            raise
+        except Exception as error:  # a bug here or in a backend must cost one step's delay, not the process
+            log.exception("step_failed", session=lease.who.session, step=type(step).__name__)
+            now = self._store.clock()
+            retry_at = now + max(self._courier.settle_s, self._courier.pace.first_s)
+            if isinstance(step, SendTurn):
+                return TurnDoubtful(step, repr(error), now, retry_at)
+            if isinstance(step, FollowCommit):
+                return CommitProgress(step.id, retry_at)
+            return CommitPostponed(step.id, repr(error), retry_at, doubtful=isinstance(step, SendCommit))
+
+    async def _attempt(self, lease: Lease, step: WorkStep) -> Outcome:
+        match step:
+            case SendTurn():
+                return await deliver(self._courier, lease, step)
+            case SendCommit():
+                return await commits.send(self._archivist, lease, step)
+            case FollowCommit():
+                return await commits.follow(self._archivist, lease, step)
+            case ReExtract():
+                return await commits.extract_again(self._archivist, lease, step)
+
+    async def _housekeeping(self) -> None:
+        await self._guarded(lambda: self._store.sweep(owner.is_gone))
+        self.wake()
+        for round_ in itertools.count(1):
+            await anyio.sleep(LOOK_FOR_DEAD_S)
+            if await self._guarded(lambda: self._store.expire_leases(owner.is_gone)):
+                self.wake()
+            if round_ % FORGET_EVERY == 0:
+                await self._guarded(self._store.forget_old)
+
+    async def _guarded(self, work: Callable[[], Awaitable[T]]) -> T | None:
+        try:
+            return await work()
+        except StoreUnavailable as error:
+            log.error("store_unavailable", detail=error.detail)
+            return None
+
+    def _tell(self) -> None:
+        self._progress.set()
+        self._progress = anyio.Event()
+
+
+def _log(lease: Lease, step: WorkStep, outcome: Outcome) -> None:
+    """One line a step: what was tried and how it went, never what was said."""
+    known = {"session": lease.who.session, "step": type(step).__name__, "outcome": type(outcome).__name__}
+    if isinstance(step, SendTurn):
+        known["turn_id"] = step.turn_id
+    if isinstance(outcome, TurnDelivered):
+        log.debug("worker_step", **known)
+    elif isinstance(outcome, TurnRejected):
+        log.error("dead_letter", error=outcome.error, **known)
+    else:
+        log.info("worker_step", error=getattr(outcome, "error", ""), **known)
