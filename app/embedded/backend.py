@@ -1,0 +1,246 @@
+"""The embedded engine behind the backend port: files and SQLite of one machine, no server, no network, no key.
+
+Every call runs in a worker thread, so that the event loop never waits for a disk, for SQLite or for an embedder.
+"""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TypeVar
+
+import anyio
+import apsw
+from anyio import CapacityLimiter, to_thread
+
+from app.core.deadline import Deadline
+from app.core.hits import Hit
+from app.core.identity import Identity, Tenant
+from app.core.reasons import Reason
+from app.core.summary import cut_to_tokens
+from app.core.turns import CapturedMessage
+from app.embedded.documents import EXPERIENCES_REALM, OWN_REALM, peer_realm
+from app.embedded.embedders import Embedder, EmbedderError, make_embedder
+from app.embedded.layout import LockTimeout, make_private_dir
+from app.embedded.space import SessionUnknown, UserSpace
+from app.ports import (
+    Appended,
+    BackendError,
+    BackendHealth,
+    CommitReceipt,
+    CommitState,
+    CommitStatus,
+    SessionPast,
+    Target,
+)
+from app.settings import EmbeddedSettings
+
+MAX_OPEN_USERS = 256
+"""Users whose index is kept open."""
+THREADS = 16
+_VECTORS_SHARE = 0.7
+"""The part of a search's time that vectors may take; then the words' hits go alone."""
+
+Answer = TypeVar("Answer")
+WallClock = Callable[[], datetime]
+
+
+def utc_now() -> datetime:
+    """The time, in UTC."""
+    return datetime.now(UTC)
+
+
+class EmbeddedBackend:
+    """`app.ports.ContextBackend` on local files."""
+
+    name = "embedded"
+
+    def __init__(
+        self,
+        data_dir: Path,
+        settings: EmbeddedSettings,
+        *,
+        clock: WallClock = utc_now,
+        automation_memory: bool = False,
+    ) -> None:
+        self._data_dir = data_dir
+        self._settings = settings
+        self._clock = clock
+        self._automation_memory = automation_memory
+        self._embedder: Embedder | None = make_embedder(settings.embedder)
+        self._background = ThreadPoolExecutor(4, thread_name_prefix="embedded")
+        self._limiter = CapacityLimiter(THREADS)
+        self._spaces: OrderedDict[Tenant, UserSpace] = OrderedDict()
+        self._opening = threading.Lock()
+
+    async def find(self, who: Identity, query: str, target: Target, limit: int, deadline: Deadline) -> list[Hit]:
+        """The best hits: words and vectors are searched at the same time."""
+        if target is Target.RESOURCES or limit < 1 or not query.strip():
+            return []
+        own = list(dict.fromkeys((OWN_REALM, peer_realm(who.actor_peer))))
+        realms = [EXPERIENCES_REALM] if target is Target.EXPERIENCES else own
+        wanted = limit * self._settings.search.candidates
+        words: dict[int, float] = {}
+        vectors: dict[int, float] = {}
+
+        async def by_words() -> None:
+            words.update(await self._read(who, lambda space: space.search_words(query, realms, wanted), deadline))
+
+        async def by_vectors() -> None:
+            with anyio.move_on_after(deadline.remaining * _VECTORS_SHARE):
+                vectors.update(
+                    await self._read(who, lambda space: space.search_vectors(query, realms, wanted), deadline)
+                )
+
+        if self._embedder is None:
+            await by_words()
+        else:
+            await _both(by_words, by_vectors)
+        now = self._clock()
+        return await self._read(who, lambda space: space.hits(query, words, vectors, realms, limit, now), deadline)
+
+    async def append(self, who: Identity, messages: Sequence[CapturedMessage], deadline: Deadline) -> Appended:
+        """Add messages; those whose ``source_id`` is there already are left out, so that a repeat does no harm."""
+        live, tokens = await self._change(
+            who,
+            lambda space: space.append(who.session, who.kind, messages, self._clock().isoformat(), deadline),
+            deadline,
+        )
+        return Appended(live_messages=live, pending_tokens=tokens)
+
+    async def arrived(self, who: Identity, turn_id: str, deadline: Deadline) -> frozenset[str]:
+        """Which source ids of a turn are stored."""
+        return await self._read(who, lambda space: space.arrived(who.session, turn_id, deadline), deadline)
+
+    async def commit(
+        self, who: Identity, keep_recent: int, deadline: Deadline, *, new_epoch: bool = False
+    ) -> CommitReceipt:
+        """Archive all but the newest messages; summary and memories follow in the background."""
+        begun = await self._change(
+            who,
+            lambda space: space.commit(who.session, keep_recent, self._clock(), deadline, new_epoch=new_epoch),
+            deadline,
+        )
+        if isinstance(begun, str):
+            return CommitReceipt(None, None, skipped=begun)
+        return CommitReceipt(task_id=f"commit_{begun.id}", archive_id=begun.id)
+
+    async def commit_status(self, who: Identity, task_id: str, deadline: Deadline) -> CommitStatus:
+        """How far a commit is; one that a crash interrupted goes on."""
+        archive_id = task_id.removeprefix("commit_")
+        archive = await self._read(
+            who, lambda space: space.commit_state(who.session, archive_id, self._clock(), deadline), deadline
+        )
+        if archive is None:
+            return CommitStatus(CommitState.LOST)
+        return CommitStatus(CommitState(archive.state), archive.error)
+
+    async def past(self, who: Identity, token_budget: int, deadline: Deadline) -> SessionPast:
+        """Summary, archive index and live messages."""
+        archives, live = await self._read(who, lambda space: space.past(who.session, deadline), deadline)
+        completed = [archive for archive in archives if archive.state == "completed"]
+        return SessionPast(
+            overview=cut_to_tokens(completed[-1].summary, token_budget) if completed else "",
+            abstracts=tuple((archive.id, archive.abstract) for archive in completed),
+            messages=tuple(live),
+            archives=len(completed),
+            failed_archives=sum(archive.state == "failed" for archive in archives),
+        )
+
+    async def archived_messages(self, who: Identity, archive_id: str, deadline: Deadline) -> list[CapturedMessage]:
+        """The raw messages of an archive."""
+        return await self._read(who, lambda space: space.archived(who.session, archive_id, deadline), deadline)
+
+    async def re_extract(self, who: Identity, archive_id: str, deadline: Deadline) -> CommitReceipt:
+        """Run a failed commit again."""
+        archive = await self._change(
+            who, lambda space: space.re_extract(who.session, archive_id, self._clock(), deadline), deadline
+        )
+        return CommitReceipt(task_id=f"commit_{archive.id}", archive_id=archive.id)
+
+    async def health(self, deadline: Deadline) -> BackendHealth:
+        """Whether the data directory can be written."""
+        facts = {"embedder": self._embedder.name if self._embedder else "none", "data_dir": str(self._data_dir)}
+        try:
+            await self._call(self._probe, deadline)
+        except BackendError as error:
+            return BackendHealth(ok=False, detail=error.detail, facts=facts)
+        return BackendHealth(ok=True, detail="embedded engine ready", facts=facts)
+
+    async def aclose(self) -> None:
+        """Finish the commits that run, and close every file."""
+        with anyio.CancelScope(shield=True):
+            await to_thread.run_sync(self._close)
+
+    def _close(self) -> None:
+        with self._opening:
+            spaces = list(self._spaces.values())
+            self._spaces.clear()
+        for space in spaces:
+            space.stop()
+        self._background.shutdown(wait=True, cancel_futures=True)
+        for space in spaces:
+            space.close()
+
+    def _space(self, tenant: Tenant) -> UserSpace:
+        with self._opening:
+            space = self._spaces.pop(tenant, None)
+            if space is None:
+                space = UserSpace(
+                    self._data_dir,
+                    tenant,
+                    self._settings,
+                    self._embedder,
+                    self._background,
+                    automation_memory=self._automation_memory,
+                )
+            self._spaces[tenant] = space
+            while len(self._spaces) > MAX_OPEN_USERS:
+                self._spaces.popitem(last=False)[1].stop()
+            return space
+
+    def _probe(self) -> None:
+        make_private_dir(self._data_dir)
+        probe = self._data_dir / ".writable"
+        probe.touch(mode=0o600)
+        probe.unlink(missing_ok=True)
+
+    async def _read(self, who: Identity, work: Callable[[UserSpace], Answer], deadline: Deadline) -> Answer:
+        return await self._call(lambda: work(self._space(who.tenant)), deadline)
+
+    async def _change(self, who: Identity, work: Callable[[UserSpace], Answer], deadline: Deadline) -> Answer:
+        return await self._call(lambda: work(self._space(who.tenant)), deadline, changes=True)
+
+    async def _call(self, work: Callable[[], Answer], deadline: Deadline, *, changes: bool = False) -> Answer:
+        """Run ``work`` in a thread until the deadline. A change goes on behind a deadline: its outcome is uncertain."""
+        try:
+            with anyio.fail_after(deadline.remaining):
+                return await to_thread.run_sync(work, limiter=self._limiter, abandon_on_cancel=True)
+        except SessionUnknown as error:
+            raise BackendError(
+                Reason.SESSION_NOT_FOUND, f"no session {error}", retryable=False, not_found=True
+            ) from error
+        except LockTimeout as error:
+            raise BackendError(Reason.DEADLINE_EXCEEDED, "the files are locked", retryable=True) from error
+        except TimeoutError as error:
+            raise BackendError(
+                Reason.DEADLINE_EXCEEDED, "the deadline passed", retryable=True, uncertain=changes
+            ) from error
+        except (OSError, apsw.Error, EmbedderError) as error:
+            detail = f"{type(error).__name__}: {error}"
+            raise BackendError(Reason.OPENVIKING_UNAVAILABLE, detail, retryable=True, uncertain=changes) from error
+
+
+async def _both(one: Callable[[], Awaitable[None]], other: Callable[[], Awaitable[None]]) -> None:
+    """Run both at once; an error of either comes out as itself."""
+    try:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(one)
+            tasks.start_soon(other)
+    except BaseExceptionGroup as errors:
+        first: BaseException = errors
+        while isinstance(first, BaseExceptionGroup):
+            first = first.exceptions[0]
+        raise first from None

@@ -1,0 +1,129 @@
+"""What a commit makes of archived messages: a summary, memories, experiences, a line in the daily note.
+
+Everything here may be run again after a crash: a record knows the message that it came from, a note the archive.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+
+from app.core.digest import digest
+from app.core.summary import cut_to_tokens
+from app.core.turns import CapturedMessage
+from app.embedded import layout
+from app.embedded.documents import day_of
+from app.embedded.experiences import Experience, experiences_in
+from app.embedded.extract import Memory, memories_in
+from app.embedded.model import distil_with_model
+from app.embedded.records import NOTE_BEGIN, NOTE_END, merge, read_records, write_records
+from app.embedded.transcript import Transcript, message_tokens
+from app.settings import ChatSettings
+
+SUMMARY_TOKENS = 1500
+"""Longest archive summary, what it carries on from the one before included."""
+CARRIED_TOKENS = 600
+"""How much of the summary before goes into the next one."""
+NOTE_TOKENS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What was distilled from an archive."""
+
+    summary: str
+    abstract: str
+    memories: tuple[Memory, ...]
+    experiences: tuple[Experience, ...]
+    note: str
+    day: str
+
+
+def distil(messages: Sequence[CapturedMessage], earlier: str, chat: ChatSettings) -> Outcome:
+    """Summary and memories of ``messages``: by the chat model where one is configured and answers, else by rules."""
+    summary = digest(messages, SUMMARY_TOKENS)
+    if earlier:
+        summary = f"{cut_to_tokens(earlier, CARRIED_TOKENS)}\n\n{digest(messages, SUMMARY_TOKENS - CARRIED_TOKENS)}"
+    ruled = Outcome(
+        summary=summary,
+        abstract=next((line.removeprefix("# ") for line in digest(messages, 60).splitlines()), ""),
+        memories=tuple(memories_in(messages)),
+        experiences=tuple(experiences_in(messages)),
+        note=digest(messages, NOTE_TOKENS),
+        day=day_of(messages[-1].created_at) if messages else "1970-01-01",
+    )
+    told = distil_with_model(messages, earlier, chat) if chat.url else None
+    if told is None:
+        return ruled
+    return replace(
+        ruled,
+        summary=told.summary,
+        abstract=told.abstract or ruled.abstract,
+        memories=told.memories or ruled.memories,
+        experiences=told.experiences or ruled.experiences,
+    )
+
+
+def write_memories(root: Path, session: str, archive_id: str, outcome: Outcome, now: datetime) -> list[Path]:
+    """Write what was distilled; the paths that changed. Call it with the user's lock held."""
+    written = [path for memory in outcome.memories if (path := _write_memory(root, memory, now))]
+    for experience in outcome.experiences:
+        path = layout.memories_dir(root, None) / "experiences" / f"{layout.segment(experience.name)}.md"
+        if not path.exists():
+            layout.write_atomic(path, experience.text.encode("utf-8", "replace"))
+            written.append(path)
+    if outcome.note:
+        _write_note(root, f"{layout.segment(session)} {archive_id}", outcome, now)
+    return list(dict.fromkeys(written))
+
+
+def write_session_index(root: Path, session: str, script: Transcript, now: datetime) -> None:
+    """Bring the session's entry in ``sessions.json`` up to date (seed: session index)."""
+    path = root / "sessions" / "sessions.json"
+    try:
+        sessions = json.loads(path.read_bytes())
+    except (FileNotFoundError, ValueError):
+        sessions = {}
+    sessions = sessions if isinstance(sessions, dict) else {}
+    sessions[session] = {
+        "sessionId": session,
+        "file": script.path.name,
+        "updatedAt": now.isoformat(),
+        "messages": script.count,
+        "compactionCount": sum(archive.state == "completed" for archive in script.archives),
+        "contextTokens": sum(map(message_tokens, script.waiting())),
+        "epoch": script.epoch,
+    }
+    layout.write_atomic(path, json.dumps(sessions, indent=1).encode())
+
+
+def _write_memory(root: Path, memory: Memory, now: datetime) -> Path | None:
+    path = layout.memories_dir(root, memory.peer) / memory.file
+    try:
+        before = path.read_text("utf-8", "replace")
+    except FileNotFoundError:
+        before = ""
+    body, records = read_records(before)
+    stamp = now.isoformat()
+    merged = merge(records, replace(memory.record, created_at=stamp, updated_at=stamp))
+    after = write_records(memory.title, merged, body)
+    if merged == records or after == before:
+        return None
+    layout.write_atomic(path, after.encode("utf-8", "replace"))
+    return path
+
+
+def _write_note(root: Path, mark: str, outcome: Outcome, now: datetime) -> None:
+    """Append the archive's note to the day's file, once."""
+    path = layout.note_path(root, outcome.day)
+    try:
+        before = path.read_bytes()
+    except FileNotFoundError:
+        before = f"# {outcome.day}\n".encode()
+    begin = f"{NOTE_BEGIN}{mark} -->"
+    if begin.encode() in before:
+        return
+    note = "\n".join(line for line in outcome.note.splitlines() if not line.startswith((NOTE_BEGIN, NOTE_END)))
+    section = f"\n{begin}\n## {now:%H:%M} {outcome.abstract}\n{note}\n{NOTE_END}{mark} -->\n"
+    layout.write_atomic(path, before + section.encode("utf-8", "replace"))

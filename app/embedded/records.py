@@ -1,0 +1,167 @@
+"""Memory records in Markdown files: lines for people, and a trailer with each line's fields (seed: memory record).
+
+::
+
+    # Preferences: editor theme
+
+    - I prefer the dark theme.
+
+    <!-- MEMORY_FIELDS
+    [{"type": "preference", "key": "...", "value": "...", "confidence": 0.9, ...}]
+    -->
+
+The line is the truth. A person who rewrites it wins: its record is read with the new words and full confidence; a line that
+is deleted takes its record with it.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+TRAILER = "<!-- MEMORY_FIELDS"
+TRAILER_END = "-->"
+NOTE_BEGIN = "<!-- archive "
+NOTE_END = "<!-- /archive "
+MAX_HISTORY = 20
+"""Earlier values kept of one record."""
+HYSTERESIS = 0.15
+"""A statement may be this much less certain than the one it replaces; weaker ones are noted and change nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a record was learned: ``kind`` is ``chat_turn`` or ``edit``, ``ref`` the message's source id."""
+
+    kind: str
+    ref: str
+    observed_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One thing remembered, with the seed's fields."""
+
+    type: str
+    key: str
+    value: str
+    confidence: float
+    source: Source
+    sensitivity: str = "low"
+    ttl: int | None = None
+    """Days after ``last_confirmed_at`` that it holds; None is for good."""
+    last_confirmed_at: str = ""
+    version: int = 1
+    created_at: str = ""
+    updated_at: str = ""
+    history: tuple[dict[str, Any], ...] = field(default=())
+    """Earlier values, and weaker claims that did not replace it, newest last."""
+
+
+def read_records(text: str) -> tuple[str, list[Record]]:
+    """The body without its trailer, and the records that the body still has lines for."""
+    body, found, trailer = text.rpartition(TRAILER)
+    if not found:
+        return text, []
+    try:
+        stored = json.loads(trailer.partition(TRAILER_END)[0])
+        records = [_record(fields) for fields in stored]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return body, []
+    return body, _reconciled(body, records)
+
+
+def write_records(title: str, records: Sequence[Record], body: str = "") -> str:
+    """The file's text. Lines of ``body`` that no record has (a person's own) stay, above the records' lines."""
+    values = {record.value for record in records} | {
+        str(old.get("value")) for record in records for old in record.history
+    }
+    own = (
+        [line for line in body.strip().split("\n") if _said(line) not in values] if body.strip() else [f"# {title}", ""]
+    )
+    while own and not own[-1].strip():
+        own.pop()
+    if own and own[-1].startswith("#"):
+        own.append("")
+    lines = [*own, *(f"- {record.value}" for record in records)]
+    fields = json.dumps([asdict(record) for record in records], ensure_ascii=False, indent=1)
+    fields = fields.replace("-->", "--\\u003e")  # JSON reads it back as it was
+    return "\n".join(lines) + f"\n\n{TRAILER}\n{fields}\n{TRAILER_END}\n"
+
+
+def merge(records: Sequence[Record], new: Record) -> list[Record]:
+    """The records with ``new`` taken in: confirmed, superseded with its history kept, noted only, or added.
+
+    Learning the same thing from the same message again changes nothing, so that an extraction may be repeated.
+    """
+    for index, old in enumerate(records):
+        if old.key == new.key:
+            return [*records[:index], _merged(old, new), *records[index + 1 :]]
+    return [*records, new]
+
+
+def _merged(old: Record, new: Record) -> Record:
+    refs = {old.source.ref, *(str(entry.get("ref")) for entry in old.history)}
+    if new.source.ref in refs:
+        return old
+    if _folded(old.value) == _folded(new.value):
+        confidence = round(min(0.99, old.confidence + (1 - old.confidence) * new.confidence / 2), 3)
+        return replace(old, confidence=confidence, last_confirmed_at=new.source.observed_at, updated_at=new.updated_at)
+    stale = new.source.observed_at < old.source.observed_at
+    if stale or new.confidence < old.confidence - HYSTERESIS:
+        return replace(old, history=_kept(old.history, _claim(new, "not_adopted")))
+    return replace(
+        new,
+        version=old.version + 1,
+        created_at=old.created_at,
+        history=_kept(old.history, _claim(old, "superseded")),
+    )
+
+
+def _claim(record: Record, outcome: str) -> dict[str, Any]:
+    return {
+        "value": record.value,
+        "confidence": record.confidence,
+        "ref": record.source.ref,
+        "observed_at": record.source.observed_at,
+        "outcome": outcome,
+    }
+
+
+def _kept(history: Sequence[dict[str, Any]], entry: dict[str, Any]) -> tuple[dict[str, Any], ...]:
+    return (*history, entry)[-MAX_HISTORY:]
+
+
+def _reconciled(body: str, records: Sequence[Record]) -> list[Record]:
+    lines = [_said(line) for line in body.split("\n") if line.strip() and not line.startswith("#")]
+    present = set(lines)
+    known = {record.value for record in records}
+    if len(records) == 1 and records[0].value not in present:
+        new = [line for line in lines if line not in known]
+        if len(new) == 1:
+            edited = replace(records[0].source, kind="edit")
+            return [replace(records[0], value=new[0], confidence=1.0, source=edited)]
+    return [record for record in records if record.value in present]
+
+
+def _record(fields: dict[str, Any]) -> Record:
+    source = fields["source"]
+    return Record(
+        **{
+            **fields,
+            "source": Source(str(source["kind"]), str(source["ref"]), str(source["observed_at"])),
+            "history": tuple(fields.get("history") or ()),
+        }
+    )
+
+
+def _said(line: str) -> str:
+    return line.strip().removeprefix("- ").strip()
+
+
+def _folded(value: str) -> str:
+    return "".join(_letters(value))
+
+
+def _letters(value: str) -> Iterator[str]:
+    return (character for character in value.casefold() if character.isalnum())

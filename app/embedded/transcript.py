@@ -1,0 +1,339 @@
+"""Session transcripts: JSONL files of a header, messages, commits and compactions (seed: session storage).
+
+A transcript only grows. A commit is two entries: ``commit`` (which messages go, written before anything is extracted) and
+``compaction`` (the summary, once it is there), so that a crash in between leaves a task that is simply run again. Each message
+says its place in its batch (``batch: [1, 3]``): a batch that a crash cut short is taken back as a whole.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from app.core.tokens import estimate_tokens
+from app.core.turns import CapturedMessage, Part, TextPart, ToolPart
+from app.embedded.layout import append_durably, make_private_dir, truncate_durably
+
+Entry = dict[str, Any]
+ArchiveState = Literal["running", "completed", "failed"]
+
+
+@dataclass(slots=True)
+class Archive:
+    """A commit and what became of it; ``start`` and ``end`` (exclusive) number the session's messages."""
+
+    id: str
+    start: int
+    end: int
+    epoch: int
+    tokens: int
+    first_kept: str | None = None
+    """The entry that the live messages begin with; None when none was kept."""
+    state: ArchiveState = "running"
+    summary: str = ""
+    abstract: str = ""
+    error: str = ""
+
+
+@dataclass(slots=True)
+class Transcript:
+    """What a transcript says so far. Archived messages are not kept in memory; `read_messages` gets them."""
+
+    path: Path
+    size: int = 0
+    """Bytes read; the file is longer when another process wrote."""
+    inode: int = 0
+    kind: str = "chat"
+    source_ids: dict[str, None] = field(default_factory=dict)
+    base: int = 0
+    """Number of the first message in ``live``."""
+    live: list[CapturedMessage] = field(default_factory=list)
+    archives: list[Archive] = field(default_factory=list)
+    epoch: int = 0
+    last_id: str = ""
+
+    @property
+    def count(self) -> int:
+        """Messages ever written."""
+        return self.base + len(self.live)
+
+    @property
+    def committed(self) -> int:
+        """Number of the first message that no commit has taken."""
+        return self.archives[-1].end if self.archives else 0
+
+    def waiting(self) -> list[CapturedMessage]:
+        """The messages that no commit has taken."""
+        return self.live[max(0, self.committed - self.base) :]
+
+    def archive(self, archive_id: str) -> Archive | None:
+        """The archive of this id."""
+        return next((archive for archive in self.archives if archive.id == archive_id), None)
+
+    def in_epoch(self) -> list[Archive]:
+        """The archives since the last reset, oldest first."""
+        return [archive for archive in self.archives if archive.epoch == self.epoch]
+
+
+def refresh(transcript: Transcript) -> Transcript:
+    """The transcript brought up to date with its file; a torn end is cut off. Call it with the user's lock held."""
+    try:
+        status = transcript.path.stat()
+    except FileNotFoundError:
+        return transcript if transcript.size == 0 else Transcript(transcript.path)
+    if (status.st_ino, status.st_size) == (transcript.inode, transcript.size):
+        return transcript
+    if status.st_size < transcript.size or transcript.inode not in (0, status.st_ino):
+        transcript = Transcript(transcript.path)
+    transcript.inode = status.st_ino
+    with transcript.path.open("rb") as file:
+        file.seek(transcript.size)
+        data = file.read()
+    whole = _whole_batches(data)
+    if whole < len(data):
+        truncate_durably(transcript.path, transcript.size + whole)
+    for entry in entries_in(data[:whole]):
+        _fold(transcript, entry)
+    transcript.size += whole
+    return transcript
+
+
+def write(transcript: Transcript, entries: Sequence[Entry], session: str, now: str) -> None:
+    """Append entries durably, all or none, the header first where the file is new. Call `refresh` before, lock held."""
+    if transcript.size == 0:
+        make_private_dir(transcript.path.parent)
+        entries = [{"type": "session", "id": session, "timestamp": now, "kind": transcript.kind}, *entries]
+    data = b"".join(_line(entry) for entry in entries)
+    append_durably(transcript.path, data, transcript.size)
+    for entry in entries:
+        _fold(transcript, entry)
+    transcript.size += len(data)
+    transcript.inode = transcript.path.stat().st_ino
+
+
+def message_entries(transcript: Transcript, messages: Sequence[CapturedMessage]) -> list[Entry]:
+    """The entries for one batch of messages."""
+    entries = []
+    parent = transcript.last_id
+    for index, message in enumerate(messages):
+        entry_id = message.source_id or f"message_{transcript.count + index}"
+        entries.append(
+            {
+                "type": "message",
+                "id": entry_id,
+                "parentId": parent or None,
+                "role": message.role,
+                "content": [_part_entry(part) for part in message.parts],
+                "timestamp": message.created_at,
+                "sourceId": message.source_id,
+                "peerId": message.peer_id,
+                "batch": [index + 1, len(messages)],
+            }
+        )
+        parent = entry_id
+    return entries
+
+
+def commit_entry(transcript: Transcript, keep_recent: int, now: str, *, new_epoch: bool) -> Entry:
+    """The entry that archives all waiting messages but the newest ``keep_recent``."""
+    waiting = transcript.waiting()
+    going = len(waiting) - keep_recent
+    kept = waiting[going] if going < len(waiting) else None
+    return {
+        "type": "commit",
+        "id": f"archive_{len(transcript.archives) + 1:03d}",
+        "firstKeptEntryId": (kept.source_id or f"message_{transcript.committed + going}") if kept else None,
+        "tokensBefore": sum(map(message_tokens, waiting)),
+        "messages": going,
+        "newEpoch": new_epoch,
+        "timestamp": now,
+    }
+
+
+def compaction_entry(archive: Archive, state: ArchiveState, summary: str, abstract: str, error: str, now: str) -> Entry:
+    """The entry that closes a commit, well or badly."""
+    return {
+        "type": "compaction",
+        "id": archive.id,
+        "firstKeptEntryId": archive.first_kept,
+        "tokensBefore": archive.tokens,
+        "summary": summary,
+        "abstract": abstract,
+        "state": state,
+        "error": error,
+        "timestamp": now,
+    }
+
+
+def retry_entry(archive: Archive, now: str) -> Entry:
+    """The entry that opens a failed commit again."""
+    return {"type": "retry", "id": archive.id, "timestamp": now}
+
+
+def reset_entry(now: str) -> Entry:
+    """The entry that begins a new epoch when there is nothing to archive."""
+    return {"type": "reset", "timestamp": now}
+
+
+def read_messages(path: Path, start: int, end: int) -> list[CapturedMessage]:
+    """The session's messages number ``start`` to ``end`` (exclusive)."""
+    messages: list[CapturedMessage] = []
+    number = 0
+    with path.open("rb") as file:
+        for line in file:
+            entry = parse_entry(line)
+            if entry is None or entry.get("type") != "message":
+                continue
+            if number >= end:
+                break
+            if number >= start:
+                messages.append(message_of(entry))
+            number += 1
+    return messages
+
+
+def entries_in(data: bytes) -> Iterator[Entry]:
+    """The entries in complete lines; what is no JSON object (a person edited it) is passed over."""
+    for line in data.split(b"\n"):
+        entry = parse_entry(line)
+        if entry is not None:
+            yield entry
+
+
+def parse_entry(line: bytes) -> Entry | None:
+    """One line as an entry, or None."""
+    try:
+        entry = json.loads(line) if line.strip() else None
+    except (ValueError, RecursionError):
+        return None
+    return entry if isinstance(entry, dict) else None
+
+
+def message_of(entry: Mapping[str, Any]) -> CapturedMessage:
+    """The message that an entry stores."""
+    content = entry.get("content")
+    return CapturedMessage(
+        role="assistant" if entry.get("role") == "assistant" else "user",
+        parts=tuple(_parts(content if isinstance(content, list) else [])),
+        created_at=str(entry.get("timestamp") or ""),
+        source_id=str(entry.get("sourceId") or ""),
+        peer_id=entry.get("peerId") or None,
+    )
+
+
+def message_tokens(message: CapturedMessage) -> int:
+    """About how many tokens a stored message is, its tool calls and results included."""
+    return sum(estimate_tokens(text) for text in part_texts(message.parts))
+
+
+def part_texts(parts: Iterable[Part]) -> Iterator[str]:
+    """Every text in the parts: what was said, tool names, inputs, outputs."""
+    for part in parts:
+        if isinstance(part, TextPart):
+            yield part.text
+        else:
+            yield part.name
+            yield part.input if isinstance(part.input, str) else json.dumps(part.input, ensure_ascii=False, default=str)
+            yield part.output or ""
+
+
+def _fold(transcript: Transcript, entry: Entry) -> None:
+    transcript.last_id = str(entry.get("id") or transcript.last_id)
+    match entry.get("type"):
+        case "session":
+            transcript.kind = str(entry.get("kind") or "chat")
+        case "message":
+            message = message_of(entry)
+            transcript.live.append(message)
+            if message.source_id:
+                transcript.source_ids[message.source_id] = None
+        case "commit":
+            _fold_commit(transcript, entry)
+        case "compaction":
+            _fold_compaction(transcript, entry)
+        case "retry":
+            archive = transcript.archive(str(entry.get("id")))
+            if archive:
+                archive.state = "running"
+        case "reset":
+            transcript.epoch += 1
+
+
+def _fold_commit(transcript: Transcript, entry: Entry) -> None:
+    start = transcript.committed
+    count = entry.get("messages")
+    end = min(transcript.count, start + (count if isinstance(count, int) else 0))
+    tokens = entry.get("tokensBefore")
+    transcript.epoch += bool(entry.get("newEpoch"))
+    # an archive made by a reset belongs to the epoch that it ends
+    epoch = transcript.epoch - bool(entry.get("newEpoch"))
+    before = tokens if isinstance(tokens, int) else 0
+    archive = Archive(str(entry.get("id")), start, end, epoch, before, entry.get("firstKeptEntryId"))
+    transcript.archives.append(archive)
+
+
+def _fold_compaction(transcript: Transcript, entry: Entry) -> None:
+    archive = transcript.archive(str(entry.get("id")))
+    if archive is None:
+        return
+    archive.state = "completed" if entry.get("state") == "completed" else "failed"
+    archive.summary = str(entry.get("summary") or "")
+    archive.abstract = str(entry.get("abstract") or "")
+    archive.error = str(entry.get("error") or "")
+    gone = archive.end - transcript.base
+    if gone > 0 and all(other.state != "running" for other in transcript.archives if other.end <= archive.end):
+        del transcript.live[:gone]
+        transcript.base = archive.end
+
+
+def _whole_batches(data: bytes) -> int:
+    """How many bytes of ``data`` are complete lines of complete batches."""
+    whole = data.rfind(b"\n") + 1
+    if whole == 0:
+        return 0
+    last = parse_entry(data[data.rfind(b"\n", 0, whole - 1) + 1 : whole])
+    batch = last.get("batch") if last and last.get("type") == "message" else None
+    if not (isinstance(batch, list) and len(batch) == 2 and batch[0] != batch[1]):
+        return whole
+    for _ in range(batch[0] if isinstance(batch[0], int) else 0):
+        whole = data.rfind(b"\n", 0, whole - 1) + 1
+    return whole
+
+
+def _line(entry: Entry) -> bytes:
+    try:
+        text = json.dumps(entry, ensure_ascii=False, default=str).encode()
+    except UnicodeEncodeError:  # a lone surrogate: escape everything
+        text = json.dumps(entry, default=str).encode()
+    return text + b"\n"
+
+
+def _part_entry(part: Part) -> Entry:
+    if isinstance(part, TextPart):
+        return {"type": "text", "text": part.text}
+    return {
+        "type": "tool",
+        "id": part.id,
+        "name": part.name,
+        "input": part.input,
+        "output": part.output,
+        "isError": part.is_error,
+    }
+
+
+def _parts(content: Sequence[Any]) -> Iterator[Part]:
+    for block in content:
+        if not isinstance(block, dict):
+            continue
+        if block.get("type") == "tool":
+            output = block.get("output")
+            yield ToolPart(
+                str(block.get("id") or ""),
+                str(block.get("name") or ""),
+                block.get("input"),
+                output if output is None else str(output),
+                block.get("isError") is True,
+            )
+        elif isinstance(block.get("text"), str):
+            yield TextPart(block["text"])
