@@ -30,7 +30,8 @@ from app.core.messages import (
     tool_calls,
     tool_results,
 )
-from app.core.prints import is_timed, known, print_of, said_in
+from app.core.pairs import with_results
+from app.core.prints import content_print, is_timed, known, said_in, timed_print
 from app.core.remember import asks_to_remember
 from app.core.summary import own_messages
 from app.core.tokens import estimate_tokens
@@ -83,7 +84,8 @@ def capture_turn(
     start = _start(messages, pre_prompt_count)
     own = own_messages(messages)
     offered = [message for index, message in enumerate(messages) if index >= (start or 0) and not own[index]]
-    prints = [print_of(message) for message in offered]
+    contents = [content_print(message) for message in offered]
+    prints = [content and timed_print(message, content) for message, content in zip(offered, contents, strict=True)]
     seen = _seen(offered, prints, seen_prints, positioned=start is not None)
     fresh = [message for message, old in zip(offered, seen, strict=True) if not old]
     captured = () if is_heartbeat else captured_messages(fresh, received_at, peer_id)
@@ -91,7 +93,7 @@ def capture_turn(
         messages=captured,
         prints=tuple(print_ for print_, old in zip(prints, seen, strict=True) if print_ and not old),
         tokens=sum(captured_tokens(message) for message in captured),
-        fingerprint=_fingerprint(offered, None if keyed else prints, start),
+        fingerprint=_fingerprint(contents) if keyed else _fingerprint(prints, start),
         repeatable=start is not None or any(print_ and is_timed(print_) for print_ in prints),
         remember=any(asks_to_remember(part.text) for part in _user_texts(captured)),
     )
@@ -202,20 +204,17 @@ def _seen(
     With a position, only times can say so (a host that repeats a failed turn's messages together with the next one's).
     Without times a lone turn is always new, even if the same was said before; only a longer list can be a history.
     """
-    seen = known(prints, seen_prints)
+    seen = with_results(offered, known(prints, seen_prints))
     if positioned:
-        return [old and print_ is not None and is_timed(print_) for old, print_ in zip(seen, prints, strict=True)]
+        return [old and bool(time_of(message)) for old, message in zip(seen, offered, strict=True)]
     timed = any(print_ and is_timed(print_) for print_ in prints)
     questions = sum(role_of(message) is Role.USER for message in offered)
     return [False] * len(seen) if not timed and questions <= 1 else seen
 
 
-def _fingerprint(offered: Sequence[Message], prints: Sequence[str | None] | None, start: int | None) -> str:
-    """A hash of the turn: of what was said alone, or (with ``prints``) also of when and where."""
-    if prints is None:
-        start, prints = None, [print_of(message, timed=False) for message in offered]
+def _fingerprint(prints: Sequence[str | None], start: int | None = None) -> str:
     text = f"at {start}\n" + "\n".join(print_ or "-" for print_ in prints)
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _assistant_parts(message: Message) -> list[str | _Call]:

@@ -6,7 +6,7 @@ What the host itself sent broken (a call never answered, a result without its ca
 from collections import defaultdict
 from collections.abc import Sequence
 
-from app.core.messages import Message, tool_calls, tool_results
+from app.core.messages import Message, Role, role_of, tool_calls, tool_results
 
 Unit = range
 """Neighbouring messages, by index, that stay or go together."""
@@ -28,6 +28,21 @@ def units(messages: Sequence[Message]) -> list[Unit]:
         found.append(range(start, end + 1))
         start = end + 1
     return found
+
+
+def with_results(messages: Sequence[Message], known: Sequence[bool]) -> list[bool]:
+    """``known``, and also each tool result that answers a known message and stands before another known one.
+
+    Hosts rewrite old results in the history they resend (they prune outputs, or got the messages rebuilt by us), so a
+    result's text does not prove that it is new. Behind the last known message it may be.
+    """
+    last = max((index for index, old in enumerate(known) if old), default=-1)
+    completed = list(known)
+    for unit in units(messages):
+        if known[unit.start]:
+            for index in unit:
+                completed[index] |= index < last and role_of(messages[index]) is Role.TOOL
+    return completed
 
 
 def _reach(messages: Sequence[Message]) -> list[int]:

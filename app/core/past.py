@@ -12,7 +12,7 @@ from itertools import accumulate
 from app.core.capture import captured_messages
 from app.core.digest import digest, one_line
 from app.core.messages import Message, Role, is_excluded, role_of
-from app.core.pairs import Unit, units
+from app.core.pairs import Unit, units, with_results
 from app.core.prints import archived, print_of
 from app.core.rebuild import rebuilt
 from app.core.summary import (
@@ -32,6 +32,9 @@ from app.core.turns import CapturedMessage
 
 _NO_TIME = datetime.fromtimestamp(0, UTC)
 """A digest shows no times, so messages that are captured only for one need none."""
+
+STRIDES = 8
+"""A prompt over budget loses its oldest turns by eighths of the budget."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +104,7 @@ def _without_archived(host: Sequence[Message], past: Past) -> tuple[list[Message
     if not past.archived_prints:
         return list(host), []
     prints = [print_of(message) for message in host]
-    flags = archived(prints, past.archived_prints, past.seen_prints)
+    flags = with_results(host, archived(prints, past.archived_prints, past.seen_prints))
     gone: set[int] = set()
     last_user, spare = False, None
     for unit in units(host):
@@ -155,9 +158,9 @@ def _former_body(messages: Sequence[Message], room: int) -> str:
 def _within_budget(kept: Sequence[Message], budget: int) -> tuple[list[Message], list[Message]]:
     """The leading system messages, and the rest without its oldest turns as far as ``budget`` asks for it.
 
-    Cut at the start of a turn where one fits. Where not even the last turn fits, its question stays and the oldest
-    steps behind it leave, calls and results together. A host's own compaction summary at the head is not cut. The
-    newest unit always stays.
+    Cut at the start of a turn, in strides, so that the prompt's beginning stays the same over many turns (provider
+    caches). Where not even the last turn fits, its question stays and the oldest steps behind it leave, calls and
+    results together. A host's own compaction summary at the head is not cut. The newest unit always stays.
     """
     systems = _leading(kept, {Role.SYSTEM})
     pinned = systems + _leading(kept[systems:], {Role.SUMMARY})
@@ -169,10 +172,13 @@ def _within_budget(kept: Sequence[Message], budget: int) -> tuple[list[Message],
     steps = units(rest)
     weights = [sum(costs[step.start : step.stop]) for step in steps]
     turns = [index for index, step in enumerate(steps) if role_of(rest[step.start]) is Role.USER]
-    first = _first_fitting(weights, budget)
-    turn = next((index for index in turns if index >= first), None)
-    if turn is not None:
-        return front, head + rest[steps[turn].start :]
+    stride = max(1, budget // STRIDES)
+    excess = sum(weights) - budget
+    for allowed in (budget - -excess % stride, budget):
+        first = _first_fitting(weights, allowed)
+        turn = next((index for index in turns if index >= first), None)
+        if turn is not None:
+            return front, head + rest[steps[turn].start :]
     if not turns:
         return front, head + rest[steps[first].start :]
     question = turns[-1]

@@ -19,21 +19,30 @@ _TIMED = "@"
 _MARKER = re.compile(r"<<<[A-Z_]{1,64}>>>")
 
 
-def print_of(message: Message, *, timed: bool = True) -> str | None:
+def print_of(message: Message) -> str | None:
     """The message's print, or None for what is never captured as conversation: system, summary, custom, unknown roles.
 
-    It starts with ``@`` when the message carries a time; with ``timed`` false the time is left out of it.
+    It starts with ``@`` when the message carries a time.
     """
+    content = content_print(message)
+    return None if content is None else timed_print(message, content)
+
+
+def content_print(message: Message) -> str | None:
+    """A print of what the message says alone, whenever it was said."""
     role = role_of(message)
     if role not in _PRINTED:
         return None
-    moment = time_of(message) if timed else None
-    stamp = f"{_TIMED}{round(moment.timestamp() * 1000)}" if moment else ""
-    parts = [role.value, stamp, _squeezed(said_in(message, role))]
+    parts = [role.value, _squeezed(said_in(message, role))]
     parts += [f"{call.name}({_canonical(call.arguments)})" for call in tool_calls(message)]
     parts += [_squeezed(clean_tool_text(result.text)) for result in tool_results(message)]
-    digest = hashlib.blake2b("\x1f".join(parts).encode("utf-8", "surrogatepass"), digest_size=12)
-    return f"{_TIMED if moment else ''}{digest.hexdigest()}"
+    return _hashed("\x1f".join(parts))
+
+
+def timed_print(message: Message, content: str) -> str:
+    """The print of a message from that of its content (see `content_print`)."""
+    moment = time_of(message)
+    return _TIMED + _hashed(f"{round(moment.timestamp() * 1000)} {content}") if moment else content
 
 
 def said_in(message: Message, role: Role) -> str:
@@ -112,6 +121,10 @@ def _overlap(before: Sequence[str], after: Sequence[str]) -> int:
             matched = borders[matched - 1]
         matched += item == pattern[matched]
     return matched
+
+
+def _hashed(text: str) -> str:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
 
 
 def _squeezed(text: str) -> str:

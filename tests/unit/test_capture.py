@@ -203,8 +203,25 @@ def test_messages_repeated_together_with_the_next_turn_are_taken_once() -> None:
     assert texts(captured(*first, *second, pre_prompt_count=0, seen_prints=captured(*first).prints)) == ["two"]
 
 
-@given(histories(), st.integers(0, 3))
-def test_resending_the_whole_history_captures_each_message_once(turns: list[Any], alone: int) -> None:
+def test_old_results_that_the_host_pruned_are_not_new() -> None:
+    call = {"type": "toolCall", "id": "a", "name": "exec", "arguments": {}}
+    result = {"role": "toolResult", "toolCallId": "a", "content": "long output", "timestamp": STAMP + 2}
+    first = [user("go", STAMP), assistant([call], STAMP + 1), result, assistant("done", STAMP + 3)]
+    pruned = [*first[:2], result | {"content": "[cleared]"}, first[3]]
+    kept = captured(*pruned, user("more", STAMP + 4), seen_prints=captured(*first).prints)
+    assert texts(kept) == ["more"] and tools(kept) == []
+
+
+def test_a_result_that_came_after_its_call_was_captured_is_new() -> None:
+    call = {"type": "toolCall", "id": "a", "name": "exec", "arguments": {}}
+    begun = [user("go", STAMP), assistant([call], STAMP + 1)]
+    result = {"role": "toolResult", "toolCallId": "a", "content": "out", "timestamp": STAMP + 2}
+    kept = captured(*begun, result, assistant("done", STAMP + 3), seen_prints=captured(*begun).prints)
+    assert [part.output for part in tools(kept)] == ["out"] and texts(kept) == ["done"]
+
+
+@given(histories())
+def test_resending_the_whole_history_captures_each_message_once(turns: list[Any]) -> None:
     seen: tuple[str, ...] = ()
     sent: list[Any] = []
     said: list[str] = []

@@ -260,6 +260,24 @@ def test_the_question_stays_when_its_own_tool_rounds_exceed_the_budget() -> None
     assert answer.estimated_tokens <= 500
 
 
+def test_an_archived_call_goes_although_the_host_pruned_its_result() -> None:
+    call = {"type": "toolCall", "id": "a", "name": "exec", "arguments": {}}
+    result = {"role": "toolResult", "toolCallId": "a", "content": "long output", "timestamp": BEGAN_MS + 2000}
+    old = [user("go", 0), assistant("", 1) | {"content": [call]}, result, assistant("done", 3)]
+    pruned = [*old[:2], result | {"content": "[cleared]"}, old[3]]
+    past = Past(overview="x", archived_prints=captured([old])[1])
+    assert host_part(assembled([*pruned, user("next", 4)], past)) == [user("next", 4)]
+
+
+def test_over_budget_the_beginning_stays_the_same_for_many_turns() -> None:
+    turns = [[user(f"question {n:02} " + "x" * 300), assistant("y" * 300)] for n in range(80)]
+    beginnings = [
+        assembled(list(chain(*turns[:count])), Past(), 4000).messages[0]["content"][:12] for count in range(30, 80)
+    ]
+    assert len(set(beginnings)) <= 18
+    assert beginnings == sorted(beginnings)
+
+
 @pytest.mark.parametrize(("prompt_follows", "roles"), [(True, ["user", "assistant"]), (False, ["user"])])
 def test_with_everything_archived_only_the_summary_is_left(prompt_follows: bool, roles: list[str]) -> None:
     old = [user("one", 1), assistant("1", 2)]
