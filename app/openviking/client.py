@@ -151,11 +151,11 @@ class OpenVikingBackend:
         if not found.archives:
             return found
         archives = await self._archives(who, deadline)
-        overview, recovered = found.overview, []
+        overview, recovered = found.overview, {}
         for archive_id in archives.failed[-MAX_RECOVERED:]:
-            text = await self._overview_beside(who, archive_id, token_budget, deadline)
-            if text:
-                recovered.append((archive_id, text))
+            if text := await self._overview_beside(who, archive_id, token_budget, deadline):
+                recovered[archive_id] = text
+        failed = tuple(archive_id for archive_id in archives.failed if archive_id not in recovered)
         if not overview and archives.failed and archives.completed:
             path = _session(who, f"/archives/{archives.completed[-1]}")
             overview = await self._optional(_PAST, who, path, models.overview, deadline) or ""
@@ -164,7 +164,9 @@ class OpenVikingBackend:
             abstracts=found.abstracts,
             messages=found.messages,
             archives=len(archives.completed) + len(archives.failed) + len(archives.pending),
-            failed_archives=len(archives.failed) - len(recovered),
+            failed_archives=len(failed),
+            failed_ids=failed,
+            failed_ids=tuple(id_ for id_ in archives.failed if id_ not in dict(recovered)),
         )
 
     async def archived_messages(self, who: Identity, archive_id: str, deadline: Deadline) -> list[CapturedMessage]:

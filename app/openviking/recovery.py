@@ -8,6 +8,7 @@ beside the session's own, so that nobody else needs to know about side sessions.
 """
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import replace
 
 from app.core.identity import Identity
@@ -28,7 +29,7 @@ def beside(who: Identity, archive_id: str) -> Identity:
     return replace(who, session=retry_session(who.session, archive_id))
 
 
-def with_recovered(overview: str, recovered: list[tuple[str, str]]) -> str:
+def with_recovered(overview: str, recovered: Mapping[str, str]) -> str:
     """The session's overview followed by those of recovered archives, each under a line that names it."""
-    sections = [f"[Recovered from {archive_id}]\n{text}" for archive_id, text in recovered]
+    sections = [f"[Recovered from {archive_id}]\n{text}" for archive_id, text in recovered.items()]
     return "\n\n".join(text for text in (overview, *sections) if text)

@@ -140,7 +140,7 @@ async def test_a_failed_extraction_is_made_good(subject: Subject, mended: OpenVi
     assert receipt.archive_id is not None
     past = await subject.backend.past(who, 100_000, soon())
     assert "walruses" in past.overview
-    assert past.failed_archives == 1
+    assert past.failed_ids == (receipt.archive_id,)
     assert await subject.backend.archived_messages(who, receipt.archive_id, soon()) == lost
 
     again = await subject.backend.re_extract(who, receipt.archive_id, soon())

@@ -508,12 +508,12 @@ async def test_the_past_shows_what_is_left_of_a_failed_archive(
     side = f"http://ov:1933/api/v1/sessions/{retry_session('s1', 'archive_002')}/context?token_budget=900"
     httpx_mock.add_response(url=side, **error(404, "NOT_FOUND"))
     before = await backend.past(session, 900, soon())
-    assert (before.overview, before.archives, before.failed_archives) == ("older", 2, 1)
+    assert (before.overview, before.archives, before.failed_ids) == ("older", 2, ("archive_002",))
     recovered = {**CONTEXT, "latest_archive_overview": "newer", "stats": {"totalArchives": 1, "failedArchives": 0}}
     httpx_mock.add_response(url=side, **ok(recovered))
     after = await backend.past(session, 900, soon())
     assert after.overview == "older\n\n[Recovered from archive_002]\nnewer"
-    assert after.failed_archives == 0
+    assert (after.failed_archives, after.failed_ids) == (0, ())
 
 
 class Server:
