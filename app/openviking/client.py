@@ -166,7 +166,6 @@ class OpenVikingBackend:
             archives=len(archives.completed) + len(archives.failed) + len(archives.pending),
             failed_archives=len(failed),
             failed_ids=failed,
-            failed_ids=tuple(id_ for id_ in archives.failed if id_ not in dict(recovered)),
         )
 
     async def archived_messages(self, who: Identity, archive_id: str, deadline: Deadline) -> list[CapturedMessage]:
