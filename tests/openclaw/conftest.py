@@ -1,0 +1,94 @@
+"""A real OpenClaw with the plugin, a real sidecar, and both backends behind it."""
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.integration.conftest import RIG_DIR, RIG_HOME, Rigs
+from tests.openclaw.host import Gateway, Rig, Sidecar, rig, why_not
+from tests.openclaw.stored import StoredMessage, in_embedded, in_openviking
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if reason := why_not():
+        for item in items:
+            if Path(__file__).parent in item.path.parents:
+                item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@dataclass
+class World:
+    """One gateway, one sidecar, one backend."""
+
+    backend: str
+    rig: Rig
+    gateway: Gateway
+    sidecar: Sidecar
+    stored: Callable[[], list[StoredMessage]]
+
+    def asked(self, text: str) -> list[dict]:
+        """The messages of the last request to the model in which this text stands in a user message."""
+        requests = [request["messages"] for request in self.rig.requests()]
+        return next(
+            messages
+            for messages in reversed(requests)
+            if any(text in str(message["content"]) for message in messages if message["role"] == "user")
+        )
+
+
+@pytest.fixture(scope="session")
+def openclaw(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rig]:
+    with rig(tmp_path_factory.mktemp("openclaw")) as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def openviking_servers() -> Iterator[Rigs]:
+    started = Rigs()
+    yield started
+    started.down()
+
+
+@pytest.fixture(scope="module", params=["embedded", "openviking"])
+def world(
+    request: pytest.FixtureRequest, openclaw: Rig, openviking_servers: Rigs, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[World]:
+    """The whole chain on this backend; the same sessions for all tests of a module."""
+    data_dir = tmp_path_factory.mktemp(request.param) / "data"
+    settings = {"BACKEND": request.param, "LOG_LEVEL": "debug"}
+    if request.param == "openviking":
+        if not (RIG_DIR / "openviking" / "rig").exists() or not (RIG_HOME / "venvs").exists():
+            pytest.skip("no OpenViking rig, or it is not set up; see tests/integration")
+        server = openviking_servers.up("api_key")
+        headers = server.users["alice"]
+        settings |= {"OPENVIKING__URL": server.url, "OPENVIKING__API_KEY": headers["X-API-Key"]}
+        stored = lambda: in_openviking(server.url, headers)  # noqa: E731
+    else:
+        stored = lambda: in_embedded(data_dir)  # noqa: E731
+    yield from _run(World(request.param, openclaw, *_parts(openclaw, request.param, data_dir, settings), stored))
+
+
+@pytest.fixture
+def alone(openclaw: Rig, tmp_path: Path) -> Iterator[World]:
+    """A chain on the embedded engine for one test, to break as it likes."""
+    data_dir = tmp_path / "data"
+    parts = _parts(openclaw, f"alone-{os.urandom(3).hex()}", data_dir, {})
+    yield from _run(World("embedded", openclaw, *parts, lambda: in_embedded(data_dir)))
+
+
+def _parts(openclaw: Rig, name: str, data_dir: Path, settings: dict[str, str]) -> tuple[Gateway, Sidecar]:
+    sidecar = Sidecar(data_dir, settings)
+    return Gateway(openclaw, name, {"baseUrl": sidecar.url}), sidecar
+
+
+def _run(world: World) -> Iterator[World]:
+    try:
+        world.sidecar.up()
+        world.gateway.up()
+        yield world
+    finally:
+        world.gateway.down()
+        world.sidecar.down()

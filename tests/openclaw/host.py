@@ -1,0 +1,187 @@
+"""The real OpenClaw, driven by the rig beside the checkout, in a home of its own; and a sidecar that can be stopped."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+import httpx
+
+from tests.process import free_port
+
+ROOT = Path(__file__).resolve().parents[2]
+PLUGIN = ROOT / "integrations" / "openclaw"
+RIG = Path(os.environ.get("SIDECAR_RIG_DIR") or ROOT.parent / "shared" / "rig") / "openclaw" / "rig"
+INSTALLED = Path(os.environ.get("OPENCLAW_RIG_HOME") or Path.home() / ".cache" / "openclaw-rig")
+
+T = TypeVar("T")
+
+
+def why_not() -> str | None:
+    """Why the real OpenClaw can not be had here, or None."""
+    if not RIG.exists():
+        return f"no OpenClaw rig at {RIG}; set SIDECAR_RIG_DIR"
+    if not (INSTALLED / "openclaw" / "node_modules").exists():
+        return f"the OpenClaw rig is not set up below {INSTALLED}; run its ./setup"
+    return None
+
+
+def eventually(look: Callable[[], T], seconds: float = 30.0, what: str = "") -> T:
+    """The first true value of ``look``; an assertion error when the time is over."""
+    end = time.monotonic() + seconds
+    while not (value := look()):
+        assert time.monotonic() < end, f"it never came: {what or look}"
+        time.sleep(0.1)
+    return value
+
+
+@dataclass
+class Rig:
+    """A home of the rig: one scripted model, any number of gateways."""
+
+    home: Path
+    profiles: list[str] = field(default_factory=list)
+
+    def run(self, *args: str, check: bool = True) -> str:
+        """A verb of the rig; what it printed."""
+        env = {**os.environ, "OPENCLAW_RIG_HOME": str(self.home)}
+        done = subprocess.run([str(RIG), *args], env=env, capture_output=True, text=True, timeout=240)
+        assert not check or done.returncode == 0, f"rig {' '.join(args)}:\n{done.stdout}\n{done.stderr}"
+        return done.stdout
+
+    def requests(self) -> list[dict[str, Any]]:
+        """Every request that the model got, oldest first."""
+        path = self.home / "llm" / "requests.jsonl"
+        return [json.loads(line)["body"] for line in path.read_text().splitlines()] if path.exists() else []
+
+
+@contextmanager
+def rig(home: Path) -> Iterator[Rig]:
+    """A home with the installed OpenClaw linked in, and a scripted model on a free port; taken down at the end."""
+    home.mkdir(parents=True, exist_ok=True)
+    for part in ("node", "openclaw"):
+        (home / part).symlink_to(INSTALLED / part)
+    started = Rig(home)
+    try:
+        started.run("llm", "start", "--port", str(free_port()))
+        yield started
+    finally:
+        started.run("down", "--all", check=False)
+
+
+@dataclass
+class Gateway:
+    """One OpenClaw installation with the plugin under test."""
+
+    rig: Rig
+    name: str
+    config: dict[str, Any]
+    engine: str = "openviking-sidecar"
+
+    def up(self) -> None:
+        """Start it; its state survives `down`."""
+        flags = ["--plugin", str(PLUGIN), "--engine", self.engine, "--config", json.dumps(self.config)]
+        self.rig.run("up", "--name", self.name, "--port", str(free_port()), *flags)
+
+    def down(self) -> None:
+        """Stop it."""
+        self.rig.run("down", "--name", self.name)
+
+    def say(self, text: str, session: str = "rig", agent: str = "main") -> str:
+        """One turn; the reply. Fails when the host gave the turn to another engine."""
+        return self.rig.run("say", "--name", self.name, "--session", f"agent:{agent}:{session}", text)
+
+    def verb(self, name: str, *args: str) -> str:
+        """Another verb of the rig on this gateway."""
+        return self.rig.run(name, "--name", self.name, *args)
+
+    def log(self) -> str:
+        """The whole log of the running gateway."""
+        return (self.rig.home / "profiles" / self.name / "gateway.log").read_text(errors="replace")
+
+    @property
+    def spool(self) -> Path:
+        """Where the plugin keeps turns for a sidecar that is down."""
+        return self.rig.home / "profiles" / self.name / "state" / "openviking-sidecar" / "spool"
+
+    def waiting(self) -> list[Path]:
+        """The letters in the spool."""
+        return sorted(self.spool.glob("[0-9]*.json"))
+
+
+@dataclass
+class Sidecar:
+    """The service as a user runs it, on one port and one data directory for all its lives."""
+
+    data_dir: Path
+    settings: dict[str, str]
+    port: int = field(default_factory=free_port)
+    process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        """Its base URL."""
+        return f"http://127.0.0.1:{self.port}"
+
+    def up(self) -> None:
+        """Start it and wait until it answers."""
+        env = {key: value for key, value in os.environ.items() if not key.startswith("SIDECAR_")}
+        env |= {"SIDECAR_DATA_DIR": str(self.data_dir), "SIDECAR_PORT": str(self.port)}
+        env |= {f"SIDECAR_{key}": value for key, value in self.settings.items()}
+        with Path(f"{self.data_dir}.log").open("ab") as log:
+            command = [sys.executable, "-m", "app.cli", "serve"]
+            self.process = subprocess.Popen(command, env=env, cwd=ROOT, stdout=log, stderr=log)
+        eventually(self._answers, 30, f"a sidecar; see {log.name}")
+
+    def down(self) -> None:
+        """Stop it, whatever state it is in."""
+        if self.process:
+            self.process.send_signal(signal.SIGCONT)
+            self.process.terminate()
+            try:
+                self.process.wait(20)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+            self.process = None
+
+    def hang(self) -> None:
+        """Accept connections and answer nothing, until `go_on`."""
+        assert self.process
+        self.process.send_signal(signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        """End of `hang`."""
+        assert self.process
+        self.process.send_signal(signal.SIGCONT)
+
+    def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        """Ask it something."""
+        answer: dict[str, Any] = httpx.post(f"{self.url}{path}", json=body, timeout=30, trust_env=False).json()
+        return answer
+
+    def recalls(self, question: str, session: str, agent: str = "main") -> str:
+        """What it would put in front of this question in a session that has not begun."""
+        scope = {"sessionId": session, "sessionKey": f"agent:{agent}:{session}"}
+        body = {**scope, "phase": "transform", "inject": "block", "messages": [{"role": "user", "content": question}]}
+        return str(self.post("/assemble", body).get("contextBlock") or "")
+
+    def _answers(self) -> bool:
+        assert self.process and self.process.poll() is None, Path(f"{self.data_dir}.log").read_text()[-3000:]
+        try:
+            return httpx.get(f"{self.url}/healthz", timeout=2, trust_env=False).is_success
+        except httpx.TransportError:
+            return False
+
+
+def text_of(message: dict[str, Any]) -> str:
+    """All text of a message in a request to the model."""
+    content = message.get("content") or ""
+    return content if isinstance(content, str) else "\n".join(part.get("text", "") for part in content)
