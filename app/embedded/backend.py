@@ -5,11 +5,11 @@ Every call runs in a worker thread, so that the event loop never waits for a dis
 
 import threading
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import anyio
 import apsw
@@ -40,6 +40,8 @@ from app.settings import EmbeddedSettings
 MAX_OPEN_USERS = 256
 """Users whose index is kept open."""
 THREADS = 16
+MAX_BATCH = 100
+"""Messages of one append, as on OpenViking."""
 _VECTORS_SHARE = 0.7
 """The part of a search's time that vectors may take; then the words' hits go alone."""
 
@@ -103,6 +105,9 @@ class EmbeddedBackend:
 
     async def append(self, who: Identity, messages: Sequence[CapturedMessage], deadline: Deadline) -> Appended:
         """Add messages; those whose ``source_id`` is there already are left out, so that a repeat does no harm."""
+        if not 1 <= len(messages) <= MAX_BATCH:
+            detail = f"a batch has 1 to {MAX_BATCH} messages, not {len(messages)}"
+            raise BackendError(Reason.OPENVIKING_REJECTED, detail, retryable=False)
         live, tokens = await self._change(
             who,
             lambda space: space.append(who.session, who.kind, messages, self._clock().isoformat(), deadline),
@@ -215,6 +220,8 @@ class EmbeddedBackend:
 
     async def _call(self, work: Callable[[], Answer], deadline: Deadline, *, changes: bool = False) -> Answer:
         """Run ``work`` in a thread until the deadline. A change goes on behind a deadline: its outcome is uncertain."""
+        if deadline.expired:
+            raise BackendError(Reason.DEADLINE_EXCEEDED, "the deadline had passed before", retryable=True)
         try:
             with anyio.fail_after(deadline.remaining):
                 return await to_thread.run_sync(work, limiter=self._limiter, abandon_on_cancel=True)
@@ -233,7 +240,7 @@ class EmbeddedBackend:
             raise BackendError(Reason.OPENVIKING_UNAVAILABLE, detail, retryable=True, uncertain=changes) from error
 
 
-async def _both(one: Callable[[], Awaitable[None]], other: Callable[[], Awaitable[None]]) -> None:
+async def _both(one: Callable[[], Coroutine[Any, Any, None]], other: Callable[[], Coroutine[Any, Any, None]]) -> None:
     """Run both at once; an error of either comes out as itself."""
     try:
         async with anyio.create_task_group() as tasks:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.contract import embedded  # noqa: F401 - joins SUBJECTS
 from tests.contract.subject import SUBJECTS, Subject
 
 

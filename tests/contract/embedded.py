@@ -1,0 +1,21 @@
+"""The embedded engine joins the backend suite."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from app.embedded.backend import EmbeddedBackend
+from app.settings import EmbeddedSettings
+from tests.contract.subject import SUBJECTS, Subject
+
+
+@asynccontextmanager
+async def embedded(directory: Path) -> AsyncIterator[Subject]:
+    backend = EmbeddedBackend(directory, EmbeddedSettings())
+    try:
+        yield Subject(backend)
+    finally:
+        await backend.aclose()
+
+
+SUBJECTS["embedded"] = embedded
