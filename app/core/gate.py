@@ -60,9 +60,9 @@ def _signs(sentence: Sentence) -> list[Found]:
 
 
 def _own_voice(signs: list[Found]) -> list[Found]:
-    """Within one sentence a held-back or remembered act is no act."""
+    """Within one sentence an act that is held back, remembered, or asked about as past talk is no act."""
     kinds = {found.sign for found in signs}
-    if kinds & {Sign.HELD_BACK, Sign.REMEMBER}:
+    if kinds & {Sign.HELD_BACK, Sign.REMEMBER, Sign.PAST_TALK}:
         return [found for found in signs if found.sign not in _ACTS | {Sign.REQUEST, Sign.LOOKUP, Sign.ADDRESSED}]
     return signs
 

@@ -16,6 +16,17 @@ def _words(text: str) -> frozenset[str]:
 
 
 SIDE_EFFECT = _words("""
+    strip include exclude embed retire revise refresh reprint relabel retag reindex recalculate refill restock replenish
+    rearrange reinstate escalate flag nudge warn tighten loosen overwrite pack paste prepend prefix rebrand reconnect
+    relaunch reload rent request retry reroute separate shift silence snooze star stream substitute suspend tune
+    underline unify unpack unzip wash widen withdraw service deliver activate deactivate reactivate allocate backfill
+    bundle centralise centralize chmod chown clip color colour concatenate consolidate customise customize deprecate
+    dispatch distribute duplicate enlarge enrol enroll evict finalise finalize fold gzip inject inform launch lengthen
+    mirror nominate number offload omit overhaul package paint parameterise parameterize park partition permit photocopy
+    preload quarantine recolor recolour recycle redistribute redraw re-enable refile reimburse remap remount renumber
+    repaint replicate repost republish requeue reseed reshape resubmit retitle retract reupload re-upload reverse rewire
+    sanitise sanitize segment shard shred slice snapshot spawn stamp standardise standardize strengthen style symlink
+    trigger truncate uncomment comment unfollow follow unload unplug uppercase lowercase vacate widen zero quit
     write edit modify change amend alter delete remove drop erase wipe purge clear migrate deploy redeploy release publish
     unpublish ship configure reconfigure patch add insert append create make generate regenerate set reset setup install
     reinstall uninstall upgrade downgrade update bump rename move relocate copy clone fork merge rebase squash revert
@@ -46,9 +57,7 @@ EXECUTION = _words("""
     confirm determine identify pinpoint process adapt extend improve correct address patch ensure negotiate arrange sort
     organise plan coordinate track source transpile polyfill annotate type-check typecheck dry-run replay redesign""")
 
-LOOKUP = _words(
-    "get grab collect gather list show give compare pick choose read view display see bring pull tell let work try use"
-)
+LOOKUP = _words("get grab collect gather list show give compare pick choose read view display see bring pull let have receive obtain")
 
 SAYING = _words("""
     explain describe teach define clarify elaborate tell recommend suggest advise discuss debate imagine guess name
@@ -59,10 +68,17 @@ REWORDING = _words(
     "sum recap translate summarise summarize paraphrase rephrase reword proofread polish condense tldr tl;dr rewrite recap"
 )
 
+EFFECTIVE_REWORDING = _words("rewrite polish condense")
+"""Verbs that rework text only if their object says so: one rewrites a module too."""
+
+_GIVEN_OBJECT = re.compile(
+    r"(?:(?:the )?(?:grammar|wording|tone|spelling|style|flow|length) )?(?:of |in )?(?:this|these|that|the following|the above|my|the) "
+    r"(?:\w+ )?(?:sentences?|paragraphs?|phrases?|text|passages?|poem|essay|words?|wording|grammar|abstract|quote|message)\b"
+)
 REMEMBERING = _words("remember note memorise memorize know recall bear keep fyi btw")
 
 PHRASAL = {
-    "set": ("up",), "roll": ("back", "out", "forward"), "spin": ("up", "down"), "take": ("a look", "care of", "down", "over", "out", "screenshots", "a screenshot", "a backup", "a snapshot", "notes"),
+    "set": ("up",), "roll": ("back", "out", "forward"), "spin": ("up", "down"), "do": ("the same", "the rest", "it for", "that for", "this for", "a dry", "a full", "a quick", "something about"), "take": ("offline", "live", "it from here", "this over", "a look", "care of", "down", "over", "out", "screenshots", "a screenshot", "a backup", "a snapshot", "notes"),
     "look": ("into", "at", "up", "for", "through", "over"), "dig": ("into",), "sort": ("out",), "clean": ("up",), "go": ("through", "over", "ahead"),
     "have": ("a look", "a go", "someone"), "get": ("rid of",), "follow": ("up",), "sign": ("up", "me up", "us up"), "put": ("together", "in"), "bring": ("up", "back", "down"),
     "tear": ("down",), "scale": ("up", "down"), "back": ("up",), "throw": ("out", "away"), "work": ("out", "on", "through"), "write": ("up",), "draw": ("up",),
@@ -87,9 +103,10 @@ _POLITE = re.compile(
     r"|\b(?:would|do|could) you mind\b|\bmind(?= \w+ing\b)|\bhelp (?:me|us)\b(?: to| with| out)?|\blet's\b|\blet us\b|\blets\b"
     r"|\bgo ahead and\b|\bmake sure(?: to| that| you| the| we| it)*|\bbe sure to\b|\b(?:do not|don't) forget to\b|\btry (?:to|and)\b"
     r"|\b(?:is it|would it be) possible (?:for (?:you|us|me|someone) )?to\b|\bany (?:chance|way) (?:you|we) (?:could|can)\b|\bit's time to\b|\btime to\b"
-    r"|\byour (?:job|task|goal|mission) (?:is|will be) to\b|\b(?:the )?(?:goal|task|todo|plan|ask) is to\b|\bi was hoping you\b)"
+    r"|\byour (?:job|task|goal|mission) (?:is|will be) to\b|\b(?:the )?(?:goal|task|todo|plan|ask) is to\b|\bi was hoping you\b|\b(?:next|last|remaining|first|final) (?:step|thing|job|item|task|bit) is(?: to)?\b|\b(?:can|could|may) (?:i|we)(?= (?:get|have)\b))"
     r"(?: (?:please|kindly|also|just|quickly|maybe|possibly|perhaps|help me|help us|go ahead and|try to|now|then|to|pls|quick|again|go|all|get someone to|first|either|at least|help))*"
 )
+_CJK = re.compile(r"[\u3400-\u9fff]")
 _YOU = (
     "can ",
     "could ",
@@ -104,7 +121,7 @@ _YOU = (
     "do you mind",
     "i was",
 )
-_PLEASE = re.compile(r"\b(?:please|pls|plz)\b")
+_PLEASE = re.compile(r"\b(?:please|pls|plz)$")
 EVIDENCE = 40
 _ABILITY = re.compile(r"\b(?:can|could|would|should|do|may|shall) (?:i|they|he|she|it|one|people)\b")
 _HOW_TO = re.compile(
@@ -113,7 +130,7 @@ _HOW_TO = re.compile(
 )
 _ASKING = re.compile(
     r"^(?:(?:so|and|but|ok|okay|hey|hi|also|btw|by the way|just|quick question|question|curious|wondering|out of curiosity|um|well|oh)[ ,]+)*"
-    r"(?:how|why|what|whats|what's|which|who|who's|whose|whom|when|where|where's|how's|why's|is|are|am|was|were|does|do|did|has|have|had|should|shall|may|"
+    r"(?:how|why|what|whats|what's|which|who|who's|whose|whom|when|where|where's|how's|why's|is|are|am|was|were|does|do|did|(?:has|have|had) (?:you|we|i|they|he|she|it|anyone|anybody|the|your|my)|should|shall|may|"
     r"isn't|aren't|wasn't|doesn't|don't|didn't|can i|could i|can it|could it|can they|would it|would they|will it|will there|would a|can a|any idea|any thoughts|thoughts|"
     r"i wonder|i'm wondering|i'm curious|i am curious|do you think|can't|won't|wouldn't|shouldn't|tell me (?:about|how|why|what|more|something|whether|if))\b"
 )
@@ -129,12 +146,12 @@ _PAST_TALK = re.compile(
 )
 _NARRATION = re.compile(
     r"^(?:(?:so|and|but|ok|okay|well|also|anyway|btw|good news|update|fyi|just|yesterday|today|earlier|this morning|last (?:week|night|month|year)|finally|never ?mind|hey|heads up|phew|all good)[ ,]+)*"
-    r"(?:(?:i|we|he|she|they|it|you|someone|my \w+|the \w+|our \w+|the \w+ \w+|everything|all \w+)(?:'ve|'s| have| has|'re|'m| was| were| had| am)?(?: \w+ly| just| already| finally| also| been| now| both| all| only)* (?:\w{2,}ed|did|went|got|made|sent|wrote|took|found|ran|built|bought|paid|put|set|came|saw|gave|told|said|thought|felt|had|was|were|began|broke|chose|drove|fell|flew|forgot|kept|left|lost|met|read|rebuilt|reran|shut|slept|spent|spoke|stood|won|done|gone|been|seen|written|taken|given|works|passes|runs|looks|is (?:done|fixed|live|green|fine|good|ready|up|back|working|resolved|finished|deployed|merged|complete|over|passing|online|now|great|perfect|so)|are (?:done|green|passing|fine|up|all|back|working|live|ready|good)|being|working|going|doing|using|learning|reading|building|trying|watching|thinking|playing|moving)\b"
-    r"|(?:just|finally|already) (?:\w{2,}ed|did|went|got|made|sent|wrote|took|found|ran|built|bought|paid|put|set|came|back)\b|(?:i|we)(?:'ve|'m)\b|(?:i|we) (?:use|used|usually|always|never|often|prefer|like|love|hate|enjoy|work|live|think|believe|guess|feel|hope|wish|wonder|know|tend|am)\b|my \w+ (?:is|are|was|loves|likes|works|lives)\b)"
+    r"(?:(?:i|we|he|she|they|it|you|someone|my \w+|the \w+|our \w+|the \w+ \w+|everything|all \w+)(?:'ve|'s| have| has|'re|'m| was| were| had| am)?(?: \w+ly| just| already| finally| also| been| now| both| all| only)* (?:(?!need|feed|speed|exceed|proceed|seed|embed)\w{2,}ed|did|went|got|made|sent|wrote|took|found|ran|built|bought|paid|put|set|came|saw|gave|told|said|thought|felt|had|was|were|began|broke|chose|drove|fell|flew|forgot|kept|left|lost|met|read|rebuilt|reran|shut|slept|spent|spoke|stood|won|done|gone|been|seen|written|taken|given|works|passes|runs|looks|is (?:done|fixed|live|green|fine|good|ready|up|back|working|resolved|finished|deployed|merged|complete|over|passing|online|now|great|perfect|so)|are (?:done|green|passing|fine|up|all|back|working|live|ready|good)|being|working|going|doing|using|learning|reading|building|trying|watching|thinking|playing|moving)\b"
+    r"|(?:just|finally|already) (?:(?!need|feed|speed|exceed|proceed|seed|embed)\w{2,}ed|did|went|got|made|sent|wrote|took|found|ran|built|bought|paid|put|set|came|back)\b|(?:i|we)(?:'ve|'m)\b|(?:i|we) (?:use|used|usually|always|never|often|prefer|like|love|hate|enjoy|work|live|think|believe|guess|feel|hope|wish|wonder|know|tend|am)\b|my \w+ (?:is|are|was|loves|likes|works|lives)\b)"
 )
 _FEELING = re.compile(
     r"\b(?:i (?:really |just |honestly |kind of |kinda |so )*(?:love|hate|enjoy|like|feel|miss|dread|regret|can't stand|am so|wish)|i'm (?:so|really|very|pretty|kind of|a bit|just|feeling|exhausted|tired|happy|sad|glad|worried|excited|nervous|bored|stressed|proud|sick|afraid|scared|burned|fed)|"
-    r"so (?:tired|happy|excited|frustrat\w+|annoy\w+|proud|bored)|drives me|driving me|makes me|made my day|lol|lmao|haha+|ugh|sigh|yay|wow|omg|phew|awesome|congrat\w*|amazing|beautiful|hilarious|funny|boring|exhausting|great job|good job|got it|no worries|no problem|sounds good|makes sense|noted|sure thing|all good|fair enough|that's (?:ok|okay|fine|great|good)|well done|nice work|nice job|you rock|you're the best|thank you|thanks|thx|cheers|appreciate|in my opinion|imo|imho|i think|i believe|i guess|i feel|honestly|overrated|underrated)\b"
+    r"so (?:tired|happy|excited|frustrat\w+|annoy\w+|proud|bored)|drives me|driving me|makes me|made my day|lol|lmao|haha+|ugh|sigh|yay|wow|omg|phew|luckily|fortunately|at least|glad|relieved|thankfully|awesome|congrat\w*|amazing|beautiful|hilarious|funny|boring|exhausting|great job|good job|got it|no worries|no problem|sounds good|makes sense|noted|sure thing|all good|fair enough|that's (?:ok|okay|fine|great|good)|well done|nice work|nice job|you rock|you're the best|thank you|thanks|thx|cheers|appreciate|in my opinion|imo|imho|i think|i believe|i guess|i feel|honestly|overrated|underrated)\b"
 )
 _STORY = re.compile(
     r"\b(?:years ago|(?:a|one|two|many|some) (?:years?|months?|decades?) ago|back in|at my (?:first|old|last|previous)|when i was|once upon|once had|used to (?:have|work|be)|funny story|true story|guess what|can you believe|believe it or not|"
@@ -147,22 +164,27 @@ _EXPERIENCE = re.compile(
     r"\b(?:best practices?|lessons?(?: learned)?|pitfalls?|gotchas?|avoid(?:ing)?|last time this|common mistakes?|same (?:mistake|trap) as|past experience)\b"
 )
 _FAILURE = re.compile(
-    r"\b(?:errors?|exceptions?|fail(?:s|ed|ing|ure|ures)?|crash(?:es|ed|ing)?|broken?|breaks|broke|breaking|traceback|stack ?trace|time[sd]?[ -]?out|timing out|timeouts?|hangs|hanging|hung|stuck|freez(?:es|ing)|frozen|"
+    r"(?<!no )(?<!any )(?<!zero )(?<!without )\b(?:errors?|exceptions?|cut off|stale|outdated|out of date|misaligned|misspell?ed|overlap(?:s|ping)?|flicker(?:s|ing)|unreadable|fail(?:s|ed|ing|ure|ures)?|crash(?:es|ed|ing)?|broken?|breaks|broke|breaking|traceback|stack ?trace|time[sd]?[ -]?out|timing out|timeouts?|hangs|hanging|hung|stuck|freez(?:es|ing)|frozen|"
     r"[45]\d\d(?= |$|s\b)|not (?:working|loading|starting|responding|showing|syncing|opening|building|compiling|connecting|sending|charging|turning|found|printing|updating|triggering|firing)|(?:doesn|don|didn|won|can|isn|aren|wasn|couldn|hasn|haven)'t (?:\w+ ){0,2}?(?:work|start|open|load|connect|log|run|build|compile|send|show|sync|respond|boot|install|save|update|print|match|find|get|access|go|come|arrive|arrived|turn|add|play|render|display|reach|trigger|fire|see|sent|received|working|loading|running)\w*|"
-    r"cannot|unable to|segfaults?|oom|out of memory|panics?|deadlocks?|leak(?:s|ing|ed)?|regressions?|regressed|corrupt(?:ed)?|missing|wrong|incorrect\w*|bugs?|buggy|denied|refused|undefined|null pointer|npe|nan|flaky|slow(?:er|ly)?|laggy|unreachable|offline|down|stopped|stops|no longer|overdue|duplicated?|duplicates|disconnect(?:s|ed|ing)|garbled|blank|unresponsive|rejected|bounced|bouncing|expired|off by|mismatch(?:es|ed)?|spik(?:e|es|ing|ed)|dropped|drops|vanished|disappeared|gone|acting up|weird|throws?|throwing|thrown|outage|incident|double[- ](?:booked|charged)|overcharged|at 100%)\b"
+    r"cannot|unable to|segfaults?|oom|out of memory|panics?|deadlocks?|leak(?:s|ing|ed)?|regressions?|regressed|corrupt(?:ed)?|missing|wrong|incorrect\w*|bugs?|buggy|denied|refused|undefined|null pointer|npe|nan|flaky|slow(?:ly)?|slower(?! than)|laggy|unreachable|offline|down|stopped|stops|no longer|overdue|duplicated?|duplicates|disconnect(?:s|ed|ing)|garbled|blank|unresponsive|rejected|bounced|bouncing|expired|off by|mismatch(?:es|ed)?|spik(?:e|es|ing|ed)|dropped|drops|vanished|disappeared|gone|acting up|weird|throws?|throwing|thrown|outage|incident|double[- ](?:booked|charged)|overcharged|at 100%)\b"
 )
 _HANDOVER = re.compile(
-    r"\b(?:need (?:it|this|that|them) (?:working|fixed|up|running|back|done|sorted|gone|resolved|ready|live|online)|take a look|have a look|look into|look at (?:it|this|that|what)|figure (?:it|this|that) out|find out|get to the bottom|sort (?:it|this|that) out|deal with (?:it|this)|do something about|"
+    r"\b(?:over to you|all yours|it's yours|yours to (?:fix|handle|finish)|take it from here|leave (?:it|this|that|them|the rest) (?:to|with) you|(?:it|this|that|one)'s on you|in your hands|be my guest and|your turn|anything (?:you|we|anyone) can do|do (?:something|anything) about|need (?:it|this|that|them) (?:working|fixed|up|running|back|done|sorted|gone|resolved|ready|live|online)|take a look|have a look|look into|look at (?:it|this|that|what)|figure (?:it|this|that) out|find out|get to the bottom|sort (?:it|this|that) out|deal with (?:it|this)|do something about|"
     r"needs? (?:a fix|fixing|your help|attention|to work|looking)|need (?:this|it|that|help)|please (?:help|advise)|help(?: me| us)? (?:with|please|debug|fix|figure)|any (?:fix|ideas what|idea what's|idea why)|what's (?:wrong|going on|broken)|what is (?:wrong|going on)|what went wrong|what happened (?:to|with)|can you help|could you help|help!|fix (?:it|this|that|please))\b"
 )
 _SPECIFIC_WHY = re.compile(
     r"\b(?:why|what's|what is|how come|where|what)\b(?: \w+){0,4}? (?:the|my|our|this|these|that|their|his|her|it|we|i)\b"
 )
+_MEANING = re.compile(
+    r"\b(?:mean|means|meaning|stand for|called|defined?|definition|usually|generally|typically|in general|normally)\b"
+)
+_TAGS = frozenset({"will you", "would you", "can you", "could you", "ok", "okay", "please", "alright", "won't you"})
 _DUE = re.compile(
     r"\b(?:needs?|has|have|ought|got|must|should|wants?|supposed|still)(?: still| also| now)?(?: to)? be (\w+)|\bneeds? (?:a |some )?(\w+ing)\b|\b(?:needs?|wants?) (\w+ed)\b|\b(?:get|have|want|need|like) (?:\w+ ){1,4}?(\w{3,}ed|sent|rewritten|rebuilt|done|written|set)\b"
 )
 _WANTED = re.compile(
-    r"\b(?:i|we)(?:'d| would|'ll| will)? (?:need|want|like|take)|\blooking for\b|\bneed(?:ed)?:|\bwanted:|^need\b|^want\b"
+    r"\b(?:i|we) (?:need|want)\b(?! to\b| you\b)|\b(?:i|we)(?:'d| would|'ll| will) (?:need|want|like|take)\b(?! to\b| you\b)"
+    r"|\blooking for\b|\bneed(?:ed)?:|\bwanted:|^need\b|^want\b"
 )
 _HELD_BACK = re.compile(
     r"\b(?:(?:don't|do not|no need to|never|not to) (?:\w+ )?(?:do|change|touch|deploy|fix|run|send|write|delete|edit|book|act|start|make|bother|worry|push|merge|reply|look|need|modify)\b[^.]{0,60}?(?:yet|anything|for now|now|today)|hold off|just (?:thinking|wondering|curious|venting|saying|sharing|asking|fyi)|no action|nothing to do|no need|never ?mind|forget (?:it|about)|not asking you to)\b"
@@ -184,6 +206,7 @@ _AUX = _words("""
     is are was were has have had will would did does do can could should keeps kept failed fails works worked takes took
     looks look seems seem got gets sounds sucks rocks goes went came comes isn't aren't wasn't doesn't didn't won't can't
     passed passes broke breaks finished crashed hangs stopped stops needs runs ran feels matters means helps makes made""")
+_DETERMINERS = _words("the a an my our your his her its their this these those all every each both some any it them me us him")
 _RELATIVE = _words(
     "that which what who why if whether how when where while because so until after before as and then once unless whatever but"
 )
@@ -199,12 +222,17 @@ _THINGS = re.compile(
 )  # fmt: skip
 
 
+_NO_TERSE = {Sign.SIDE_EFFECT, Sign.EXECUTION, Sign.KNOWLEDGE, Sign.GIVEN_TEXT, Sign.CHAT, Sign.PAST_TALK}
+
+
 def read(sentence: Sentence) -> Iterator[Found]:
     """The signs in the English of one sentence."""
     text = sentence.text
-    yield from _about(text, sentence.asks)
-    for clause in sentence.clauses:
-        yield from _asked(clause, sentence.asks)
+    asks = sentence.asks and sentence.clauses[-1] not in _TAGS
+    found = [*_about(text, asks), *(item for clause in sentence.clauses for item in _asked(clause, asks))]
+    yield from found
+    if _PLEASE.search(text) and not any(item.sign in _NO_TERSE for item in found):
+        yield from _terse(text)
 
 
 def objects(text: str) -> Iterator[Found]:
@@ -223,8 +251,9 @@ def _about(text: str, asks: bool) -> Iterator[Found]:
             yield Found(sign, match[0])
     if match := _HANDOVER.search(text):
         yield Found(Sign.HANDOVER, match[0])
+    about = _MEANING.search(text)
     question = _ASKING.search(text) or _OPINION.search(text)
-    if question and _FAILURE.search(text) and _SPECIFIC_WHY.search(text) and not _ABILITY.search(text):
+    if question and _FAILURE.search(text) and _SPECIFIC_WHY.search(text) and not (about or _ABILITY.search(text)):
         yield Found(Sign.HANDOVER, question[0])
     elif question or (asks and not _POLITE.search(text)):
         yield Found(Sign.KNOWLEDGE, question[0] if question else text[-20:])
@@ -242,18 +271,20 @@ def _asked(clause: str, asks: bool) -> Iterator[Found]:
             and before[-1] != "if"
         ):
             continue
-        if match[0].startswith(_YOU):
+        rest = clause[match.end() :]
+        acts = list(_act(rest.split(), polite=True))
+        if match[0].startswith(_YOU) and (acts or not rest.isascii()):
             yield Found(Sign.ADDRESSED, match[0])
-        yield from _act(clause[match.end() :].split(), polite=True)
-    if _PLEASE.search(clause):
-        yield from _terse(clause)
+        yield from acts
+    if _CJK.search(clause):
+        return
     words = clause.split()
     start = _lead(words)
     if (not asks and not _is_noun(words, start)) or (
         asks and words[start : start + 1] and words[start] in EXECUTION and not _is_noun(words, start)
     ):
         yield from _act(words[start:], polite=False)
-    for index, word in enumerate(words):
+    for index, word in enumerate(() if words[start] in SAYING or "between" in words else words):
         if (
             word in {"and", "then", "&", "or", "but"}
             and 0 < index < len(words) - 1
@@ -266,14 +297,9 @@ def _asked(clause: str, asks: bool) -> Iterator[Found]:
         verb = base(next(group for group in match.groups() if group))
         if verb and not asks:
             yield from _act([verb], polite=True)
-    if (
-        (match := _WANTED.search(clause))
-        and (thing := (_THINGS.search(clause) or _NAMES_OBJECT.search(clause)))
-        and not asks
-    ):
+    if not asks and (match := _WANTED.search(clause)):
         yield Found(Sign.LOOKUP, match[0])
         yield Found(Sign.REQUEST, match[0])
-        yield Found(Sign.THING, thing[0])
 
 
 def _terse(clause: str) -> Iterator[Found]:
@@ -297,8 +323,11 @@ def _act(words: list[str], *, polite: bool) -> Iterator[Found]:
         verb = base(verb) or verb
     rest = " ".join(words[1:])
     evidence = " ".join(words)
+    if _GIVEN_OBJECT.match(rest):
+        yield Found(Sign.GIVEN_TEXT, evidence)
+        return
     if verb in REWORDING:
-        stored = _STORED_TEXT.search(rest) and not re.match(
+        stored = verb in EFFECTIVE_REWORDING or _STORED_TEXT.search(rest) and not re.match(
             r"(?:this|these|the following|the above|our|it|that)\b", rest
         )
         yield Found(Sign.EXECUTION if stored else Sign.GIVEN_TEXT, evidence)
@@ -335,6 +364,8 @@ def _lead(words: list[str]) -> int:
 
 def _is_noun(words: list[str], start: int) -> bool:
     """True when the first word is the subject of a statement: "test coverage is down", "build failed"."""
+    if words[start + 1 : start + 2] and words[start + 1] in _DETERMINERS:
+        return False
     for word in words[start + 1 : start + 5]:
         if word in _RELATIVE:
             return False
@@ -344,6 +375,7 @@ def _is_noun(words: list[str], start: int) -> bool:
 
 
 _VERBS = SIDE_EFFECT | EXECUTION | LOOKUP | SAYING | REWORDING | frozenset(PHRASAL)
+ACTS = SIDE_EFFECT | EXECUTION
 _IRREGULAR = {
     "sent": "send", "written": "write", "rewritten": "rewrite", "built": "build", "rebuilt": "rebuild", "paid": "pay", "put": "put", "set": "set", "made": "make",
     "found": "find", "taken": "take", "bought": "buy", "drawn": "draw", "split": "split", "run": "run", "cut": "cut", "shut": "shut", "done": "complete",

@@ -69,7 +69,7 @@ _FENCE = re.compile(r"```[^`]{0,4000}(?:```|\Z)")
 _QUOTED = re.compile(r"\"[^\"\n]{2,400}\"|“[^”\n]{1,400}”|「[^」\n]{1,400}」|『[^』\n]{1,400}』|‘[^’\n]{2,400}’")
 _HANDED_IN = re.compile(
     r"(?:\b(?:translat|summari[sz]|paraphras|rephras|reword|proofread|polish|rewrite|condense|recap|tl;?dr|shorten|simplify|sum up)\w*"
-    r"|翻译|译成|总结|概括|归纳|润色|改写|缩写|扩写|精简|提炼|校对|通顺)"
+    r"|\bhow (?:do|would|can) (?:you|i|we) say|怎么说|怎么翻|翻译|译成|总结|概括|归纳|润色|改写|缩写|扩写|精简|提炼|校对|通顺)"
     r"(?:[^:：\n]{0,120}[:：]|[^:：\n]{0,80}(?:this|following|below|text|paragraph|sentence|下面|以下|这段|这句|这篇)[^:：\n]{0,80}\n)",
     re.IGNORECASE,
 )
