@@ -6,22 +6,12 @@
 * one that needs a server defines its own ``subject`` fixture in a module that imports the suite
   (``tests/integration/test_backend_contract.py`` does so for the real OpenViking).
 
-A plug-in gets a fresh directory and yields a subject on a backend without any memories or sessions::
-
-    @asynccontextmanager
-    async def embedded(directory: Path) -> AsyncIterator[Subject]:
-        backend = await EmbeddedBackend.open(directory, EmbeddedSettings())
-        try:
-            yield Subject(backend)
-        finally:
-            await backend.aclose()
-
-    SUBJECTS["embedded"] = embedded
+A plug-in gets a fresh directory and yields a subject on a backend without any memories or sessions.
 """
 
 import uuid
-from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -31,7 +21,9 @@ import anyio
 from app.core.deadline import Deadline
 from app.core.identity import Identity, PeerRole, Tenant
 from app.core.turns import CapturedMessage, Part, TextPart
+from app.embedded.backend import EmbeddedBackend
 from app.ports import CommitReceipt, CommitState, ContextBackend, Hit, Target
+from app.settings import EmbeddedSettings
 
 T = TypeVar("T")
 
@@ -112,4 +104,14 @@ async def eventually(ask: Callable[[], Awaitable[T]], good: Callable[[T], bool])
 
 Plugin = Callable[[Path], AbstractAsyncContextManager[Subject]]
 
-SUBJECTS: dict[str, Plugin] = {}
+
+@asynccontextmanager
+async def embedded(directory: Path) -> AsyncIterator[Subject]:
+    backend = EmbeddedBackend(directory, EmbeddedSettings())
+    try:
+        yield Subject(backend)
+    finally:
+        await backend.aclose()
+
+
+SUBJECTS: dict[str, Plugin] = {"embedded": embedded}
