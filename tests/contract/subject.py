@@ -2,16 +2,15 @@
 
 `test_backend.py` knows only `Subject`. An implementation joins by an async context manager that yields one:
 
-* one that needs nothing but the checkout is added to ``SUBJECTS`` here, by name, and runs with every ``make test``;
+* one that needs nothing but the checkout puts itself into ``SUBJECTS`` (as `tests.contract.embedded` does) and runs with
+  every ``make test``; it gets a fresh directory and yields a subject on a backend without memories or sessions;
 * one that needs a server defines its own ``subject`` fixture in a module that imports the suite
   (``tests/integration/test_backend_contract.py`` does so for the real OpenViking).
-
-A plug-in gets a fresh directory and yields a subject on a backend without any memories or sessions.
 """
 
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -21,9 +20,7 @@ import anyio
 from app.core.deadline import Deadline
 from app.core.identity import Identity, PeerRole, Tenant
 from app.core.turns import CapturedMessage, Part, TextPart
-from app.embedded.backend import EmbeddedBackend
 from app.ports import CommitReceipt, CommitState, ContextBackend, Hit, Target
-from app.settings import EmbeddedSettings
 
 T = TypeVar("T")
 
@@ -104,14 +101,4 @@ async def eventually(ask: Callable[[], Awaitable[T]], good: Callable[[T], bool])
 
 Plugin = Callable[[Path], AbstractAsyncContextManager[Subject]]
 
-
-@asynccontextmanager
-async def embedded(directory: Path) -> AsyncIterator[Subject]:
-    backend = EmbeddedBackend(directory, EmbeddedSettings())
-    try:
-        yield Subject(backend)
-    finally:
-        await backend.aclose()
-
-
-SUBJECTS: dict[str, Plugin] = {"embedded": embedded}
+SUBJECTS: dict[str, Plugin] = {}
