@@ -16,8 +16,13 @@ from app.core.turns import CapturedMessage, TextPart, ToolPart
 MAX_LINE_CHARS = 240
 """Longest line of a digest; a longer sentence is cut with an ellipsis."""
 
+_TITLE = "# "
 _LAST_STEPS = 8
 _MAX_FILES = 40
+_GAP_TOKENS = 8
+"""What the line about omitted ones costs."""
+_LEAST_WEIGHT = 16
+"""A decision says at least this much, wide characters counted as three: "Agreed." alone says nothing."""
 _SENTENCES = re.compile(r"[。！？\n]+|[.!?](?=\s)")
 _DECIDED = re.compile(
     r"\b(?:decided|decision|agreed|we'll (?:use|go)|let's (?:use|go with)|going with|go with|chose|settled on|approved|"
@@ -48,8 +53,8 @@ class _Section:
 def digest(messages: Sequence[CapturedMessage], max_tokens: int) -> str:
     """What happened in ``messages``, in at most about ``max_tokens`` tokens, cut at line ends; empty for no messages.
 
-    Sections: title, requests, decisions, files, errors and fixes, last steps. Each has a share of the space; what one
-    does not need goes to the next. Where a section is too long its first line and its newest ones stay.
+    Sections: title (the first request), requests, decisions, files, errors and fixes, last steps. Each has a share of
+    the space and keeps its newest lines; what one does not need goes to the next.
     """
     sections = [section for section in _sections(messages) if section.lines]
     if not sections or max_tokens <= 0:
@@ -78,9 +83,11 @@ def _sections(messages: Sequence[CapturedMessage]) -> list[_Section]:
     fixes = [f"- {one_line(sentence)}" for sentence in sentences if _FIXED.search(sentence)]
     title = requests[0][2:] if requests else _step(messages[0]) if messages else ""
     return [
-        _Section("# ", (one_line(title, 100),) if title else (), 0.05),
+        _Section(_TITLE, (one_line(title, 100),) if title else (), 0.05),
         _Section("## Requests", _distinct(requests), 0.3),
-        _Section("## Decisions", _distinct(f"- {one_line(s)}" for s in sentences if _DECIDED.search(s)), 0.2),
+        _Section(
+            "## Decisions", _distinct(f"- {one_line(s)}" for s in sentences if _weighty(s) and _DECIDED.search(s)), 0.2
+        ),
         _Section("## Files", tuple(f"- {path}" for path in _files(messages)), 0.1),
         _Section("## Errors and fixes", _distinct([*_errors(messages), *fixes]), 0.15),
         _Section("## Last steps", tuple(f"- {_step(message)}" for message in messages[-_LAST_STEPS:]), 0.2),
@@ -88,22 +95,21 @@ def _sections(messages: Sequence[CapturedMessage]) -> list[_Section]:
 
 
 def _fitted(section: _Section, limit: int) -> str:
-    if section.heading == "# ":
-        return f"# {section.lines[0]}"
+    """The section within ``limit`` tokens: the newest lines that fit. The title is always whole."""
+    if section.heading == _TITLE:
+        return _TITLE + section.lines[0]
     left = limit - estimate_tokens(section.heading) - 1
-    first, *rest = section.lines
-    left -= estimate_tokens(first) + 1
-    if left < 0:
-        return ""
     newest: list[str] = []
-    for line in reversed(rest):
+    for line in reversed(section.lines):
         left -= estimate_tokens(line) + 1
-        if left < 8 and len(newest) + 1 < len(rest):
+        if left < (_GAP_TOKENS if len(newest) + 1 < len(section.lines) else 0):
             break
         newest.append(line)
-    omitted = len(rest) - len(newest)
-    gap = [f"- … ({omitted} more)"] if omitted else []
-    return "\n".join([section.heading, first, *gap, *reversed(newest)])
+    if not newest:
+        return ""
+    omitted = len(section.lines) - len(newest)
+    gap = [f"- … ({omitted} more before)"] if omitted else []
+    return "\n".join([section.heading, *gap, *reversed(newest)])
 
 
 def _request(message: CapturedMessage) -> str:
@@ -176,6 +182,10 @@ def _input_text(part: ToolPart) -> str:
 
 def _sentences(text: str) -> list[str]:
     return [piece.strip() for piece in _SENTENCES.split(text) if 4 <= len(piece.strip()) <= 2000]
+
+
+def _weighty(sentence: str) -> bool:
+    return sum(1 if char.isascii() else 3 for char in sentence[:_LEAST_WEIGHT]) >= _LEAST_WEIGHT
 
 
 def _texts(message: CapturedMessage) -> list[str]:

@@ -1,0 +1,53 @@
+"""The summary message: known again whatever its shape, never mistaken, cut at line ends."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.core.summary import (
+    ACKNOWLEDGEMENT,
+    HEADING,
+    acknowledgement,
+    contained,
+    cut_to_tokens,
+    is_summary,
+    own_messages,
+    summary_body,
+    summary_message,
+)
+from app.core.tokens import estimate_tokens
+
+
+@given(st.text())
+def test_what_we_wrote_is_known_again_in_any_shape(text: str) -> None:
+    body = contained(text)
+    message = summary_message(body)
+    assert is_summary(message) and summary_body(message) == body
+    blocks = {"role": "user", "content": [{"type": "text", "text": message["content"]}], "timestamp": 1}
+    assert is_summary(blocks)
+
+
+@given(st.text(min_size=1))
+def test_a_changed_summary_is_somebody_elses(text: str) -> None:
+    message = summary_message(contained(text))
+    changed = message["content"].replace(HEADING + "\n", HEADING + "\nand ")
+    assert not is_summary({"role": "user", "content": changed})
+
+
+def test_an_acknowledgement_is_ours_only_behind_a_summary() -> None:
+    user = {"role": "user", "content": "hello"}
+    assert own_messages([user, acknowledgement()]) == [False, False]
+    assert own_messages([summary_message("x"), acknowledgement(), acknowledgement()]) == [True, True, False]
+    assert ACKNOWLEDGEMENT == acknowledgement()["content"]
+
+
+@given(st.text(), st.integers(0, 60))
+def test_a_cut_text_fits_and_is_a_beginning(text: str, limit: int) -> None:
+    cut = cut_to_tokens(text, limit)
+    assert text.startswith(cut)
+    assert estimate_tokens(cut) <= limit
+
+
+def test_a_cut_falls_on_a_line_end_unless_one_line_is_too_long() -> None:
+    assert cut_to_tokens("four chars\nmore of it\nand more", 6) == "four chars\nmore of it"
+    assert cut_to_tokens("记" * 50, 6) == "记" * 6
+    assert cut_to_tokens("anything", 0) == ""
