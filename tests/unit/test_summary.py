@@ -37,7 +37,7 @@ def test_an_acknowledgement_is_ours_only_behind_a_summary() -> None:
     user = {"role": "user", "content": "hello"}
     assert own_messages([user, acknowledgement()]) == [False, False]
     assert own_messages([summary_message("x"), acknowledgement(), acknowledgement()]) == [True, True, False]
-    assert ACKNOWLEDGEMENT == acknowledgement()["content"]
+    assert acknowledgement()["content"] == ACKNOWLEDGEMENT
 
 
 @given(st.text(), st.integers(0, 60))
