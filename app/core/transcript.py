@@ -33,6 +33,8 @@ _DATE = (
 _CLOCK = rf"(?:(?:上午|下午|早上|晚上|中午|凌晨) ?)?{_TIME}(?: ?(?:utc|gmt|z|[ecmp][sd]t))?"
 _STAMP = rf"(?:{_DATE},?(?: {{0,2}}at)?[ T]{{0,2}}(?:{_DATE},? )?)?{_CLOCK}|{_DATE}"
 _NAME = r"(?P<name>[^\W\d_][\w.'’·&-]{0,30}(?: [\w.'’·&#-]{1,24}){0,3})"
+_LISTED = rf"{_NAME}(?:, [\w.'’-]{{1,24}})?"
+"""Teams and address books: family name, given name."""
 _ASIDE = r"(?: ?[(（\[][^)）\]\n]{1,40}[)）\]])?"
 """What exports put behind a name: a role, a time, (guest)."""
 
@@ -56,7 +58,7 @@ _LEADING_STAMP = re.compile(
     rf"[\[【(（\"]?(?:{_STAMP})[\])）】\"]?(?: {{0,4}}[-–—|,;] ?|\t| {{1,4}}|(?=[\[<*]))", re.IGNORECASE
 )
 _INLINE = _lines_like(
-    rf"[*_]{{0,2}}(?:from )?@?{_NAME}{_ASIDE}(?: to [\w ]{{1,24}})?(?: ?\(?(?:{_STAMP})\)?)?[*_]{{0,2}} ?[:：][*_]{{0,2}} ?(?P<said>\S.*)",
+    rf"[*_]{{0,2}}(?:from {{1,3}})?@?{_NAME}{_ASIDE}(?: to [\w ]{{1,24}})?(?: ?\(?(?:{_STAMP})\)?)?[*_]{{0,2}} ?[:：][*_]{{0,2}} ?(?P<said>\S.*)",
     rf"<(?:v(?:\.\w{{1,20}})? |[@+~%])?{_NAME}> ?(?P<said>\S.*)",
     rf"[\[【]{_NAME}[\]】] ?[:：]? ?(?P<said>\S.*)",
     rf"\*\*{_NAME}\*\*{_ASIDE} ?(?:[-–—] ?)?(?P<said>\S.*)",
@@ -64,14 +66,14 @@ _INLINE = _lines_like(
     rf"{_NAME}(?:说|问|答)[:：]\s?(?P<said>\S.*)",
 )
 _HEADER = _lines_like(
-    rf"[*_#\[]{{0,3}} ?@?{_NAME}[*_\]]{{0,2}}{_ASIDE},?[\t —–|·-]{{0,4}}(?:app )?[\[(（]?(?:{_STAMP})[\])）]?[*_]{{0,2}} ?[:：]?",
-    rf"[\[(（]?(?:{_STAMP})[\])）]?[\t —–|·-]{{1,4}}@?{_NAME}{_ASIDE} ?[:：]?",
-    rf"[*_#]{{0,3}} ?@?{_NAME}{_ASIDE}[*_]{{0,2}} ?[:：]?[*_]{{0,2}}",
+    rf"[*_#\[]{{0,3}} ?@?{_LISTED}[*_\]]{{0,2}}{_ASIDE},?[\t —–|·-]{{0,4}}(?:app )?[\[(（]?(?:{_STAMP})[\])）]?[*_]{{0,2}} ?[:：]?",
+    rf"[\[(（]?(?:{_STAMP})[\])）]?[\t —–|·-]{{1,4}}@?{_LISTED}{_ASIDE} ?[:：]?",
+    rf"[*_#]{{0,3}} ?@?{_LISTED}{_ASIDE}[*_]{{0,2}} ?[:：]?[*_]{{0,2}}",
 )
 """Lines that hold only who speaks (and when); what is said follows on the next line."""
 
 _NOT_A_NAME = re.compile(
-    r"(?:error|warn(?:ing)?|info|debug|trace|fatal|critical|notice|note|notes|todo|fixme|tip|hint|important|attention|caution|ps|p\.s|nb|re|fw|fwd|cc|bcc|to|from|date|sent|subject|title|name|names|version|author|email|e-mail|phone|tel|fax|mobile|address|url|link|host|port|user|username|password|path|file|files|image|images|type|id|key|value|status|state|summary|description|desc|details?|example|examples?|input|output|result|results|expected|actual|"
+    r"(?:error|warn(?:ing)?|info|debug|trace|fatal|critical|notice|note|notes|todo|fixme|tip|hint|important|attention|caution|ps|p\.s|nb|re|fw|fwd|cc|bcc|to|from|date|sent|subject|title|name|names|version|author|email|e-mail|phone|tel|fax|mobile|address|url|link|port|username|password|path|file|files|image|images|type|id|key|value|status|state|summary|description|desc|details?|example|examples?|input|output|result|results|expected|actual|"
     r"steps?|step \d+|location|place|time|when|where|who|what|why|how|agenda|topic|topics|items?|actions?|action items?|decisions?|attendees|participants|present|absent|owner|due|deadline|priority|goal|goals|scope|risks?|budget|cost|price|total|subtotal|amount|quantity|qty|ingredients|instructions|serves|prep time|cook time|monday|tuesday|wednesday|thursday|friday|saturday|sunday|mon|tue|wed|thu|fri|sat|sun|day \d+|week \d+|january|february|march|april|may|june|july|august|september|october|november|december|"
     r"dear|hi|hello|hey|regards|best|sincerely|thanks|yours|pros|cons|http|https|ftp|file|import|def|class|return|if|else|elif|try|except|finally|for|while|case|default|public|private|const|let|var|function|select|where|from|get|post|put|delete|patch|usage|options?|args|arguments|returns?|raises|params?|parameters?|services?|environment|env|volumes?|ports|networks?|command|run|steps|jobs|on|uses|with|metadata|spec|kind|apiversion|labels|replicas|selector|template|containers?|resources|limits|requests|cpu|memory|"
     r"chapter \w+|section \w+|part \w+|figure \w+|table \w+|question \d+|breakfast|lunch|dinner|morning|afternoon|evening|tonight|today|yesterday|tomorrow|feat|fix|chore|docs|refactor|test|build|ci|style|perf|"
@@ -126,7 +128,7 @@ def _inline_turns(lines: list[str]) -> tuple[list[_Turn], float]:
     for line in lines:
         bare = _BULLET.sub("", line, count=1) if _BULLET.match(line) else line
         bare = _LEADING_STAMP.sub("", bare, count=1) if _LEADING_STAMP.match(bare) else bare
-        match = _matches(_INLINE, bare)
+        match = _matches(_INLINE, bare.lstrip())
         if match and (name := _speaker(match["name"])):
             turns.append(_Turn(name, match["said"]))
         elif turns:
@@ -136,13 +138,14 @@ def _inline_turns(lines: list[str]) -> tuple[list[_Turn], float]:
 
 
 def _header_turns(lines: list[str]) -> tuple[list[_Turn], float]:
-    """Turns of a line with who (and when) and the lines below it. A bare name counts when it stands more than once."""
+    """Turns of a line with who (and when) and the lines below it. A bare name counts when it is marked
+    as a heading, ends with a colon, or stands more than once."""
     headers: list[str | None] = []
     for line in lines:
         dated = _matches(_HEADER[:2], line)
         match = dated or (_HEADER[2].fullmatch(line) if len(line) <= 40 else None)
         name = _speaker(match["name"]) if match else None
-        headers.append(name if name and (dated or lines.count(line) > 1) else None)
+        headers.append(name if name and (dated or line[0] in "#*" or line[-1] in ":：" or lines.count(line) > 1) else None)
     turns: list[_Turn] = []
     for line, name in zip(lines, headers, strict=True):
         if name is not None:
