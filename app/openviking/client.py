@@ -4,6 +4,7 @@ Each method is one request, but for `past` of a session with archives and `re_ex
 caller knows its deadline and whether a write may be repeated.
 """
 
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
@@ -41,6 +42,8 @@ MAX_KEEP_RECENT = 10_000
 MAX_MATCHES = 100_000
 """Lines that a grep may give; OpenViking's own default of 256 would hide part of a long turn."""
 MAX_LISTED = 20_000
+"""Files in a session's archives, seven to an archive."""
+OVERVIEW_TOKENS = 1_000_000
 
 _FIND = Operation("find", lane=Lane.SEARCH, of_session=False)
 _APPEND = Operation("append", writes=True)
@@ -104,7 +107,7 @@ class OpenVikingBackend:
 
     async def arrived(self, who: Identity, turn_id: str, deadline: Deadline) -> frozenset[str]:
         """See `ContextBackend.arrived`. A grep over the session's files, live and archived."""
-        body = {"uri": _uri(who), "pattern": turn_id.replace(".", r"\."), "node_limit": MAX_MATCHES}
+        body = {"uri": _uri(who), "pattern": re.escape(turn_id), "node_limit": MAX_MATCHES}
 
         def parse(result: Any) -> frozenset[str]:
             return models.source_ids(result, turn_id)
@@ -143,9 +146,9 @@ class OpenVikingBackend:
     async def past(self, who: Identity, token_budget: int, deadline: Deadline) -> SessionPast:
         """See `ContextBackend.past`.
 
-        OpenViking fills ``token_budget`` with the newest messages first and gives the overview only if it still fits.
-        While a commit runs, its messages are still among the live ones. With archives there is a second request for
-        their states, and one more for each failed one.
+        OpenViking fills ``token_budget`` with the newest messages first and gives the overview only if it still fits;
+        here it comes whatever its size. While a commit runs, its messages are still among the live ones. With archives
+        there is a second request for their states, and one more for each failed one.
         """
         found = await self._context(who, token_budget, deadline)
         if not found.archives:
@@ -153,10 +156,10 @@ class OpenVikingBackend:
         archives = await self._archives(who, deadline)
         overview, recovered = found.overview, {}
         for archive_id in archives.failed[-MAX_RECOVERED:]:
-            if text := await self._overview_beside(who, archive_id, token_budget, deadline):
+            if text := await self._overview_beside(who, archive_id, deadline):
                 recovered[archive_id] = text
         failed = tuple(archive_id for archive_id in archives.failed if archive_id not in recovered)
-        if not overview and archives.failed and archives.completed:
+        if not overview and archives.completed:
             path = _session(who, f"/archives/{archives.completed[-1]}")
             overview = await self._optional(_PAST, who, path, models.overview, deadline) or ""
         return SessionPast(
@@ -227,9 +230,9 @@ class OpenVikingBackend:
         listing = await self._optional(_PAST, who, "/api/v1/fs/tree", models.archives, deadline, params=params)
         return listing or models.Archives()
 
-    async def _overview_beside(self, who: Identity, archive_id: str, token_budget: int, deadline: Deadline) -> str:
+    async def _overview_beside(self, who: Identity, archive_id: str, deadline: Deadline) -> str:
         side = beside(who, archive_id)
-        params = {"token_budget": str(max(0, token_budget))}
+        params = {"token_budget": str(OVERVIEW_TOKENS)}
         found = await self._optional(_PAST, side, _session(side, "/context"), models.past, deadline, params=params)
         return found.overview if found else ""
 

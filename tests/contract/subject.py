@@ -2,8 +2,8 @@
 
 `test_backend.py` knows only `Subject`. An implementation joins by an async context manager that yields one:
 
-* one that needs nothing but the checkout puts itself into ``SUBJECTS`` (as `tests.contract.embedded` does) and runs with
-  every ``make test``; it gets a fresh directory and yields a subject on a backend without memories or sessions;
+* one that needs nothing but the checkout puts itself into ``SUBJECTS`` (as `tests.contract.embedded` does) and runs
+  with every ``make test``; it gets a fresh directory and yields a subject on a backend without memories or sessions;
 * one that needs a server defines its own ``subject`` fixture in a module that imports the suite
   (``tests/integration/test_backend_contract.py`` does so for the real OpenViking).
 """

@@ -505,7 +505,7 @@ async def test_the_past_shows_what_is_left_of_a_failed_archive(
     httpx_mock.add_response(
         url="http://ov:1933/api/v1/sessions/s1/archives/archive_001", **ok({"overview": "older"}), is_reusable=True
     )
-    side = f"http://ov:1933/api/v1/sessions/{retry_session('s1', 'archive_002')}/context?token_budget=900"
+    side = f"http://ov:1933/api/v1/sessions/{retry_session('s1', 'archive_002')}/context?token_budget=1000000"
     httpx_mock.add_response(url=side, **error(404, "NOT_FOUND"))
     before = await backend.past(session, 900, soon())
     assert (before.overview, before.archives, before.failed_ids) == ("older", 2, ("archive_002",))
@@ -514,6 +514,20 @@ async def test_the_past_shows_what_is_left_of_a_failed_archive(
     after = await backend.past(session, 900, soon())
     assert after.overview == "older\n\n[Recovered from archive_002]\nnewer"
     assert (after.failed_archives, after.failed_ids) == (0, ())
+
+
+async def test_a_long_live_tail_does_not_crowd_out_the_summary(
+    make: Callable[..., OpenVikingBackend],
+) -> None:
+    def server(request: httpx.Request) -> httpx.Response:
+        if request.url.path.endswith("/context"):
+            return httpx.Response(**ok({**CONTEXT, "stats": {"totalArchives": 1, "failedArchives": 0}}))
+        if request.url.path.endswith("/fs/tree"):
+            return httpx.Response(**ok([{"rel_path": f"archive_001/{n}"} for n in (".done", "messages.jsonl")]))
+        return httpx.Response(**ok({"overview": "summary"}))
+
+    past = await make(transport=httpx.MockTransport(server)).past(who(), 10, soon())
+    assert (past.overview, past.archives) == ("summary", 1)
 
 
 class Server:
