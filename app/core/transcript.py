@@ -26,7 +26,7 @@ MIN_SPEAKERS, MAX_SPEAKERS, MIN_TURNS, MIN_CHARS = 2, 30, 3, 24
 
 _TIME = r"\d{1,2}[:：.h]\d{2}(?:[:：.]\d{2})?(?:[.,]\d{1,3})? ?(?:[ap]\.?m\.?)?"
 _DATE = (
-    r"(?:\d{1,4}[-/.年]\d{1,2}[-/.月]\d{1,4}日?|\d{1,2}[-/.月]\d{1,2}日?|today|yesterday|今天|昨天|前天|星期.|周."
+    r"(?:\d{1,4}[-/.年]\d{1,2}[-/.月]\d{1,4}日?|\d{1,2}[-/.月]\d{1,2}日?|today|yesterday|今天|昨天|前天|(?:星期|周)[一二三四五六日天末]"
     r"|(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6}"
     r"|(?:\d{1,2}\.? )?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?(?: \d{1,2})?(?:,? \d{4})?)"
 )
@@ -86,8 +86,9 @@ _SPEECH = re.compile(
     re.IGNORECASE,
 )
 _CODE = re.compile(
-    r"[{};]\s*$|^\s*(?:import |from \w+ import|def |class |return\b|const |let |var |#include|</?\w|\$ |>>> |select |insert )|^[\"']|[\"'],?$|\w\([^)]{0,80}\);?$|^[\w./-]+$|^-?[\d.,:% ]+\w{0,8}$"
+    r"[{};]\s*$|^\s*(?:import |from \w+ import|def |class |return\b|const |let |var |#include|</?\w|\$ |>>> |select |insert )|^[\"']|[\"'],?$|\w\([^)]{0,80}\);?$|^[a-z0-9_./-]+$|^-?[\d.,:% ]+\w{0,8}$"
 )
+_DAYTIME = re.compile(r"[ ,](?:上午|下午|早上|晚上|中午|凌晨|今天|昨天|today|yesterday|at)$")
 _SELF = re.compile(r"\b(?:i|i'm|i've|my|me|we|our)\b|[我咱]", re.IGNORECASE)
 _CJK = re.compile(r"[\u3400-\u9fff]")
 
@@ -158,7 +159,7 @@ def _header_turns(lines: list[str]) -> tuple[list[_Turn], float]:
 
 def _speaker(name: str) -> str | None:
     """The name, comparable, or None for a key, a level, a header that nobody is called."""
-    plain = name.strip(" .*_").lower()
+    plain = _DAYTIME.sub("", name.strip(" .*_").lower())
     if not plain or _NOT_A_NAME.fullmatch(plain) or len(_CJK.findall(plain)) > 8:
         return None
     return plain

@@ -25,6 +25,8 @@ TRANSCRIPTS = {
     "wechat": "阿芳 2024-03-05 09:12:33\n还去不去？\n\n小陈 2024-03-05 09:13:01\n去，等我十分钟\n\n阿芳 2024-03-05 09:14:22\n好，我在楼下",
     "wechat name colon line": "阿芳:\n还去不去？\n\n小陈:\n去，等我十分钟\n\n阿芳:\n好，我在楼下",
     "dingtalk": "小陈(陈立) 10:21\n方案我看了，预算有点高\n阿芳(林芳) 10:22\n高在哪一块？\n小陈(陈立) 10:24\n主要是场地，能不能换一家？",
+    "chinese half-day times": "周敏 上午9:12\n还去不去？\n\n小陈 上午9:13\n去，等我十分钟\n\n周敏 下午1:02\n好，我在楼下",
+    "chinese without punctuation": "[09:12] 阿芳：水管又漏了\n[09:13] 小陈：换过垫圈没有\n[09:14] 阿芳：上周刚换的\n[09:20] 物业-老李：下午派人上门",
     "qq": "2024/3/5 9:12:33 阿芳\n还去不去？\n2024/3/5 9:13:01 小陈\n去，等我\n2024/3/5 9:14:22 阿芳\n好，我在楼下",
     "bold markdown": "**Nora:** Any news from the bank?\n**Bill:** They want one more signature.\n**Nora:** Mine or yours?\n**Bill:** Both, I'm afraid.",
     "heading names": "### Nora\nAny news from the bank?\n\n### Bill\nThey want one more signature.\n\n### Nora\nMine or yours?",
