@@ -68,7 +68,7 @@ def documents() -> dict[str, str]:
     from app.factory import create_app
     from app.settings import Settings
 
-    app = create_app(Settings(_env_file=None))  # type: ignore[call-arg]
+    app = create_app(Settings(_env_file=None))
     return {name: _pretty(content) for name, content in {"openapi.json": app.openapi(), **FILES}.items()}
 
 

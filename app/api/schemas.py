@@ -240,7 +240,7 @@ class CompactResponse(_Wire):
     task_id: str | None
 
 
-class SessionRequest(ScopeBody):
+class SessionRequest(_Budgeted):
     """`POST /sessions/end` and `POST /sessions/reset`."""
 
     deadline_ms: int | None = Field(None, gt=0, le=600_000, description="Longest time to the answer, milliseconds.")
@@ -271,3 +271,29 @@ class Problem(_Wire):
     code: Reason
     request_id: str
     errors: list[ProblemField] | None = None
+
+
+class DeliveryBody(_Wire):
+    """A turn on its way to the backend."""
+
+    turn_id: str
+    session: str
+    account: str | None
+    user: str | None
+    state: str
+    reason: str
+    captured: int
+    sent: int
+    bytes: int
+    attempts: int
+    error: str
+    created_at: str
+    delivered_at: str | None
+    next_attempt_at: str | None
+
+
+class DeliveryPageBody(_Wire):
+    """A page of turns, newest first."""
+
+    deliveries: list[DeliveryBody]
+    next_cursor: str | None

@@ -56,7 +56,10 @@ class CompactResult:
 async def compact(
     who: Identity, asked: CompactInput, deadline: Deadline, *, store: SqlTurnStore, worker: Worker
 ) -> CompactResult:
-    """Deliver what is queued, archive, follow, read back. Two calls at once share one archive."""
+    """Deliver what is queued, archive, follow, read back. Two calls at once share one archive.
+
+    It was compacted when messages left the prompt for the archive. The tokens afterwards count the summary, too.
+    """
     if asked.bypassed:
         return CompactResult(True, False, Reason.SESSION_BYPASSED)
     before = await store.size_of(who)
@@ -95,7 +98,7 @@ def _result(
     ok = reason in {Reason.COMMIT_COMPLETED, Reason.COMMIT_NO_ARCHIVE, Reason.SESSION_NOT_FOUND}
     return CompactResult(
         ok=ok,
-        compacted=ok and gone > 0,
+        compacted=ok and _live_tokens(after) < _live_tokens(before),
         reason=reason,
         task_id=newest.task_id if newest else None,
         summary=after.summary if after else "",
@@ -125,6 +128,10 @@ def _reason(commits: Sequence[CommitView], *, settled: bool) -> Reason:
     if CommitPhase.COMPLETED in phases or CommitPhase.LOCAL in phases:
         return Reason.COMMIT_COMPLETED
     return Reason.COMMIT_NO_ARCHIVE
+
+
+def _live_tokens(size: SessionSize | None) -> int:
+    return size.tokens if size else 0
 
 
 def _prompt_tokens(size: SessionSize | None) -> int:

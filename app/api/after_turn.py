@@ -1,0 +1,91 @@
+"""``POST /after-turn``: keep a turn."""
+
+from dataclasses import asdict
+from typing import Annotated, Any
+
+import structlog
+from fastapi import APIRouter, Body, Header, Response
+
+from app.api.document import problems
+from app.api.examples import AFTER_TURN_REQUEST, AFTER_TURN_RESPONSE
+from app.api.schemas import AfterTurnRequest, AfterTurnResponse
+from app.api.scope import ServicesDep, TenantDep, resolve
+from app.api.wire import Json, StrictRoute
+from app.core.deadline import Deadline
+from app.engine.capture import AfterTurnResult, TurnInput, after_turn
+from app.errors import FieldProblem, InvalidRequest
+from app.ports import Compaction
+
+router = APIRouter(tags=["lifecycle"], route_class=StrictRoute)
+
+
+@router.post(
+    "/after-turn",
+    summary="Keep a turn",
+    response_model=AfterTurnResponse,
+    responses={200: {"content": {"application/json": {"example": AFTER_TURN_RESPONSE}}}, **problems(422, 503)},
+)
+async def keep_turn(
+    services: ServicesDep,
+    tenant: TenantDep,
+    body: Annotated[
+        AfterTurnRequest,
+        Body(openapi_examples={"turn": {"summary": "A question and its answer", "value": AFTER_TURN_REQUEST}}),
+    ],
+    idempotency_key: Annotated[
+        str | None, Header(min_length=1, max_length=512, description="Names this turn, like `advancementKey`.")
+    ] = None,
+) -> Response:
+    """Answers 2xx only when the turn is on disk; from then on it reaches the backend exactly once and in order.
+
+    Captured are the new user and assistant messages with their tool calls and results; injected blocks and the host's
+    own metadata are not.
+    """
+    who, bypassed = await resolve(services, tenant, body)
+    asked = TurnInput(
+        messages=tuple(body.messages),
+        pre_prompt_count=body.pre_prompt_message_count,
+        key=_key(body.advancement_key, idempotency_key),
+        token_budget=body.budget,
+        is_heartbeat=body.is_heartbeat,
+        bypassed=bypassed,
+        wait=body.wait,
+    )
+    result = await after_turn(
+        who,
+        asked,
+        Deadline.after_ms(body.deadline_ms or services.settings.limits.wait_ms),
+        store=services.store,
+        worker=services.worker,
+        enabled=services.settings.capture.enabled,
+    )
+    services.metrics.on_reason("/after-turn", "", result.reason)
+    structlog.contextvars.bind_contextvars(reason=str(result.reason), turn=result.turn_id)
+    return Json(_rendered(result))
+
+
+def _key(in_body: str | None, in_header: str | None) -> str | None:
+    if in_body and in_header and in_body != in_header:
+        raise InvalidRequest(FieldProblem("headers.Idempotency-Key", "differs from advancementKey"))
+    return in_body or in_header
+
+
+def _rendered(result: AfterTurnResult) -> dict[str, Any]:
+    return {
+        "status": result.status,
+        "reason": str(result.reason),
+        "turnId": result.turn_id,
+        "captured": result.captured,
+        "delivery": result.delivery,
+        "pendingTokens": result.pending_tokens,
+        "compaction": _compaction(result.compaction),
+    }
+
+
+def _compaction(compaction: Compaction) -> dict[str, Any]:
+    return {
+        "state": compaction.state.value,
+        "uploadId": compaction.upload_id,
+        "messageRange": asdict(compaction.message_range) if compaction.message_range else None,
+        "clear": asdict(compaction.clear) if compaction.clear else None,
+    }

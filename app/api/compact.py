@@ -1,0 +1,68 @@
+"""``POST /compact``: archive a session and read its summary back."""
+
+from dataclasses import asdict
+from typing import Annotated, Any
+
+import structlog
+from fastapi import APIRouter, Body, Response
+from pydantic.alias_generators import to_camel
+
+from app.api.document import problems
+from app.api.examples import COMPACT_REQUEST, COMPACT_RESPONSE
+from app.api.schemas import CompactRequest, CompactResponse
+from app.api.scope import ServicesDep, TenantDep, resolve
+from app.api.wire import Json, StrictRoute
+from app.core.deadline import Deadline
+from app.engine.compact import CompactInput, CompactResult, compact
+
+router = APIRouter(tags=["lifecycle"], route_class=StrictRoute)
+
+
+@router.post(
+    "/compact",
+    summary="Archive a session",
+    response_model=CompactResponse,
+    responses={200: {"content": {"application/json": {"example": COMPACT_RESPONSE}}}, **problems(503)},
+)
+async def compact_session(
+    services: ServicesDep,
+    tenant: TenantDep,
+    body: Annotated[
+        CompactRequest,
+        Body(openapi_examples={"compact": {"summary": "Archive everything", "value": COMPACT_REQUEST}}),
+    ],
+) -> Response:
+    """Delivers what is queued, commits, waits for the archive and its summary, and says honestly how that went.
+
+    `compacted` is true only if the session got smaller; `result.details` says which of archive and extraction worked.
+    Two calls at once share one commit.
+    """
+    who, bypassed = await resolve(services, tenant, body)
+    asked = CompactInput(
+        token_budget=body.budget,
+        keep_recent=body.keep_recent_count,
+        current_tokens=body.current_token_count,
+        custom_instructions=body.custom_instructions,
+        bypassed=bypassed,
+    )
+    deadline = Deadline.after_ms(body.deadline_ms or services.settings.limits.compact_ms)
+    result = await compact(who, asked, deadline, store=services.store, worker=services.worker)
+    services.metrics.on_reason("/compact", "", result.reason)
+    structlog.contextvars.bind_contextvars(reason=str(result.reason))
+    return Json(_rendered(result))
+
+
+def _rendered(result: CompactResult) -> dict[str, Any]:
+    return {
+        "ok": result.ok,
+        "compacted": result.compacted,
+        "reason": str(result.reason),
+        "result": {
+            "summary": result.summary,
+            "firstKeptEntryId": result.first_kept_entry_id,
+            "tokensBefore": result.tokens_before,
+            "tokensAfter": result.tokens_after,
+            "details": {to_camel(name): value for name, value in asdict(result.details).items()},
+        },
+        "taskId": result.task_id,
+    }

@@ -1,0 +1,96 @@
+"""Where is my turn? ``/turns`` and ``/deliveries``: looking into the outbox, deciding about dead letters."""
+
+from dataclasses import asdict
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Response
+from pydantic.alias_generators import to_camel
+
+from app.api.document import problems
+from app.api.schemas import DeliveryBody, DeliveryPageBody
+from app.api.scope import ServicesDep, TenantDep
+from app.api.wire import Json
+from app.core.identity import MAX_ID_CHARS, session_name
+from app.errors import FieldProblem, InvalidRequest
+from app.store.deliveries import MAX_PAGE, Delivery
+
+router = APIRouter(tags=["deliveries"])
+
+TurnId = Annotated[str, Path(max_length=64, description="The `turnId` of an `/after-turn` answer.")]
+
+
+class DeliveryState(StrEnum):
+    """Where a turn is."""
+
+    PENDING = "pending"
+    SENDING = "sending"
+    DELIVERED = "delivered"
+    DEAD = "dead"
+    DISCARDED = "discarded"
+    SKIPPED = "skipped"
+
+
+@router.get("/turns/{turnId}", summary="One turn", response_model=DeliveryBody, responses=problems(404))
+async def turn(services: ServicesDep, tenant: TenantDep, turn_id: Annotated[TurnId, Path(alias="turnId")]) -> Response:
+    """Where the turn is on its way to the backend. Holds no text."""
+    return Json(_shown(await services.store.get_turn(tenant, turn_id)))
+
+
+@router.get(
+    "/deliveries", summary="Turns of this tenant, newest first", response_model=DeliveryPageBody, responses=problems()
+)
+async def deliveries(
+    services: ServicesDep,
+    tenant: TenantDep,
+    state: Annotated[list[DeliveryState] | None, Query(description="Only these states.")] = None,
+    session: Annotated[
+        str | None, Query(max_length=MAX_ID_CHARS, description="Only this session: the host's id, or the backend's.")
+    ] = None,
+    limit: Annotated[int, Query(ge=1, le=MAX_PAGE, description="Turns on a page.")] = 50,
+    cursor: Annotated[str | None, Query(max_length=32, description="`nextCursor` of the page before.")] = None,
+) -> Response:
+    """`state=dead` lists what the backend refused for good and what waits for a decision."""
+    if cursor is not None and not (cursor.isascii() and cursor.isdigit()):
+        raise InvalidRequest(FieldProblem("cursor", "give the nextCursor of the page before"))
+    page = await services.store.deliveries(
+        tenant,
+        states=[one.value for one in state or ()],
+        session=session_name(session, None) if session else None,
+        limit=limit,
+        cursor=cursor,
+    )
+    return Json({"deliveries": [_shown(item) for item in page.items], "nextCursor": page.cursor})
+
+
+@router.post(
+    "/deliveries/{turnId}/retry",
+    summary="Send a dead letter again",
+    response_model=DeliveryBody,
+    responses=problems(404, 409),
+)
+async def retry(services: ServicesDep, tenant: TenantDep, turn_id: Annotated[TurnId, Path(alias="turnId")]) -> Response:
+    """Only a dead letter can be sent again; it goes behind what its session has sent since."""
+    return Json(_shown(await services.store.retry(tenant, turn_id)))
+
+
+@router.post(
+    "/deliveries/{turnId}/discard",
+    summary="Give a dead letter up",
+    response_model=DeliveryBody,
+    responses=problems(404, 409),
+)
+async def discard(
+    services: ServicesDep, tenant: TenantDep, turn_id: Annotated[TurnId, Path(alias="turnId")]
+) -> Response:
+    """Deletes the text of a dead letter for good; its key stays known, so a repeat is still a duplicate."""
+    return Json(_shown(await services.store.discard(tenant, turn_id)))
+
+
+def _shown(delivery: Delivery) -> dict[str, Any]:
+    shown = {to_camel(name): value for name, value in asdict(delivery).items()}
+    for name in ("createdAt", "deliveredAt", "nextAttemptAt"):
+        if shown[name] is not None:
+            shown[name] = datetime.fromtimestamp(shown[name], UTC).isoformat(timespec="milliseconds")
+    return shown

@@ -1,0 +1,53 @@
+"""``POST /sessions/end`` and ``POST /sessions/reset``."""
+
+from typing import Annotated, Any
+
+import structlog
+from fastapi import APIRouter, Body, Response
+
+from app.api.document import problems
+from app.api.examples import SESSION_REQUEST, SESSION_RESPONSE
+from app.api.schemas import SessionRequest, SessionResponse
+from app.api.scope import ServicesDep, TenantDep, resolve
+from app.api.wire import Json, StrictRoute
+from app.core.deadline import Deadline
+from app.engine.sessions import SessionResult, end_session, reset_session
+from app.services import Services
+
+router = APIRouter(prefix="/sessions", tags=["lifecycle"], route_class=StrictRoute)
+
+_BODY = Body(openapi_examples={"session": {"summary": "One session", "value": SESSION_REQUEST}})
+_ANSWERS: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"application/json": {"example": SESSION_RESPONSE}}},
+    **problems(503),
+}
+
+
+@router.post("/end", summary="A session ends", response_model=SessionResponse, responses=_ANSWERS)
+async def end(services: ServicesDep, tenant: TenantDep, body: Annotated[SessionRequest, _BODY]) -> Response:
+    """Delivers what is queued and commits what is live, so that the next session can recall it."""
+    who, bypassed = await resolve(services, tenant, body)
+    result = await end_session(
+        who, _deadline(services, body), store=services.store, worker=services.worker, bypassed=bypassed
+    )
+    return _rendered(services, "/sessions/end", result)
+
+
+@router.post("/reset", summary="A session starts over", response_model=SessionResponse, responses=_ANSWERS)
+async def reset(services: ServicesDep, tenant: TenantDep, body: Annotated[SessionRequest, _BODY]) -> Response:
+    """Delivers and commits like `end`, then begins a new epoch: the old summary and messages no longer appear."""
+    who, bypassed = await resolve(services, tenant, body)
+    result = await reset_session(
+        who, body.budget, _deadline(services, body), store=services.store, worker=services.worker, bypassed=bypassed
+    )
+    return _rendered(services, "/sessions/reset", result)
+
+
+def _deadline(services: Services, body: SessionRequest) -> Deadline:
+    return Deadline.after_ms(body.deadline_ms or services.settings.limits.wait_ms)
+
+
+def _rendered(services: Services, endpoint: str, result: SessionResult) -> Response:
+    services.metrics.on_reason(endpoint, "", result.reason)
+    structlog.contextvars.bind_contextvars(reason=str(result.reason))
+    return Json({"ok": True, "reason": str(result.reason), "taskId": result.task_id})

@@ -1,0 +1,46 @@
+"""``openviking-sidecar outbox``: the outbox on the command line, for all tenants of the store."""
+
+import argparse
+import sys
+from datetime import UTC, datetime
+
+from app.errors import SidecarError
+from app.settings import Settings
+from app.store.deliveries import Delivery
+from app.store.turns import SqlTurnStore
+
+
+async def run_outbox(settings: Settings, arguments: argparse.Namespace) -> int:
+    """List turns, or retry or discard one. Works beside a running service: both use the same store."""
+    from app.services import open_services
+
+    async with open_services(settings) as services:
+        try:
+            if arguments.action == "list":
+                await _list(services.store, arguments)
+            elif arguments.turn_id is None:
+                print(f"openviking-sidecar outbox {arguments.action}: name the turn", file=sys.stderr)
+                return 2
+            else:
+                decide = services.store.retry if arguments.action == "retry" else services.store.discard
+                _show(await decide(None, arguments.turn_id))
+        except SidecarError as error:
+            print(f"openviking-sidecar outbox: {error.detail}", file=sys.stderr)
+            return 1
+    return 0
+
+
+async def _list(store: SqlTurnStore, arguments: argparse.Namespace) -> None:
+    states = [arguments.state] if arguments.state else []
+    page = await store.deliveries(None, states=states, session=arguments.session, limit=arguments.limit)
+    for delivery in page.items:
+        _show(delivery)
+    gauges = await store.gauges()
+    print(f"waiting {gauges.depth} ({gauges.bytes} bytes), retrying {gauges.retrying}, dead {gauges.dead}")
+
+
+def _show(delivery: Delivery) -> None:
+    created = datetime.fromtimestamp(delivery.created_at, UTC).isoformat(timespec="seconds")
+    tenant = f"{delivery.account or '-'}/{delivery.user or '-'}"
+    counted = f"{delivery.sent}/{delivery.captured} messages, {delivery.attempts} tries"
+    print(f"{delivery.turn_id}  {delivery.state:9}  {created}  {tenant}  {delivery.session}  {counted}  {delivery.error}")

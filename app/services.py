@@ -1,0 +1,154 @@
+"""All that is open while the service runs, as one typed object, and the order in which it is opened and closed."""
+
+import time
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import asdict, dataclass
+
+import anyio
+import structlog
+
+from app.core.commit_policy import CommitRules
+from app.core.deadline import Deadline
+from app.core.identity import Identity, Tenant
+from app.engine.past import preflight
+from app.engine.recall import RecallEngine
+from app.engine.results import AssembleInput, AssembleResult
+from app.engine.searches import Searches
+from app.observe.context import outgoing_headers
+from app.observe.metrics import Metrics
+from app.ports import BackendHealth, ContextBackend
+from app.settings import Settings
+from app.store.steps import WorkRules
+from app.store.traces import TraceStore, open_traces
+from app.store.turns import SqlTurnStore, open_store
+from app.worker.supervisor import Worker, WorkerSettings
+
+log = structlog.get_logger(__name__)
+
+HEALTH_MS = 2_000
+"""Longest wait for the backend's word on its health, milliseconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """What the HTTP shell and the command line work with."""
+
+    settings: Settings
+    tokens: dict[str, Tenant | None]
+    metrics: Metrics
+    backend: ContextBackend
+    store: SqlTurnStore
+    worker: Worker
+    recall: RecallEngine
+    traces: TraceStore
+
+    async def preflight(self, who: Identity, asked: AssembleInput, deadline: Deadline) -> AssembleResult:
+        """The session's past for the prompt; see `app.engine.past`."""
+        return await preflight(who, asked, deadline, backend=self.backend, store=self.store, settings=self.settings)
+
+    async def transform(self, who: Identity, asked: AssembleInput, deadline: Deadline) -> AssembleResult:
+        """Recall for the latest user message; see `app.engine.recall`."""
+        return await self.recall.transform(who, asked, deadline)
+
+    async def backend_health(self) -> BackendHealth:
+        """What the backend says about itself, within `HEALTH_MS`."""
+        return await self.backend.health(Deadline.after_ms(HEALTH_MS))
+
+    async def gauges(self) -> dict[str, float]:
+        """The outbox and the breakers as numbers, for `/metrics`."""
+        outbox = {f"outbox_{name}": float(value) for name, value in asdict(await self.store.gauges()).items()}
+        states: dict[object, object] = getattr(self.backend, "breaker_states", dict)()
+        return {**outbox, "openviking_breakers_open": float(sum(str(state) != "closed" for state in states.values()))}
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Run the background work until the block ends: delivery, commits, traces, one look at the backend."""
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self.worker.run)
+            tasks.start_soon(self.traces.run)
+            tasks.start_soon(self._greet_backend)
+            yield
+            tasks.cancel_scope.cancel()
+
+    async def _greet_backend(self) -> None:
+        health = await self.backend_health()
+        say = log.info if health.ok else log.warning
+        say("backend_answers" if health.ok else "backend_does_not_answer", backend=self.backend.name, **health.facts)
+
+
+@asynccontextmanager
+async def open_services(
+    settings: Settings, *, metrics: Metrics | None = None, backend: ContextBackend | None = None
+) -> AsyncIterator[Services]:
+    """Open everything that ``settings`` ask for; ``backend`` replaces the configured one. Closed in reverse order."""
+    metrics = metrics or Metrics()
+    async with AsyncExitStack() as stack:
+        if backend is None:
+            backend = _open_backend(settings, metrics)
+            stack.push_async_callback(backend.aclose)
+        store = await open_store(
+            settings.store_url,
+            rules=_work_rules(settings),
+            max_pending_bytes=settings.store.max_pending_bytes,
+            keep_days=settings.store.keep_days,
+        )
+        stack.push_async_callback(store.aclose)
+        traces = await open_traces(
+            settings.store_url,
+            settings.data_dir,
+            keep=settings.trace.keep,
+            keep_hours=settings.trace.keep_hours,
+            now=time.time,
+        )
+        stack.push_async_callback(traces.aclose)
+        searches = Searches(backend, cache_ms=settings.recall.cache_ms, stale_ms=settings.recall.stale_ms)
+        yield Services(
+            settings=settings,
+            tokens=settings.auth.parsed(),
+            metrics=metrics,
+            backend=backend,
+            store=store,
+            worker=Worker(store, backend, _worker_settings(settings)),
+            recall=RecallEngine(settings, searches, traces),
+            traces=traces,
+        )
+
+
+def _open_backend(settings: Settings, metrics: Metrics) -> ContextBackend:
+    """The configured backend. Only its own code is imported: the other one costs time and memory at start."""
+    if settings.backend == "openviking":
+        from app.openviking.client import OpenVikingBackend
+
+        return OpenVikingBackend(
+            settings.openviking, outgoing_headers=outgoing_headers, on_call=metrics.on_backend_call
+        )
+    from app.embedded.backend import EmbeddedBackend
+
+    return EmbeddedBackend(settings.data_dir, settings.embedded, automation_memory=settings.capture.automation_memory)
+
+
+def _work_rules(settings: Settings) -> WorkRules:
+    capture, delivery = settings.capture, settings.delivery
+    return WorkRules(
+        lease_s=delivery.lease_ms / 1000,
+        settle_s=delivery.settle_ms / 1000,
+        commit=CommitRules(
+            threshold_ratio=capture.commit_threshold_ratio,
+            clear_ratio=capture.clear_threshold_ratio,
+            keep_recent=capture.keep_recent,
+            idle_seconds=capture.commit_idle_seconds,
+            remember_interval_seconds=capture.remember_interval_seconds,
+            automation_memory=capture.automation_memory,
+        ),
+    )
+
+
+def _worker_settings(settings: Settings) -> WorkerSettings:
+    delivery = settings.delivery
+    return WorkerSettings(
+        concurrency=delivery.concurrency,
+        backoff_s=delivery.backoff_ms / 1000,
+        longest_backoff_s=delivery.max_backoff_ms / 1000,
+        call_s=settings.openviking.timeout_ms / 1000,
+    )
