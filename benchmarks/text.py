@@ -13,8 +13,8 @@ import time
 from collections.abc import Callable
 
 from app.core.cleaning import clean_assistant_text, clean_tool_text, clean_user_text
-from app.core.fence import contains_block, neutralise, neutralise_line
-from app.core.query import build_query
+from app.core.fence import neutralise, neutralise_line
+from app.core.words import tokens
 
 SIZES = (125_000, 250_000, 500_000, 1_000_000)
 LIMIT_SECONDS = 0.2
@@ -90,10 +90,9 @@ CLEANERS: dict[str, Callable[[str], object]] = {
     "user": clean_user_text,
     "assistant": clean_assistant_text,
     "tool": clean_tool_text,
-    "contains": contains_block,
-    "query": lambda text: build_query([{"role": "user", "content": text}]),
     "neutralise": neutralise,
     "one line": neutralise_line,
+    "words": tokens,
 }
 
 
@@ -116,7 +115,7 @@ def seconds(clean: Callable[[str], object], text: str) -> float:
 def growth(times: list[float]) -> float:
     """By how much doubling the text multiplies the time, over all sizes; 0 where the times are too short to tell."""
     judged = [spent for spent in times if spent >= SHORTEST_SECONDS]
-    return (judged[-1] / judged[0]) ** (1 / (len(judged) - 1)) if len(judged) > 1 else 0.0
+    return (judged[-1] / judged[0]) ** (1 / (len(judged) - 1)) if len(judged) > 2 else 0.0
 
 
 def main() -> int:

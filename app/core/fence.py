@@ -34,7 +34,9 @@ SEPARATOR = "\n\n"
 
 _NAMES = f"{CONTEXT_TAG}|{LEGACY_TAG}|{ASSIST_TAG}"
 # Possessive throughout: no input can make these patterns step back. Attributes hold no angle bracket, as in XML.
-_TAG = re.compile(rf"<\s*+(?P<close>/?+)\s*+(?P<name>{_NAMES})(?=[\s/>])[^<>]*+>", re.IGNORECASE)
+_TAG = re.compile(
+    rf"<\s*+(?P<close>/?+)\s*+(?P<name>{_NAMES})(?=[\s/>])[^<>]*+>(?:(?=[ \t\r]*+(?:\n|\Z))(?P<last>))?", re.IGNORECASE
+)
 _FENCE_LINE = re.compile(r"^[ \t]*+(?P<mark>`{3,}+|~{3,}+)(?P<info>[^\n]*+)$", re.MULTILINE)
 _MARKERS = "|".join(
     re.escape(line)
@@ -303,22 +305,27 @@ class _Scan:
 
 def _tags(text: str) -> list[_Tag]:
     """Every tag in order. One in backticks of its own is somebody writing about it, so it is none."""
-    found = [tag for tag in _TAG.finditer(text) if not _is_quoted(text, tag)]
-    edges = [0, *(tag.end() for tag in found)]
-    gaps = [text[edge : tag.start()] for edge, tag in zip(edges, found, strict=False)] + [text[edges[-1] :]]
-    # Alone: the gap before ends with a blank beginning of a line, the gap behind begins with a blank end of one.
-    begins = [not gap.rpartition("\n")[2].strip() and ("\n" in gap or not at) for at, gap in enumerate(gaps[:-1])]
-    closed = [not gap.partition("\n")[0].strip() and "\n" in gap for gap in gaps[1:-1]]
-    closed.append(not gaps[-1].partition("\n")[0].strip())
-    return [
-        _Tag(tag.start(), tag.end(), tag[2].lower(), bool(tag[1]), first and last)
-        for tag, first, last in zip(found, begins, closed, strict=False)
-    ]
+    tags: list[_Tag] = []
+    edge = 0
+    for found in _TAG.finditer(text):
+        start, end = found.span()
+        if text.startswith("`", end) and start and text[start - 1] == "`":
+            continue
+        closes, name, last = found.groups()
+        alone = last is not None and _begins_line(text, edge, start)
+        tags.append(_Tag(start, end, name.lower(), bool(closes), alone))
+        edge = end
+    return tags
 
 
-def _is_quoted(text: str, tag: re.Match[str]) -> bool:
-    start, end = tag.span()
-    return text.startswith("`", end) and text.startswith("`", start - 1) and start > 0
+def _begins_line(text: str, edge: int, start: int) -> bool:
+    """Whether only blanks stand between ``start`` and its line's beginning; what is before ``edge`` is no blank."""
+    if start == 0 or text[start - 1] == "\n":
+        return True
+    if text[start - 1] not in " \t":
+        return False
+    line = text.rfind("\n", edge, start) + 1
+    return (line > 0 or edge == 0) and not text[line:start].strip()
 
 
 def _structural_ends(tags: list[_Tag]) -> dict[int, int]:

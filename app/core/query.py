@@ -14,7 +14,9 @@ MAX_EARLIER_CHARS = 1000
 """What one earlier message may add: the latest one is what the query is about."""
 
 _JOINER = "\u200d"
+_FLAG_HALVES = "".join(map(chr, range(0x1F1E6, 0x1F200)))
 _LONGEST_CLUSTER = 32
+"""Longer than any character people write; a run of marks beyond it is cut anywhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,7 @@ def cut_text(text: str, limit: int) -> str:
     for position in range(end, max(end - _LONGEST_CLUSTER, 0), -1):
         if not _continues(text, position):
             return text[:position].rstrip()
-    return text[:end].rstrip()
+    return text[:end].rstrip() if end > _LONGEST_CLUSTER else ""
 
 
 def _user_texts(messages: Sequence[Message]) -> Iterator[str]:
@@ -83,15 +85,7 @@ def _continues(text: str, position: int) -> bool:
     here, before = text[position], text[position - 1]
     if here == _JOINER or before == _JOINER or unicodedata.category(here).startswith("M"):
         return True
-    return "\U0001f3fb" <= here <= "\U0001f3ff" or (
-        _is_flag_half(here) and _flag_halves_before(text, position) % 2 == 1
-    )
-
-
-def _is_flag_half(character: str) -> bool:
-    return "\U0001f1e6" <= character <= "\U0001f1ff"
-
-
-def _flag_halves_before(text: str, position: int) -> int:
-    start = max(position - _LONGEST_CLUSTER, 0)
-    return next((count for count, other in enumerate(reversed(text[start:position])) if not _is_flag_half(other)), 0)
+    if here in _FLAG_HALVES:
+        before_here = text[:position]
+        return (len(before_here) - len(before_here.rstrip(_FLAG_HALVES))) % 2 == 1
+    return "\U0001f3fb" <= here <= "\U0001f3ff"

@@ -187,7 +187,7 @@ PIECES = st.one_of(
             *(f"<{slash}{tag}>" for slash in ("", "/") for tag in (CONTEXT_TAG, LEGACY_TAG, ASSIST_TAG)),
             "\n", "\r\n", "\n\n", " ", "```", "~~~", "```py\n", "\n```\n", "`", "<", ">", "</", "## ", "- [profile] ",
             "<openviking-", "context>", f"\n{MEMORIES_HEADING}\n", f"\n{EXPERIENCES_HEADING}\n", MEMORIES_SOURCE,
-            MEMORIES_INTRO, "User:", "\x00", "\u202e", "\u200d", "\ud800", "[Sat 2026-11-21 20:33 UTC] ", "def f():\n    return 1\n",
+            MEMORIES_INTRO, "User:", "\x00", "\u202e", "\u200d", "\ud800", "def f():\n    return 1\n",
         ]
     ),
 )  # fmt: skip

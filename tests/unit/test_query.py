@@ -1,0 +1,108 @@
+import unicodedata
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.core.fence import put_before, wrap
+from app.core.query import MAX_CHARS, MAX_EARLIER_CHARS, build_query, cut_text, weight
+
+
+def user(text: str) -> dict[str, str]:
+    return {"role": "user", "content": text}
+
+
+HISTORY = [
+    user("first"),
+    {"role": "assistant", "content": "one"},
+    user("second"),
+    {"role": "assistant", "content": "two"},
+]
+
+
+def test_the_latest_user_message_is_the_query():
+    assert build_query([*HISTORY, user("third")]).text == "third"
+    assert build_query([*HISTORY, user("third")], prompt="decorated third").text == "third"
+
+
+def test_a_prompt_stands_for_the_message_that_is_not_there_yet():
+    assert build_query(HISTORY, prompt="third").text == "third"
+    assert build_query([], prompt="third").text == "third"
+    assert build_query([user("[OpenClaw heartbeat poll]")], prompt="third").text == "third"
+
+
+def test_without_a_prompt_the_last_thing_a_user_said_counts():
+    assert build_query(HISTORY).text == "second"
+    assert build_query(HISTORY, prompt="[OpenClaw heartbeat poll]").text == "second"
+    assert build_query([]).text == "" and build_query([{"role": "assistant", "content": "x"}]).text == ""
+
+
+def test_the_query_is_what_the_person_wrote():
+    decorated = put_before(wrap(["## Long-term Memories\n- x"]), "[Sat 2026-11-21 20:33 UTC] where is\nmy key? ")
+    assert build_query([user(decorated)]).text == "where is\nmy key?"
+    parts = {"role": "user", "content": [{"type": "image"}, {"type": "text", "text": "what is this?"}]}
+    assert build_query([parts]).text == "what is this?"
+
+
+def test_results_of_tools_are_no_question():
+    result = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": "42"}]}
+    assert build_query([user("add them"), result]).text == "add them"
+
+
+def test_earlier_questions_follow_the_latest():
+    assert build_query([*HISTORY, user("third")], turns=2).text == "third\nsecond"
+    assert build_query([*HISTORY, user("third")], turns=9).text == "third\nsecond\nfirst"
+    assert build_query(HISTORY, prompt="third", turns=2).text == "third\nsecond"
+    assert build_query([user("again"), user("again")], turns=2).text == "again"
+    assert build_query([*HISTORY, user("third")], turns=2).latest == "third"
+
+
+def test_the_latest_message_takes_what_it_needs():
+    query = build_query([user("early"), user("x" * (MAX_CHARS + 1))], turns=2)
+    assert query.text == "x" * MAX_CHARS and query.cut
+    query = build_query([user("e" * 5000), user("late")], turns=2)
+    assert query.text == "late\n" + "e" * MAX_EARLIER_CHARS and query.cut
+    assert not build_query([user("x" * MAX_CHARS)]).cut
+
+
+@pytest.mark.parametrize("cluster", ["e\u0301", "👨\u200d👩\u200d👧", "👍🏽", "🇩🇪", "❤\ufe0f", "नि"])
+def test_a_cut_does_not_split_what_a_reader_sees_as_one(cluster: str):
+    text = cluster * 40
+    for limit in range(1, 120):
+        assert len(cut_text(text, limit)) % len(cluster) == 0
+
+
+@settings(deadline=None)
+@given(st.text(max_size=80), st.integers(-3, 90))
+def test_a_cut_is_a_beginning_within_the_limit(text: str, limit: int):
+    cut = cut_text(text, limit)
+    assert text.startswith(cut) and len(cut) <= max(limit, 0)
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.tuples(st.sampled_from(["user", "assistant", "tool"]), st.text(max_size=3000)), max_size=8),
+    st.integers(1, 6),
+)
+def test_any_history_gives_a_query_within_the_limit(messages: list[tuple[str, str]], turns: int):
+    query = build_query([{"role": role, "content": text} for role, text in messages], turns=turns)
+    assert len(query.text) <= MAX_CHARS
+    assert query.text.startswith(query.latest)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", 0),
+        ("fix it", 6),
+        ("  fix it\n", 6),
+        ("修复登录接口报错", 24),
+        ("修 bug", 7),
+        ("ありがとう", 15),
+        ("고마워", 9),
+        ("größe", 5),
+    ],
+)
+def test_weight_counts_a_chinese_character_as_three(text: str, expected: int):
+    assert weight(text) == expected
+    assert unicodedata.is_normalized("NFC", text)
