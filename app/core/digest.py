@@ -17,6 +17,7 @@ MAX_LINE_CHARS = 240
 """Longest line of a digest; a longer sentence is cut with an ellipsis."""
 
 _TITLE = "# "
+_TITLE_CHARS = 120
 _LAST_STEPS = 8
 _MAX_FILES = 40
 _GAP_TOKENS = 8
@@ -36,6 +37,7 @@ _FIXED = re.compile(
     r"|修复|修復|修好|解决|解決|根因|原因是|问题在于|問題在於",
     re.IGNORECASE,
 )
+_SPEAKER = re.compile(r"^- (?:(?:user|assistant): )?")
 _PATH_LIKE = re.compile(r"[A-Za-z0-9_./\\~@-]+")
 _EXTENSION = re.compile(r"[A-Za-z0-9_-]\.[A-Za-z][A-Za-z0-9]{0,7}")
 _PATH_KEYS = frozenset({"path", "file", "filename", "file_path", "filepath", "filePath", "target", "notebook_path"})
@@ -48,6 +50,8 @@ class _Section:
     heading: str
     lines: tuple[str, ...]
     share: float
+    brief: bool = False
+    """Whether lines that say nothing new are left out."""
 
 
 def digest(messages: Sequence[CapturedMessage], max_tokens: int) -> str:
@@ -62,8 +66,7 @@ def digest(messages: Sequence[CapturedMessage], max_tokens: int) -> str:
     left, shares = max_tokens, sum(section.share for section in sections)
     written: list[str] = []
     for section in sections:
-        allowed = int(left * section.share / shares)
-        text = _fitted(section, allowed)
+        text = _fitted(section, _unsaid(section, written), int(left * section.share / shares))
         shares -= section.share
         if text:
             written.append(text)
@@ -82,32 +85,41 @@ def _sections(messages: Sequence[CapturedMessage]) -> list[_Section]:
     sentences = [sentence for message in messages for text in _texts(message) for sentence in _sentences(text)]
     fixes = [f"- {one_line(sentence)}" for sentence in sentences if _FIXED.search(sentence)]
     title = requests[0][2:] if requests else _step(messages[0]) if messages else ""
+    whole = len(title) <= _TITLE_CHARS
     return [
-        _Section(_TITLE, (one_line(title, 100),) if title else (), 0.05),
-        _Section("## Requests", _distinct(requests), 0.3),
+        _Section(_TITLE, (one_line(title, _TITLE_CHARS),) if title else (), 0.05),
+        _Section("## Requests", _distinct(requests[1:] if whole else requests), 0.3),
         _Section(
             "## Decisions", _distinct(f"- {one_line(s)}" for s in sentences if _weighty(s) and _DECIDED.search(s)), 0.2
         ),
-        _Section("## Files", tuple(f"- {path}" for path in _files(messages)), 0.1),
-        _Section("## Errors and fixes", _distinct([*_errors(messages), *fixes]), 0.15),
-        _Section("## Last steps", tuple(f"- {_step(message)}" for message in messages[-_LAST_STEPS:]), 0.2),
+        _Section("## Files", tuple(f"- {path}" for path in _files(messages)), 0.1, brief=True),
+        _Section("## Errors and fixes", _distinct([*_errors(messages), *fixes]), 0.15, brief=True),
+        _Section("## Last steps", tuple(f"- {_step(message)}" for message in messages[-_LAST_STEPS:]), 0.2, brief=True),
     ]
 
 
-def _fitted(section: _Section, limit: int) -> str:
+def _unsaid(section: _Section, written: Sequence[str]) -> Sequence[str]:
+    """The section's lines without those whose whole content stands in a section before it."""
+    if not section.brief:
+        return section.lines
+    said = "\n".join(written)
+    return [line for line in section.lines if _SPEAKER.sub("", line, count=1) not in said]
+
+
+def _fitted(section: _Section, lines: Sequence[str], limit: int) -> str:
     """The section within ``limit`` tokens: the newest lines that fit. The title is always whole."""
     if section.heading == _TITLE:
-        return _TITLE + section.lines[0]
+        return _TITLE + lines[0]
     left = limit - estimate_tokens(section.heading) - 1
     newest: list[str] = []
-    for line in reversed(section.lines):
+    for line in reversed(lines):
         left -= estimate_tokens(line) + 1
-        if left < (_GAP_TOKENS if len(newest) + 1 < len(section.lines) else 0):
+        if left < (_GAP_TOKENS if len(newest) + 1 < len(lines) else 0):
             break
         newest.append(line)
     if not newest:
         return ""
-    omitted = len(section.lines) - len(newest)
+    omitted = len(lines) - len(newest)
     gap = [f"- … ({omitted} more before)"] if omitted else []
     return "\n".join([section.heading, *gap, *reversed(newest)])
 

@@ -1,6 +1,7 @@
 """`preflight`: the session's past for the prompt, from the backend and from what the store knows, whichever answers."""
 
 import asyncio
+from dataclasses import replace
 
 import structlog
 
@@ -10,6 +11,7 @@ from app.core.messages import Message, time_of
 from app.core.past import Past, assemble_past
 from app.core.reasons import Reason
 from app.core.tokens import message_tokens
+from app.core.turns import CapturedMessage
 from app.engine.results import AssembleInput, AssembleResult
 from app.errors import SidecarError
 from app.ports import BackendError, ContextBackend, LocalPast, SessionPast, TurnStore
@@ -19,6 +21,9 @@ log = structlog.get_logger(__name__)
 
 RESERVE_S = 0.05
 """Kept back from the deadline for the work after the backend's answer: a late backend must not make us late."""
+
+MAX_UNEXTRACTED = 3
+"""Failed archives whose messages are read from the backend, one request each."""
 
 _NOTHING = SessionPast(overview="", abstracts=(), messages=())
 
@@ -43,6 +48,8 @@ async def preflight(
         _backend_past(backend, who, asked.token_budget, deadline), _local_past(store, who, asked.messages)
     )
     known, seen = local
+    if stored.failed_ids and not known.unsummarised and not known.resetting:
+        known = replace(known, unsummarised=await _unextracted(backend, who, stored.failed_ids, deadline))
     past = _combined(stored, known, seen)
     assembled = await asyncio.to_thread(
         assemble_past,
@@ -68,7 +75,7 @@ async def _backend_past(
 ) -> tuple[SessionPast, Reason | None]:
     """What the backend has, and what went wrong. An unknown session is nothing, with its reason."""
     try:
-        within = Deadline(deadline.at - min(RESERVE_S, deadline.remaining / 4), deadline.clock)
+        within = _before(deadline)
         async with asyncio.timeout(within.remaining):
             return await backend.past(who, token_budget, within), None
     except TimeoutError:
@@ -78,6 +85,25 @@ async def _backend_past(
     if reason is not Reason.SESSION_NOT_FOUND:
         log.warning("past_from_store", reason=str(reason))
     return _NOTHING, reason
+
+
+async def _unextracted(
+    backend: ContextBackend, who: Identity, archive_ids: tuple[str, ...], deadline: Deadline
+) -> tuple[CapturedMessage, ...]:
+    """The raw messages of the newest failed archives, for a store that does not know them (it was lost, or is new)."""
+    within = _before(deadline)
+    messages: list[CapturedMessage] = []
+    try:
+        async with asyncio.timeout(within.remaining):
+            for archive_id in archive_ids[-MAX_UNEXTRACTED:]:
+                messages += await backend.archived_messages(who, archive_id, within)
+    except (TimeoutError, BackendError) as error:
+        log.warning("failed_archive_unreadable", error=type(error).__name__)
+    return tuple(messages)
+
+
+def _before(deadline: Deadline) -> Deadline:
+    return Deadline(deadline.at - min(RESERVE_S, deadline.remaining / 4), deadline.clock)
 
 
 async def _local_past(

@@ -36,12 +36,13 @@ def test_it_tells_who_asked_for_what_and_what_came_of_it() -> None:
     text = digest(SESSION, 2000)
     assert text.startswith("# Please make the login page load faster. It takes 4 seconds.\n")
     assert "我们决定用 Redis 缓存会话" in section(text, "Decisions")
-    assert {"- web/login.tsx", "- server/cache.py"} <= set(section(text, "Files").splitlines())
+    assert section(text, "Files") == "- web/login.tsx"
+    assert "server/cache.py" in text
     errors = section(text, "Errors and fixes")
     assert "exec(npm test): Error: cannot find module 'ink' (a later call worked)" in errors
     assert "The problem was a missing package" in errors and "已修复缓存问题" in errors
-    assert section(text, "Requests").count("\n- ") == 1
-    assert section(text, "Last steps").endswith("- assistant: 好的，已修复缓存问题。")
+    assert section(text, "Requests") == "- 我们决定用 Redis 缓存会话。请改 server/cache.py"
+    assert section(text, "Last steps").startswith("- assistant: I will look. · read(web/login.tsx) ok\n")
 
 
 def test_a_long_session_keeps_its_first_request_and_its_newest() -> None:
@@ -49,7 +50,12 @@ def test_a_long_session_keeps_its_first_request_and_its_newest() -> None:
     text = digest(session, 300)
     requests = section(text, "Requests").splitlines()
     assert text.startswith("# request number 0\n")
-    assert requests[0] == f"- … ({500 - len(requests) + 1} more before)" and requests[-1] == "- request number 499"
+    assert requests[0] == f"- … ({500 - len(requests)} more before)" and requests[-1] == "- request number 499"
+
+
+def test_nothing_is_said_twice() -> None:
+    text = digest((said("user", "call Ada"), said("assistant", "Ada is not in."), said("user", "then call Bob")), 500)
+    assert text == "# call Ada\n\n## Requests\n- then call Bob\n\n## Last steps\n- assistant: Ada is not in."
 
 
 def test_nothing_gives_nothing() -> None:

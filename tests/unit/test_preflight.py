@@ -1,7 +1,7 @@
 """`preflight` over a backend and a store that answer, fail, hang or know nothing."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 import pytest
@@ -32,11 +32,19 @@ PAST = SessionPast(overview="We counted.", abstracts=(), messages=())
 class Backend:
     """Answers `past` the way a test says."""
 
-    def __init__(self, answer: Callable[[], Awaitable[SessionPast]]) -> None:
+    def __init__(
+        self, answer: Callable[[], Awaitable[SessionPast]], archived: Sequence[CapturedMessage] | None = None
+    ) -> None:
         self.past_answer = answer
+        self.archived = archived
 
     async def past(self, who: Identity, token_budget: int, deadline: Deadline) -> SessionPast:
         return await self.past_answer()
+
+    async def archived_messages(self, who: Identity, archive_id: str, deadline: Deadline) -> list[CapturedMessage]:
+        if self.archived is None:
+            raise BackendError(Reason.OPENVIKING_UNAVAILABLE, "no", retryable=True)
+        return list(self.archived)
 
 
 class Store:
@@ -54,11 +62,11 @@ class Store:
         return ()
 
 
-def gives(past: SessionPast) -> Backend:
+def gives(past: SessionPast, archived: Sequence[CapturedMessage] | None = None) -> Backend:
     async def answer() -> SessionPast:
         return past
 
-    return Backend(answer)
+    return Backend(answer, archived)
 
 
 def fails(reason: Reason, *, not_found: bool = False) -> Backend:
@@ -147,6 +155,13 @@ async def test_a_prompt_is_rebuilt_from_what_is_stored_and_what_is_on_its_way() 
     result = await asked(gives(SessionPast("", (), (cleared, STORED))), known)
     assert text(result).count("please fix src/app.py") == 1
     assert text(result).endswith("on it'}]") and "long ago" in str(result.messages[0]["content"])
+
+
+async def test_a_failed_archive_that_the_store_does_not_know_is_read_from_the_backend() -> None:
+    past = SessionPast("", (), (), archives=1, failed_archives=1, failed_ids=("archive_001",))
+    assert "src/app.py" in text(await asked(gives(past, [STORED]), LocalPast(), NEW))
+    unreadable = await asked(gives(past), LocalPast(), NEW)
+    assert (unreadable.assembled, unreadable.messages) == (False, (NEW,))
 
 
 async def test_while_a_reset_is_on_its_way_the_old_epoch_stays_hidden() -> None:
