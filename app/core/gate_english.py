@@ -279,6 +279,8 @@ def _asked(clause: str, asks: bool) -> Iterator[Found]:
     if _CJK.search(clause):
         return
     words = clause.split()
+    if not words:
+        return
     start = _lead(words)
     if (not asks and not _is_noun(words, start)) or (
         asks and words[start : start + 1] and words[start] in EXECUTION and not _is_noun(words, start)

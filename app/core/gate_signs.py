@@ -63,7 +63,7 @@ class Sentence:
 HEAD_CHARS, TAIL_CHARS = 2400, 1600
 """How much of a long message is read. A request stands before or after what was pasted with it, not in the middle."""
 
-MAX_SENTENCES = 40
+HEAD_SENTENCES, TAIL_SENTENCES = 24, 16
 
 _FENCE = re.compile(r"```[^`]{0,4000}(?:```|\Z)")
 _QUOTED = re.compile(r"\"[^\"\n]{2,400}\"|“[^”\n]{1,400}”|「[^」\n]{1,400}」|『[^』\n]{1,400}』|‘[^’\n]{2,400}’")
@@ -98,9 +98,12 @@ def own_words(text: str) -> str:
 
 
 def sentences(text: str) -> Iterator[Sentence]:
-    """The first sentences of a message, lower case, with straight apostrophes."""
+    """The first and the last sentences of a message, lower case, with straight apostrophes."""
     pieces = _SENTENCE_END.split(text.translate(_APOSTROPHES).lower())
-    for index in range(0, min(len(pieces), 2 * MAX_SENTENCES), 2):
-        clauses = tuple(c for part in _CLAUSE_END.split(pieces[index]) if (c := part.strip(" ,.*>#|~")))
+    pairs = [(body, end) for body, end in zip(pieces[::2], [*pieces[1::2], ""], strict=True) if body.strip()]
+    if len(pairs) > HEAD_SENTENCES + TAIL_SENTENCES:
+        pairs = pairs[:HEAD_SENTENCES] + pairs[-TAIL_SENTENCES:]
+    for body, end in pairs:
+        clauses = tuple(clause for part in _CLAUSE_END.split(body) if (clause := part.strip(" ,.*>#|~\t")))
         if clauses:
-            yield Sentence(clauses, "?" in (pieces[index + 1] if index + 1 < len(pieces) else ""))
+            yield Sentence(clauses, "?" in end)

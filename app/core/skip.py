@@ -74,7 +74,7 @@ def no_query_reason(text: str) -> str | None:
         return None
     if _COMMAND.fullmatch(head) or _CONTROL.fullmatch(head):
         return "command"
-    words = _NAMING.findall(_plain(head))
+    words = [word for word in _NAMING.findall(_plain(head)) if any(map(str.isalnum, word))]
     if not words:
         return "symbols"
     return "filler" if _is_filler(words) else None

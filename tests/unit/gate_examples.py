@@ -1,0 +1,371 @@
+"""Messages that a person would, or would not, call a task. Written for these tests."""
+
+
+def _messages(lines: str) -> list[str]:
+    return [line.replace(r"\n", "\n") for line in lines.strip().splitlines()]
+
+
+TASKS_EN = _messages(
+    r"""
+Rebook my Thursday flight to the one after lunch and keep the aisle seat.
+can u swap the two columns in the budget sheet and resend it to Priya
+The invoice template still shows last year's VAT rate, please correct it.
+Our nightly export stopped producing files on Tuesday. Find out why.
+Would you mind renaming every photo in ~/Pictures/lisbon by its date?
+Dim the bedroom lights to 20% and set the alarm for 6:40.
+Someone is hammering the login endpoint from one IP range; block it.
+I need a one-page contract summary as a PDF for the lawyer before noon.
+Split utils.py into separate modules and keep the imports working.
+the drop-down on the checkout page closes before you can click anything, have a look?
+Add dark mode to the settings screen.
+Draft a polite reply to the landlord saying we accept the new rent from March.
+Get the staging certificate renewed before it expires tonight.
+Put a 45-minute slot with Dana on my calendar for next Wednesday.
+Let's get rid of the legacy feature flags.
+We're seeing 502s on the EU cluster since the last rollout, roll back to 4.18.
+Could you pull last month's sales by region and plot them?
+Order two more filters for the coffee machine, same ones as last time.
+Write a SQL query that lists customers without an order in 90 days.
+pip install dies with "no matching distribution found", make it work
+Please make sure the release notes mention the new rate limits.
+Unsubscribe me from all those marketing newsletters.
+Compare the three quotes in the folder and fill in the decision table.
+The dashboard should refresh every 30 seconds instead of 5 minutes.
+Kill whatever is hogging port 8080 and restart the dev server.
+It'd be great if you could transcribe the interview recording and save it next to the audio.
+next: hook the contact form up to our CRM
+Go through the open tickets and close the duplicates.
+Why is the payment webhook returning 401 since this morning? Sort it out please.
+I want the test suite to run in parallel on CI.
+Cancel the gym membership and confirm by email.
+Prepare slides for Monday's board meeting from the Q2 numbers.
+bump eslint to v9 and clean up whatever breaks
+Reserve a table for four near the station, Saturday at eight.
+Take the old landing page offline.
+tests are red on main after the merge, can you look
+Turn the CSV in the attachment into a proper Excel file with totals.
+I'd like you to book me the 7:05 train to Lyon on Friday.
+Check whether anyone still imports the old client, and delete it if not.
+The word "recieve" is misspelled all over the docs folder; correct it everywhere.
+I have no idea why the cron job ran twice last night. Investigate and stop it from happening again.
+Move the standup to 9:45 and tell the team.
+Transfer 200 euros to the holiday account.
+Remind me to call the dentist tomorrow at ten.
+Run the migration against a copy of production first and report how long it takes.
+Make the header sticky and a bit smaller.
+Traceback (most recent call last):\n  File "app.py", line 31, in main\n    load(cfg)\nKeyError: 'region'\n\nsame as yesterday, can you deal with it
+npm ERR! code ERESOLVE\nnpm ERR! could not resolve dependency: react@18\nfix pls
+Thanks, that helped! Now do the same for the mobile app.
+Nice. Next, deploy it to staging and send me the link.
+Every second upload ends in a timeout. I want to know where the time goes, profile it.
+The thermostat in the office keeps resetting itself to 16 degrees, make it stay at 21 during the week.
+Please proofread contract_v3.docx and save the corrected version.
+Find me a plumber who can come before Friday.
+Set up a weekly report that lands in my inbox every Monday.
+Bring the old blog back online, I don't care how.
+I accidentally pushed my .env file. Rewrite the history and rotate the keys.
+I think the cache never invalidates, verify that and write a failing test.
+Log me in to the supplier portal and download the March statements.
+Collect all receipts from my mail and file the expense report.
+"""
+)
+
+NOT_TASKS_EN = _messages(
+    r"""
+What does idempotent mean?
+I finally fixed that flaky test, it was the clock all along.
+How do people usually structure a monorepo?
+Is Rust a better choice than Go for command line tools?
+good job on the migration yesterday, everything ran smoothly
+Remember that our fiscal year starts in October.
+Translate to German: Please restart the server and clear the cache.
+What did we decide about the pricing page last week?
+lol my build has been running since lunch
+Summarize our conversation so far.
+I'm exhausted, three deploys in one day.
+What's the difference between a mutex and a semaphore?
+Do you think microservices are overrated?
+Tell me something funny about databases.
+We deployed the new search on Monday and traffic doubled.
+Rephrase this sentence so it sounds friendlier: fix your code or the release is cancelled
+Yesterday the whole office was without internet for four hours and honestly it was lovely.
+My sister works as a release engineer in Oslo.
+When was Kubernetes first released?
+Could you explain how TLS certificates are checked?
+Who invented the spreadsheet?
+The tests pass now, thanks a lot!
+I'd never run a database on Windows, would you?
+Did I already tell you about the server room flood?
+Just so you know, I prefer tabs over spaces.
+Great, that worked.
+How long does it usually take to get a visa for Japan?
+What would happen if we deleted the index?
+ha, classic, the printer never works when the boss is watching
+no need to change anything, I only wanted to understand it
+Why do so many startups rewrite their backend in the second year?
+I love how clean the new dashboard looks.
+Is it normal for a laptop fan to be this loud?
+In your opinion, should tests live next to the code?
+My password manager of choice is the one that came with the phone.
+Give me the gist of what we talked about this morning.
+That deploy scared me half to death, glad it's over.
+The patch went out at noon and so far no errors.
+Which city has the best public transport in Europe?
+Once my colleague dropped the production table on a Friday afternoon; we restored it by midnight and ate cold pizza.
+How would you explain recursion to a child?
+I've been learning to cook and my first risotto was a disaster.
+You were right about the memory leak earlier.
+Should I learn Python or JavaScript first?
+thank you for fixing the calendar
+Fun story: our very first customer paid us in tomatoes.
+For future reference, my manager is called Ines.
+Can you recommend a good book on distributed systems?
+It's raining again and I forgot my umbrella.
+What was the name of the library you suggested earlier?
+The interview went well, they want me to come back on Thursday.
+Please shorten this paragraph: The committee has decided to delete all old records and to install a new system.
+I wonder whether anyone still uses SVN.
+Morning! Slept badly, the neighbours were moving furniture all night.
+My build is green again.
+Don't do anything yet, I'm still thinking about it.
+What's a good name for a cat?
+Are you able to feel bored?
+We had a great retro today, everybody agreed to write more tests.
+Docker is such a pain sometimes.
+"""
+)
+
+TASKS_ZH = _messages(
+    r"""
+把首页的轮播图换成新的活动海报
+帮我约王医生下周三上午的号
+测试环境的数据库连不上了，看一下
+能不能给导出功能加个进度条？
+麻烦把会议改到四点，并通知大家
+删掉三个月前的日志
+订一张明早去上海的高铁票，靠窗
+线上又报 502 了，赶紧查查
+写个脚本，把所有图片压缩到 1MB 以内
+这个函数太长了，拆一下
+给客户发封邮件，说发货要推迟两天
+把卧室空调调到 26 度
+用户反馈验证码收不到，排查一下原因
+合并这两个表格，去掉重复的行
+请在下班前把周报整理好发给李总
+升级一下 node 版本，顺便把过期的依赖也更新了
+帮忙看看这段代码为什么这么慢
+购物车数量对不上，修一下
+生成一份上半年销售数据的图表
+回滚到昨天的版本
+我想把博客迁到新服务器上，今晚弄吧
+把合同里甲方的名字统一改成新公司名
+登录页在手机上显示错位，需要处理
+每天早上八点给我推送天气
+取消周五的酒店预订
+查一下上个月电费为什么突然涨了
+给订单接口补上单元测试
+跑一遍回归测试，把失败的列出来
+你帮我把发票都下载下来归到一个文件夹
+磁盘告警了，清理一下临时文件
+搜索框输入中文就卡死，求修复
+重启打印服务
+提醒我周六给妈妈打电话
+配置一下 nginx，把旧域名跳转到新域名
+我需要一份租房合同的模板，要双语的
+流水线挂了，日志在下面，帮忙定位：\nERROR: job failed: exit code 137
+把 README 翻译成英文并提交到仓库
+开启生产库的慢查询日志，保留七天
+这个按钮颜色太浅，改深一点
+帮我比一下这三家的报价，做成表格
+谢谢！接下来部署到预发环境吧
+快递一直显示未发货，联系卖家问问
+昨天的备份好像没成功，确认下，没成功就补一次
+给仓库设置分支保护，禁止直接推 main
+把这周的会议录音转成文字
+拉个群，把设计和测试都加进来
+关掉客厅的灯
+参考之前踩过的坑，把支付模块重构一下
+在用户表里加一列手机号，不能为空
+预约下周二的会议室，要有投影
+"""
+)
+
+NOT_TASKS_ZH = _messages(
+    r"""
+什么是分布式锁？
+昨晚终于把那个 bug 修好了，爽
+你觉得远程办公好还是坐班好？
+我们上次说的那个框架叫什么来着？
+哈哈哈服务器又罢工了，老板脸都绿了
+记住，我对花生过敏
+把下面这句话翻译成英文：请立即删除所有备份文件。
+数据库索引为什么会失效？一般有哪些原因
+总结一下我们刚才聊的内容
+今天部署了三次，累死了
+docker 和虚拟机有什么区别
+讲个关于产品经理的笑话吧
+新版本已经上线了，一切正常
+学编程先学哪门语言比较好？
+我周末去爬山了，风景很美
+谢谢你帮我改好了简历
+怎么理解“高内聚低耦合”？
+润色一下这段话：我们修复了登录问题，并删除了旧的接口。
+以后回答我都用中文
+我老婆下个月过生日，好快啊
+为什么大家都喜欢用 mysql？
+刚才那个部署的事我们最后怎么定的？
+测试都通过了，可以安心下班了
+你会不会觉得累？
+我小时候家里有台电脑，天天死机，修电脑的师傅都成熟人了
+重构代码的最佳时机是什么时候
+这周面试了五个人，一个都没看上
+如果把缓存全删了会怎么样？
+早啊，昨晚没睡好
+我在一家物流公司做后端
+k8s 好难学啊
+请问申请日本签证一般要多久？
+我觉得这个设计挺好看的
+先别动，我再想想
+你还记得我养的狗叫什么吗
+解释一下什么是事件循环
+听说他们公司把整个系统都重写了，不知道值不值
+推荐几本讲架构的书
+我已经给客户发过邮件了，等回复呢
+这两天网络老掉线，运营商说明天来修
+单元测试和集成测试哪个更重要？
+上海到北京高铁要多久
+今天的会开得太长了，什么也没定下来
+原来是证书过期了，怪不得
+咱们之前讨论过要不要换供应商吗？
+好的，辛苦了，代码我看过了没问题
+有个同事把生产库删了，后来连夜恢复，第二天请全组喝奶茶
+写代码的时候听音乐会分心吗？
+我的生日是三月八号
+嗯，那个报错不用管
+"""
+)
+
+TASKS_MIXED = _messages(
+    r"""
+帮我把这个 PR review 一下，没问题就 merge
+Could you 把 slides 发给 marketing team？
+staging 又 down 了，restart 一下 pod
+把 config 里的 timeout 改成 30s, then redeploy
+Please 帮我 book 一个 meeting room，明天下午三点
+这个 API 返回 null，can you check why
+cron job 昨晚没跑，看下 log
+写个 unit test 覆盖一下 edge case
+Update 一下我的 calendar，周五 off
+把 wiki 上的 onboarding guide 同步到 Notion
+add 一个 loading 状态到 submit button 上
+redis 连接数爆了，fix it asap
+"""
+)
+
+NOT_TASKS_MIXED = _messages(
+    r"""
+今天 deploy 很顺利，team 都很 happy
+Kubernetes 里的 sidecar pattern 是什么意思？
+我觉得 React 比 Vue 好写一点, what do you think?
+刚 merge 完，终于可以休息了 lol
+thanks，那个 bug 已经 fix 了
+帮我 translate 这句话：please delete the branch after merging
+上次 meeting 我们说的 deadline 是哪天来着？
+我是 backend engineer，平时用 Go
+remember 一下，我不吃辣
+code review 真的很花时间 haha
+为什么大家都说 Rust 的 learning curve 很陡？
+昨天 on-call 被 page 了三次，好困
+ok 了，test 都 pass 了
+summarize 一下我们今天聊的 topic
+今天把 CI pipeline 迁完了，明天放假
+这个 release 终于 ship 了，开心
+"""
+)
+
+MORE_TASKS = _messages(
+    r"""
+Whoever set up the backup job forgot the uploads folder. Include it.
+two things: the footer is cut off on small screens, and the sitemap is stale. both please
+I'd appreciate it if you could look over the lease and flag anything odd.
+Why does our checkout page load so slowly today? Please dig in.
+All the dates in the report are in US format, we need ISO.
+Wire the new sensor into the hallway automation.
+Anything you can do about the flickering chart on the admin page?
+I forgot to water the plants, start the irrigation for ten minutes.
+Can we have the meeting notes in the shared folder by five?
+Strip the EXIF data from these pictures before you publish them.
+Time to clean the attic folder: everything older than 2019 goes to cold storage.
+The customer in ticket 4411 wants a refund. Handle it.
+Replace moment with date-fns across the frontend
+Grant Lena read access to the analytics project.
+make the tests pass
+Have the car serviced next week, any day but Tuesday.
+Run `terraform plan` and paste the output here.
+Ship the parcel with tracking, insured.
+If the disk is over 90 percent, delete the old snapshots.
+Before you go home: archive the finished projects, will you?
+页脚的版权年份还是去年的，改过来
+库存低于十件的商品列个清单给我
+把王经理从抄送里去掉再发一遍
+首页打开要八秒，想办法优化到两秒以内
+下单接口偶尔返回空数组，你去查一下是哪里的问题
+这份简历按招聘要求调整一下，输出成 PDF
+周末去成都，机票酒店一起安排了吧
+照着设计稿把注册页实现出来
+找出所有没有关联订单的支付记录
+监控上 CPU 一直满的，处理一下
+用 Python 写一个定时备份的脚本
+新员工下周入职，给他开通邮箱和代码仓库权限
+电视声音太大了，调小点
+明天的闹钟往后推半小时
+该续费的域名都续了吧
+"""
+)
+
+MORE_NOT_TASKS = _messages(
+    r"""
+The migration took six hours but we made it, everyone's asleep now.
+I was thinking about how software used to come on floppy disks.
+What would you do if your server caught fire?
+Our CI is slower than my grandmother, and she's ninety.
+How come tables in HTML are considered bad style?
+You said earlier that indexes slow down writes, why is that?
+The refactoring is done, the tests are green, I'm off for the weekend.
+Honestly the best part of the release was the cake.
+Explain the difference between merge and rebase.
+My flight was cancelled and I spent the night at the airport, what a trip.
+Is there a rule of thumb for how many tests a function needs?
+My dog ate the printer cable, so no printing today, haha.
+The word deploy comes from French, doesn't it?
+Why is the sky red at sunset?
+I'm the one who runs the build farm, so ask me anytime.
+How much does it cost to host a small website these days?
+So the bug was just a missing comma. Four hours!
+What does the error ECONNRESET mean?
+Does restarting a router really help or is that a myth?
+Which of the two did you say you liked better?
+The plumber fixed the sink, booked for next year already.
+Tell me about the history of version control.
+Nobody writes cover letters any more, right?
+Just finished setting up the new laptop. Feels great!
+keep in mind that the staging password changes on Mondays
+昨天把会议室的投影修好了，今天又有人说谢谢我，哈哈
+为什么程序员总爱说“重启试试”？
+写测试到底有没有用，网上吵了好多年
+我们公司要求每次提交都写单元测试，挺麻烦的
+做后端需要学前端吗？
+之前让你查的那个报错，结论是什么来着？
+服务器今天很稳定，没有告警
+我把简历投出去了，等消息呢
+删库跑路这个梗是怎么来的？
+这段话用英语怎么说：请把合同发给我
+我家的空调用了十年都没坏过
+部署的时候最怕遇到什么？
+改需求改到吐，真服了
+微服务是不是都需要网关？
+下周要去北京出差，有点期待
+数据迁移已经全部完成，业务反馈良好
+听了一天的评审会，脑袋嗡嗡的
+"""
+)
