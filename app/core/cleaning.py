@@ -13,7 +13,8 @@ import json
 import re
 from collections.abc import Callable
 
-from app.core.fence import code_spans, strip_blocks
+from app.core.blocks import code_spans
+from app.core.fence import strip_blocks
 
 _DAY = "(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)"
 _MOMENT = r"\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}(?::\d{2})?"

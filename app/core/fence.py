@@ -1,56 +1,49 @@
-"""The injected block: how it is written, how memory text is kept inside it, how it is found and taken out again.
+"""The injected block: how it is written, how memory text is kept inside it, and how it is taken out again.
 
 Writer and stripper share this file because they answer for one promise: what was put in front of a person's words comes
 off again byte for byte, whatever the words and the memories (contract, The injected block; issue 4, Must hold 3).
-
-What counts as a block when text is captured (contract): a closed pair of our tags outside a fenced code block, an
-opening tag without its end when one of our headings or marker lines follows, and a closing tag left over. Tags stand at
-two levels. *Structural* tags have a line to themselves, as every writer of blocks puts them; they are matched with each
-other first, so a tag inside a memory's sentence does not end the block, and a code fence inside the block protects
-nothing. All other tags are matched as they come, and there a code fence does protect.
 """
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
 
-CONTEXT_TAG = "openviking-context"
-LEGACY_TAG = "relevant-memories"
-"""Never written, always stripped (seed, agent experience recall)."""
-ASSIST_TAG = "ingest-reply-assist"
-"""The note beside a pasted transcript; not stored, so it is stripped like the block."""
-
-EXPERIENCES_HEADING = "## Agent Experiences"
-EXPERIENCES_INTRO = (
-    "These are prior execution lessons learned by this agent. Use them as task guidance, not as user facts."
+from app.core.blocks import (
+    ASSIST_TAG,
+    CONTEXT_TAG,
+    EXPERIENCES_HEADING,
+    EXPERIENCES_INTRO,
+    LEGACY_TAG,
+    MARKERS,
+    MEMORIES_HEADING,
+    MEMORIES_INTRO,
+    MEMORIES_SOURCE,
+    TAG_NAMES,
+    Cut,
+    find_cuts,
+    first_tag,
 )
-MEMORIES_HEADING = "## Long-term Memories"
-MEMORIES_SOURCE = "Source: openviking-auto-recall"
-MEMORIES_INTRO = "The following OpenViking memories may be relevant:"
+
+__all__ = [
+    "ASSIST_TAG",
+    "CONTEXT_TAG",
+    "EXPERIENCES_HEADING",
+    "EXPERIENCES_INTRO",
+    "LEGACY_TAG",
+    "MEMORIES_HEADING",
+    "MEMORIES_INTRO",
+    "MEMORIES_SOURCE",
+    "SEPARATOR",
+    "contains_block",
+    "neutralise",
+    "neutralise_line",
+    "put_before",
+    "strip_blocks",
+    "wrap",
+    "wrap_assist",
+]
 
 SEPARATOR = "\n\n"
 """Between a block and the text behind it; exactly this is taken out together with the block."""
-
-_NAMES = f"{CONTEXT_TAG}|{LEGACY_TAG}|{ASSIST_TAG}"
-# Possessive throughout: no input can make these patterns step back. Attributes hold no angle bracket, as in XML.
-_TAG = re.compile(
-    rf"<\s*+(?P<close>/?+)\s*+(?P<name>{_NAMES})(?=[\s/>])[^<>]*+>(?:(?=[ \t\r]*+(?:\n|\Z))(?P<last>))?", re.IGNORECASE
-)
-_FENCE_LINE = re.compile(r"^[ \t]*+(?P<mark>`{3,}+|~{3,}+)(?P<info>[^\n]*+)$", re.MULTILINE)
-_MARKERS = "|".join(
-    re.escape(line)
-    for line in (
-        EXPERIENCES_HEADING,
-        MEMORIES_HEADING,
-        MEMORIES_SOURCE,
-        MEMORIES_INTRO,
-        "These are prior execution lessons",
-    )
-)
-_MARKER_LINE = re.compile(rf"^[ \t]*+(?:{_MARKERS})", re.MULTILINE)
-_MARKER_HERE = re.compile(rf"[ \t]*+(?:{_MARKERS})")
-
 _GAP = re.compile(r"\n\n?|\r\n(?:\r\n)?")
 
 _MAX_ROUNDS = 4
@@ -77,31 +70,37 @@ def put_before(block: str, text: str) -> str:
 
 def contains_block(text: str) -> bool:
     """Whether something injected stands in ``text``: a block (either tag) or a reply-assist note."""
-    return any(not cut.stray for cut in _cuts(text))
+    return any(not cut.stray for cut in find_cuts(text))
 
 
 def strip_blocks(text: str) -> str:
     """``text`` without injected blocks; everything else stays byte for byte. Linear, and stable when repeated."""
     for _ in range(_MAX_ROUNDS):
-        stripped = _without(text, _cuts(text))
+        stripped = _without(text, find_cuts(text))
         if stripped == text:
             return text
         text = stripped
     # Still finding blocks: tags nested in split tags to get past the stripper. What is left of them goes, to the end.
-    tag = _TAG.search(text) if _cuts(text) else None
-    return text[: tag.start()] if tag else text
+    return text[: first_tag(text)] if find_cuts(text) else text
 
 
-def code_spans(text: str) -> list[tuple[int, int]]:
-    """Where the fenced code blocks (``` or ~~~) of ``text`` stand; as in CommonMark an unclosed one runs to the end."""
-    spans: list[tuple[int, int]] = []
-    fences = _fences(text)
-    index = 0
-    while index < len(fences):
-        start = fences[index].start
-        end, index = _code_end(fences, index, len(text))
-        spans.append((start, end))
-    return spans
+def _without(text: str, cuts: list[Cut]) -> str:
+    return "".join(_kept(text, cuts)) if cuts else text
+
+
+def _kept(text: str, cuts: list[Cut]) -> Iterator[str]:
+    """The pieces between the cuts. The separator behind a cut goes with it; at the end of the text the one before."""
+    position = 0
+    for cut in cuts:
+        kept = text[position : cut.start]
+        position = cut.end
+        if not kept or kept.endswith("\n"):
+            gap = _GAP.match(text, position)
+            position = gap.end() if gap else position
+        if position == len(text) and position == cut.end:
+            kept = kept.removesuffix(SEPARATOR)
+        yield kept
+    yield text[position:]
 
 
 # --- Memory text inside the block ------------------------------------------------------------------------------------
@@ -115,7 +114,7 @@ _UNSEEN = re.compile(
 _JOINERS = re.compile("(?<=[\\x21\\x22\\x24-\\x29+-/:-~])[\u034f\u200c\u200d\ufe00-\ufe0f]+")
 """Joiners and variation selectors mean something between emoji or letters of some scripts, never behind ASCII."""
 _BLANK_LINES = re.compile(r"\n(?:[ \t]*+\n)++")
-_OUR_TAG_START = re.compile(rf"[<＜﹤](?=[\s/ori])(?=\s*+/?+\s*+(?:{_NAMES}))", re.IGNORECASE)
+_OUR_TAG_START = re.compile(rf"[<＜﹤](?=[\s/ori])(?=\s*+/?+\s*+(?:{TAG_NAMES}))", re.IGNORECASE)
 _ROLES = (
     "user|human|assistant|ai|system|developer|tool|function|model|用户|使用者|人类|助手|助理|系统|開發者|开发者|工具"
 )
@@ -130,7 +129,7 @@ _ROLE_LINE = re.compile(
 )
 _STRUCTURE = re.compile(
     r"^(?P<lead>[ \t>]*+)(?P<mark>#++(?=\s|$)|`{3,}+|~{3,}+|[-*+](?=[ \t]*+\[)"
-    rf"|(?:=++|-{{3,}}+|\*{{3,}}+|_{{3,}}+)(?=[ \t]*+$)|(?={_MARKERS}))",
+    rf"|(?:=++|-{{3,}}+|\*{{3,}}+|_{{3,}}+)(?=[ \t]*+$)|(?={MARKERS}))",
     re.MULTILINE,
 )
 
@@ -173,227 +172,3 @@ def _wrapped(tag: str, parts: Sequence[str]) -> str:
     if not parts:
         return ""
     return f"<{tag}>\n{_escape_tags(SEPARATOR.join(parts))}\n</{tag}>"
-
-
-# --- Finding blocks --------------------------------------------------------------------------------------------------
-
-
-class _Tag(NamedTuple):
-    start: int
-    end: int
-    name: str
-    closes: bool
-    alone: bool
-    """Nothing else on its line."""
-
-
-class _Fence(NamedTuple):
-    start: int
-    end: int
-    mark: str
-    bare: bool
-    """No info string, so it can close a code block."""
-
-
-@dataclass(slots=True)
-class _Cut:
-    start: int
-    end: int
-    stray: bool = False
-
-
-def _cuts(text: str) -> list[_Cut]:
-    """What is to be taken out of ``text``, in order and without overlap."""
-    tags = _tags(text)
-    if not tags:
-        return []
-    scan = _Scan(text, tags)
-    scan.run()
-    scan.cut_unclosed()
-    return _merged(scan.cuts)
-
-
-class _Scan:
-    """One pass over tags and code fences, left to right; what it finds is in ``cuts``."""
-
-    def __init__(self, text: str, tags: list[_Tag]) -> None:
-        self.text = text
-        self.tags = tags
-        self.ends = _structural_ends(tags)
-        self.cuts: list[_Cut] = []
-        self.code: list[tuple[int, int]] = []
-        self.open: dict[str, list[int]] = {}
-        """Openings by name that wait for their end, as indexes into ``tags``."""
-
-    def run(self) -> None:
-        fences = _fences(self.text)
-        tag, fence = 0, 0
-        while tag < len(self.tags):
-            if fence < len(fences) and fences[fence].start < self.tags[tag].start:
-                start = fences[fence].start
-                end, fence = _code_end(fences, fence, len(self.text))
-                self.code.append((start, end))
-                while tag < len(self.tags) and self.tags[tag].start < end:
-                    tag += 1
-                continue
-            tag = self._take(tag)
-            while fence < len(fences) and self.cuts and fences[fence].start < self.cuts[-1].end:
-                fence += 1
-
-    def cut_unclosed(self) -> None:
-        """Cut opening tags that have no end but a marker of ours behind them: to the end of the text.
-
-        Where a structural block of the same name follows, an inner opening took the end of this one; the cut stops
-        there, so that what a person wrote behind it is not lost.
-        """
-        waiting = sorted(index for indexes in self.open.values() for index in indexes)
-        if not waiting:
-            return
-        last, covered = self._last_marker(), 0
-        for index in waiting:
-            tag = self.tags[index]
-            if tag.start >= covered and (tag.start < last or _MARKER_HERE.match(self.text, tag.end)):
-                covered = self._end_of_unclosed(index)
-                self.cuts.append(_Cut(tag.start, covered))
-
-    def _end_of_unclosed(self, index: int) -> int:
-        name = self.tags[index].name
-        for inner in range(index + 1, len(self.tags)) if self.tags[index].alone else ():
-            if inner in self.ends and self.tags[inner].name == name:
-                return self.tags[self.ends[inner]].end
-        return len(self.text)
-
-    def _take(self, index: int) -> int:
-        """Judge the tag at ``index`` and return the index of the next tag to judge."""
-        tag = self.tags[index]
-        if not tag.closes and index in self.ends:
-            return self._cut_structural(index)
-        waiting = self.open.setdefault(tag.name, [])
-        if not tag.closes:
-            waiting.append(index)
-        elif waiting:
-            self.cuts.append(_Cut(self.tags[waiting.pop()].start, tag.end))
-        elif tag.alone or self._cut_on_this_line(tag):
-            self.cuts.append(_Cut(tag.start, tag.end, stray=True))
-        return index + 1
-
-    def _cut_structural(self, index: int) -> int:
-        last = self.ends[index]
-        inner = index
-        while inner < last:  # a tag of the other name may open inside and end outside: both blocks are one
-            inner += 1
-            last = max(last, self.ends.get(inner, 0))
-        self.cuts.append(_Cut(self.tags[index].start, self.tags[last].end))
-        return last + 1
-
-    def _cut_on_this_line(self, tag: _Tag) -> bool:
-        if not self.cuts:
-            return False
-        return self.text.find("\n", self.cuts[-1].end, tag.start) < 0
-
-    def _last_marker(self) -> int:
-        """Where the last marker line outside code and outside what is cut begins; -1 without one."""
-        hidden = iter(sorted([*self.code, *((cut.start, cut.end) for cut in self.cuts)]))
-        span, last = next(hidden, None), -1
-        for marker in _MARKER_LINE.finditer(self.text):
-            while span and span[1] <= marker.start():
-                span = next(hidden, None)
-            if not span or marker.start() < span[0]:
-                last = marker.start()
-        return last
-
-
-def _tags(text: str) -> list[_Tag]:
-    """Every tag in order. One in backticks of its own is somebody writing about it, so it is none."""
-    tags: list[_Tag] = []
-    edge = 0
-    for found in _TAG.finditer(text):
-        start, end = found.span()
-        if text.startswith("`", end) and start and text[start - 1] == "`":
-            continue
-        closes, name, last = found.groups()
-        alone = last is not None and _begins_line(text, edge, start)
-        tags.append(_Tag(start, end, name.lower(), bool(closes), alone))
-        edge = end
-    return tags
-
-
-def _begins_line(text: str, edge: int, start: int) -> bool:
-    """Whether only blanks stand between ``start`` and its line's beginning; what is before ``edge`` is no blank."""
-    if start == 0 or text[start - 1] == "\n":
-        return True
-    if text[start - 1] not in " \t":
-        return False
-    line = text.rfind("\n", edge, start) + 1
-    return (line > 0 or edge == 0) and not text[line:start].strip()
-
-
-def _structural_ends(tags: list[_Tag]) -> dict[int, int]:
-    """For each opening tag alone on its line the index of its closing tag, nested pairs counted, by name.
-
-    A structural opening that finds no structural end takes the plain closing tag that belongs to it, if any.
-    """
-    ends: dict[int, int] = {}
-    matched: set[int] = set()
-    for candidates in ([index for index, tag in enumerate(tags) if tag.alone], range(len(tags))):
-        waiting: dict[str, list[int]] = {}
-        for index in candidates:
-            if index in matched:
-                continue
-            stack = waiting.setdefault(tags[index].name, [])
-            if not tags[index].closes:
-                stack.append(index)
-            elif stack:
-                ends[stack[-1]] = index
-                matched.update((stack.pop(), index))
-    return {start: end for start, end in ends.items() if tags[start].alone}
-
-
-def _fences(text: str) -> list[_Fence]:
-    """Lines that can open or close a fenced code block."""
-    found = []
-    for line in _FENCE_LINE.finditer(text):
-        mark, info = line.groups()
-        if mark[0] == "~" or "`" not in info:
-            found.append(_Fence(line.start(), line.end(), mark, not info or info.isspace()))
-    return found
-
-
-def _code_end(fences: list[_Fence], opening: int, length: int) -> tuple[int, int]:
-    """Where the code block that opens at ``fences[opening]`` ends, and the index of the fence line after it."""
-    mark = fences[opening].mark
-    for index in range(opening + 1, len(fences)):
-        fence = fences[index]
-        if fence.bare and fence.mark[0] == mark[0] and len(fence.mark) >= len(mark):
-            return fence.end, index + 1
-    return length, len(fences)
-
-
-def _merged(cuts: list[_Cut]) -> list[_Cut]:
-    merged: list[_Cut] = []
-    for cut in sorted(cuts, key=lambda cut: cut.start):
-        if merged and cut.start < merged[-1].end:
-            merged[-1].end = max(merged[-1].end, cut.end)
-            merged[-1].stray = merged[-1].stray and cut.stray
-        else:
-            merged.append(cut)
-    return merged
-
-
-def _without(text: str, cuts: list[_Cut]) -> str:
-    return "".join(_kept(text, cuts)) if cuts else text
-
-
-def _kept(text: str, cuts: list[_Cut]) -> Iterator[str]:
-    """The pieces between the cuts. The separator behind a cut goes with it; at the end of the text the one before."""
-    position = 0
-    for cut in cuts:
-        kept = text[position : cut.start]
-        position = cut.end
-        if not kept or kept.endswith("\n"):
-            gap = _GAP.match(text, position)
-            position = gap.end() if gap else position
-        if position == len(text) and position == cut.end:
-            kept = kept.removesuffix(SEPARATOR)
-        yield kept
-    yield text[position:]

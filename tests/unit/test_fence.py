@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from app.core.blocks import code_spans
 from app.core.fence import (
     ASSIST_TAG,
     CONTEXT_TAG,
@@ -13,7 +14,6 @@ from app.core.fence import (
     MEMORIES_HEADING,
     MEMORIES_INTRO,
     MEMORIES_SOURCE,
-    code_spans,
     contains_block,
     neutralise,
     neutralise_line,

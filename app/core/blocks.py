@@ -1,0 +1,271 @@
+"""What an injected block looks like, and where one stands in a text.
+
+What counts as a block when text is captured (contract, The injected block): a closed pair of our tags outside a fenced
+code block, an opening tag without its end when one of our headings or marker lines follows, and a closing tag left
+over from such a cut.
+
+Tags stand at two levels. *Structural* tags have a line to themselves, as every writer of blocks puts them; they are
+matched with each other first, so a tag inside a memory's sentence does not end the block, and a code fence inside the
+block protects nothing. All other tags are matched as they come, and there a code fence does protect. A tag in backticks
+of its own is somebody writing about it. Linear in the text.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import NamedTuple
+
+CONTEXT_TAG = "openviking-context"
+LEGACY_TAG = "relevant-memories"
+"""Never written, always stripped (seed, agent experience recall)."""
+ASSIST_TAG = "ingest-reply-assist"
+"""The note beside a pasted transcript; not stored, so it is stripped like the block."""
+
+EXPERIENCES_HEADING = "## Agent Experiences"
+EXPERIENCES_INTRO = (
+    "These are prior execution lessons learned by this agent. Use them as task guidance, not as user facts."
+)
+MEMORIES_HEADING = "## Long-term Memories"
+MEMORIES_SOURCE = "Source: openviking-auto-recall"
+MEMORIES_INTRO = "The following OpenViking memories may be relevant:"
+
+TAG_NAMES = f"{CONTEXT_TAG}|{LEGACY_TAG}|{ASSIST_TAG}"
+# Possessive throughout: no input can make these patterns step back. Attributes hold no angle bracket, as in XML.
+_TAG = re.compile(
+    rf"<\s*+(?P<close>/?+)\s*+(?P<name>{TAG_NAMES})(?=[\s/>])[^<>]*+>(?:(?=[ \t\r]*+(?:\n|\Z))(?P<last>))?",
+    re.IGNORECASE,
+)
+_FENCE_LINE = re.compile(r"^[ \t]*+(?P<mark>`{3,}+|~{3,}+)(?P<info>[^\n]*+)$", re.MULTILINE)
+MARKERS = "|".join(
+    re.escape(line)
+    for line in (
+        EXPERIENCES_HEADING,
+        MEMORIES_HEADING,
+        MEMORIES_SOURCE,
+        MEMORIES_INTRO,
+        "These are prior execution lessons",
+    )
+)
+_MARKER_LINE = re.compile(rf"^[ \t]*+(?:{MARKERS})", re.MULTILINE)
+_MARKER_HERE = re.compile(rf"[ \t]*+(?:{MARKERS})")
+
+
+def code_spans(text: str) -> list[tuple[int, int]]:
+    """Where the fenced code blocks (``` or ~~~) of ``text`` stand; as in CommonMark an unclosed one runs to the end."""
+    spans: list[tuple[int, int]] = []
+    fences = _fences(text)
+    index = 0
+    while index < len(fences):
+        start = fences[index].start
+        end, index = _code_end(fences, index, len(text))
+        spans.append((start, end))
+    return spans
+
+
+class _Tag(NamedTuple):
+    start: int
+    end: int
+    name: str
+    closes: bool
+    alone: bool
+    """Nothing else on its line."""
+
+
+class _Fence(NamedTuple):
+    start: int
+    end: int
+    mark: str
+    bare: bool
+    """No info string, so it can close a code block."""
+
+
+@dataclass(slots=True)
+class Cut:
+    """A part of a text that is to go: a block, or (``stray``) a closing tag left over from one."""
+
+    start: int
+    end: int
+    stray: bool = False
+
+
+def first_tag(text: str) -> int:
+    """Where the first tag stands, whatever it means; the length of the text when there is none."""
+    tag = _TAG.search(text)
+    return tag.start() if tag else len(text)
+
+
+def find_cuts(text: str) -> list[Cut]:
+    """What is to be taken out of ``text``, in order and without overlap."""
+    tags = _tags(text)
+    if not tags:
+        return []
+    scan = _Scan(text, tags)
+    scan.run()
+    scan.cut_unclosed()
+    return _merged(scan.cuts)
+
+
+class _Scan:
+    """One pass over tags and code fences, left to right; what it finds is in ``cuts``."""
+
+    def __init__(self, text: str, tags: list[_Tag]) -> None:
+        self.text = text
+        self.tags = tags
+        self.ends = _structural_ends(tags)
+        self.cuts: list[Cut] = []
+        self.code: list[tuple[int, int]] = []
+        self.open: dict[str, list[int]] = {}
+        """Openings by name that wait for their end, as indexes into ``tags``."""
+
+    def run(self) -> None:
+        fences = _fences(self.text)
+        tag, fence = 0, 0
+        while tag < len(self.tags):
+            if fence < len(fences) and fences[fence].start < self.tags[tag].start:
+                start = fences[fence].start
+                end, fence = _code_end(fences, fence, len(self.text))
+                self.code.append((start, end))
+                while tag < len(self.tags) and self.tags[tag].start < end:
+                    tag += 1
+                continue
+            tag = self._take(tag)
+            while fence < len(fences) and self.cuts and fences[fence].start < self.cuts[-1].end:
+                fence += 1
+
+    def cut_unclosed(self) -> None:
+        """Cut opening tags that have no end but a marker of ours behind them: to the end of the text.
+
+        Where a structural block of the same name follows, an inner opening took the end of this one; the cut stops
+        there, so that what a person wrote behind it is not lost.
+        """
+        waiting = sorted(index for indexes in self.open.values() for index in indexes)
+        if not waiting:
+            return
+        last, covered = self._last_marker(), 0
+        for index in waiting:
+            tag = self.tags[index]
+            if tag.start >= covered and (tag.start < last or _MARKER_HERE.match(self.text, tag.end)):
+                covered = self._end_of_unclosed(index)
+                self.cuts.append(Cut(tag.start, covered))
+
+    def _end_of_unclosed(self, index: int) -> int:
+        name = self.tags[index].name
+        for inner in range(index + 1, len(self.tags)) if self.tags[index].alone else ():
+            if inner in self.ends and self.tags[inner].name == name:
+                return self.tags[self.ends[inner]].end
+        return len(self.text)
+
+    def _take(self, index: int) -> int:
+        """Judge the tag at ``index`` and return the index of the next tag to judge."""
+        tag = self.tags[index]
+        if not tag.closes and index in self.ends:
+            return self._cut_structural(index)
+        waiting = self.open.setdefault(tag.name, [])
+        if not tag.closes:
+            waiting.append(index)
+        elif waiting:
+            self.cuts.append(Cut(self.tags[waiting.pop()].start, tag.end))
+        elif tag.alone or self._cut_on_this_line(tag):
+            self.cuts.append(Cut(tag.start, tag.end, stray=True))
+        return index + 1
+
+    def _cut_structural(self, index: int) -> int:
+        last = self.ends[index]
+        inner = index
+        while inner < last:  # a tag of the other name may open inside and end outside: both blocks are one
+            inner += 1
+            last = max(last, self.ends.get(inner, 0))
+        self.cuts.append(Cut(self.tags[index].start, self.tags[last].end))
+        return last + 1
+
+    def _cut_on_this_line(self, tag: _Tag) -> bool:
+        if not self.cuts:
+            return False
+        return self.text.find("\n", self.cuts[-1].end, tag.start) < 0
+
+    def _last_marker(self) -> int:
+        """Where the last marker line outside code and outside what is cut begins; -1 without one."""
+        hidden = iter(sorted([*self.code, *((cut.start, cut.end) for cut in self.cuts)]))
+        span, last = next(hidden, None), -1
+        for marker in _MARKER_LINE.finditer(self.text):
+            while span and span[1] <= marker.start():
+                span = next(hidden, None)
+            if not span or marker.start() < span[0]:
+                last = marker.start()
+        return last
+
+
+def _tags(text: str) -> list[_Tag]:
+    """Every tag in order. One in backticks of its own is somebody writing about it, so it is none."""
+    tags: list[_Tag] = []
+    edge = 0
+    for found in _TAG.finditer(text):
+        start, end = found.span()
+        if text.startswith("`", end) and start and text[start - 1] == "`":
+            continue
+        closes, name, last = found.groups()
+        alone = last is not None and _begins_line(text, edge, start)
+        tags.append(_Tag(start, end, name.lower(), bool(closes), alone))
+        edge = end
+    return tags
+
+
+def _begins_line(text: str, edge: int, start: int) -> bool:
+    """Whether only blanks stand between ``start`` and its line's beginning; what is before ``edge`` is no blank."""
+    if start == 0 or text[start - 1] == "\n":
+        return True
+    if text[start - 1] not in " \t":
+        return False
+    line = text.rfind("\n", edge, start) + 1
+    return (line > 0 or edge == 0) and not text[line:start].strip()
+
+
+def _structural_ends(tags: list[_Tag]) -> dict[int, int]:
+    """For each opening tag alone on its line the index of its closing tag, nested pairs counted, by name.
+
+    A structural opening that finds no structural end takes the plain closing tag that belongs to it, if any.
+    """
+    ends: dict[int, int] = {}
+    matched: set[int] = set()
+    for candidates in ([index for index, tag in enumerate(tags) if tag.alone], range(len(tags))):
+        waiting: dict[str, list[int]] = {}
+        for index in candidates:
+            if index in matched:
+                continue
+            stack = waiting.setdefault(tags[index].name, [])
+            if not tags[index].closes:
+                stack.append(index)
+            elif stack:
+                ends[stack[-1]] = index
+                matched.update((stack.pop(), index))
+    return {start: end for start, end in ends.items() if tags[start].alone}
+
+
+def _fences(text: str) -> list[_Fence]:
+    """Lines that can open or close a fenced code block."""
+    found = []
+    for line in _FENCE_LINE.finditer(text):
+        mark, info = line.groups()
+        if mark[0] == "~" or "`" not in info:
+            found.append(_Fence(line.start(), line.end(), mark, not info or info.isspace()))
+    return found
+
+
+def _code_end(fences: list[_Fence], opening: int, length: int) -> tuple[int, int]:
+    """Where the code block that opens at ``fences[opening]`` ends, and the index of the fence line after it."""
+    mark = fences[opening].mark
+    for index in range(opening + 1, len(fences)):
+        fence = fences[index]
+        if fence.bare and fence.mark[0] == mark[0] and len(fence.mark) >= len(mark):
+            return fence.end, index + 1
+    return length, len(fences)
+
+
+def _merged(cuts: list[Cut]) -> list[Cut]:
+    merged: list[Cut] = []
+    for cut in sorted(cuts, key=lambda cut: cut.start):
+        if merged and cut.start < merged[-1].end:
+            merged[-1].end = max(merged[-1].end, cut.end)
+            merged[-1].stray = merged[-1].stray and cut.stray
+        else:
+            merged.append(cut)
+    return merged
