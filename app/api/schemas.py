@@ -3,7 +3,7 @@
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import AliasGenerator, BaseModel, ConfigDict, Field, field_validator
+from pydantic import AliasGenerator, BaseModel, ConfigDict, Field, WithJsonSchema, field_validator
 from pydantic.alias_generators import to_camel
 
 from app.core.identity import MAX_ID_CHARS, Scope
@@ -11,7 +11,18 @@ from app.core.reasons import Reason
 from app.errors import FieldProblem, InvalidRequest
 
 Id = Annotated[str, Field(max_length=MAX_ID_CHARS)]
-HostMessage = dict[str, Any]
+HostMessage = Annotated[
+    dict[str, Any],
+    WithJsonSchema(
+        {
+            "type": "object",
+            "required": ["role"],
+            "properties": {"role": {"type": "string"}, "content": {}, "timestamp": {}},
+            "additionalProperties": True,
+        }
+    ),
+]
+"""A message as the host writes it; only ``role`` is required, and everything unknown comes back unchanged."""
 DEFAULT_TOKEN_BUDGET = 128_000
 MAX_TOKENS = 1_000_000_000
 
