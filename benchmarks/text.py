@@ -23,6 +23,7 @@ SHORTEST_SECONDS = 0.004
 """Below this a doubling is noise and not judged."""
 
 _BLOCK = "<openviking-context>\n## Long-term Memories\n- a\n</openviking-context>\n\n"
+_INLINE = "<openviking-context>a</openviking-context>"
 _META = "Conversation info (untrusted metadata):"
 
 # Built as head + unit repeated to the size + tail.
@@ -45,6 +46,7 @@ PATTERNS: dict[str, tuple[str, str, str]] = {
     "opening tags of both kinds": ("", "<openviking-context>\n<relevant-memories>", ""),
     "closing tags": ("", "</openviking-context>", ""),
     "closing tags, a line each": ("", "</openviking-context>\n", ""),
+    "closing tags far behind a block": (_INLINE + "x" * 300_000 + "\n", "x </openviking-context>", ""),
     "tags that do not end": ("", "<openviking-context ", ""),
     "tag starts with spaces": ("", "<      /   openviking-context ", ""),
     "spaces after <": ("<", " ", ">"),

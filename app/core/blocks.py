@@ -113,6 +113,8 @@ class _Scan:
         self.ends = _structural_ends(tags)
         self.cuts: list[Cut] = []
         self.code: list[tuple[int, int]] = []
+        self.line_ended_after = 0
+        """The end of a cut that a line break is known to follow: looked for once, however many tags come behind."""
         self.open: dict[str, list[int]] = {}
         """Openings by name that wait for their end, as indexes into ``tags``."""
 
@@ -178,9 +180,10 @@ class _Scan:
         return last + 1
 
     def _cut_on_this_line(self, tag: _Tag) -> bool:
-        if not self.cuts:
-            return False
-        return self.text.find("\n", self.cuts[-1].end, tag.start) < 0
+        edge = self.cuts[-1].end if self.cuts else self.line_ended_after
+        if edge != self.line_ended_after and self.text.find("\n", edge, tag.start) >= 0:
+            self.line_ended_after = edge
+        return edge != self.line_ended_after
 
     def _last_marker(self) -> int:
         """Where the last marker line outside code and outside what is cut begins; -1 without one."""
