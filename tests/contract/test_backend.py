@@ -242,7 +242,7 @@ async def test_peers_never_see_each_other(subject: Subject) -> None:
     assert {hit.peer for hit in hits} <= {None, "main"}
     other = subject.who(agent="other")
     for hit in await subject.backend.find(other, f"colour of the {subject.mark} door", Target.MEMORIES, 20, soon()):
-        assert hit.peer is None
+        assert hit.peer in {None, "other"}
         assert subject.mark not in hit.text
 
 
