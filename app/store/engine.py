@@ -6,7 +6,8 @@ read first and then write would only find out late that one of them has to start
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -75,7 +76,8 @@ def _open(url: str) -> Engine:
     parsed = make_url(url)
     engine = _sqlite(parsed) if parsed.get_backend_name() == "sqlite" else _postgresql(parsed)
     try:
-        migrate(engine)
+        with _told_apart():
+            migrate(engine)
     except BaseException:
         engine.dispose()
         raise
@@ -113,13 +115,19 @@ def _postgresql(url: URL) -> Engine:
 
 
 def _transact(engine: Engine, work: Callable[..., T], *args: Any, **kwargs: Any) -> T:
+    with _told_apart(), engine.begin() as connection:
+        return work(connection, *args, **kwargs)
+
+
+@contextmanager
+def _told_apart() -> Iterator[None]:
+    """Errors of the store (full, locked, read-only, damaged, gone) as `StoreUnavailable`; bugs of ours as they are."""
     try:
-        with engine.begin() as connection:
-            return work(connection, *args, **kwargs)
+        yield
     except _BUGS:
         raise
     except (DBAPIError, PoolTimeout) as error:
-        # Full disk, lock held too long, read-only file, damaged file, server gone: the statement text stays out of it.
+        # The statement and its parameters stay out of the message: they hold what people said.
         cause = error.orig if isinstance(error, DBAPIError) else error
         raise StoreUnavailable(f"the turn store can not be used: {cause}".strip()) from error
 

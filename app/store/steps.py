@@ -60,13 +60,9 @@ def next_step(
     turn, commit = _open_turn(connection, session), _unsent_commit(connection, session)
     if commit is None and turn is None and _plan_quiet(connection, session, rules.commit, now):
         commit = _unsent_commit(connection, session)
-    if commit is not None and (turn is None or turn.position > commit.through):
-        if commit.next_at <= now:
-            return _begin_commit(connection, session, commit, now, rules.settle_s)
-        # What follows a reset, or a commit that may yet be made, must not slip in before it.
-        if commit.new_epoch or commit.state == CommitPhase.SENDING:
-            return Rest(commit.next_at)
-    if turn is not None:
+    if commit is not None and commit.next_at <= now and _is_next(commit, turn):
+        return _begin_commit(connection, session, commit, now, rules.settle_s)
+    if turn is not None and not _holds_back(commit, turn):
         return begin_turn(connection, turn, now)
     return Rest(_next_due(connection, session, rules.commit, now))
 
@@ -104,6 +100,18 @@ def sweep(connection: Connection, now: float) -> None:
     )
     forgotten = and_(sessions.c.due_at.is_(None), live.exists())
     connection.execute(update(sessions).where(forgotten).values(due_at=now))
+
+
+def _is_next(commit: CommitRow, turn: TurnRow | None) -> bool:
+    """Whether everything that the commit is to hold has been delivered (or will never be)."""
+    return turn is None or bool(turn.position > commit.through)
+
+
+def _holds_back(commit: CommitRow | None, turn: TurnRow) -> bool:
+    """What follows a reset, or a commit that may have been made and may yet be, must not slip into its archive."""
+    if commit is None or not _is_next(commit, turn):
+        return False
+    return bool(commit.new_epoch or commit.state == CommitPhase.SENDING)
 
 
 def _open_turn(connection: Connection, session: SessionRow) -> TurnRow | None:
@@ -212,13 +220,16 @@ def _quiet_due(connection: Connection, session: SessionRow, rules: CommitRules) 
 
 
 def _next_due(connection: Connection, session: SessionRow, rules: CommitRules, now: float) -> float | None:
-    waiting = select(func.min(commit_table.c.next_at)).where(
+    followed = select(func.min(commit_table.c.next_at)).where(
         commit_table.c.session_id == session.id,
-        commit_table.c.state.in_((*UNSENT_COMMITS, CommitPhase.RUNNING, CommitPhase.FAILED)),
+        commit_table.c.state.in_((CommitPhase.RUNNING, CommitPhase.FAILED)),
     )
-    dates: list[float | None] = [connection.execute(waiting).scalar()]
-    if _open_turn(connection, session) is not None:
-        dates.append(now)
+    dates: list[float | None] = [connection.execute(followed).scalar()]
+    commit = _unsent_commit(connection, session)
+    if commit is not None:
+        dates.append(commit.next_at)
+    if (turn := _open_turn(connection, session)) is not None:
+        dates.append(commit.next_at if commit is not None and _holds_back(commit, turn) else now)
     elif quiet := _quiet_due(connection, session, rules):
         dates.append(quiet[0])
     due = min((date for date in dates if date is not None), default=None)

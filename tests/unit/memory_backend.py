@@ -135,7 +135,7 @@ class MemoryBackend:
         self.calls.append("commit_status")
         if not self.keeps_tasks:
             return CommitStatus(CommitState.LOST)
-        session, _, archive_id = task_id.rpartition("/")
+        _, _, archive_id = task_id.rpartition("/")
         return CommitStatus(self._find(who, archive_id).state, "the model is down")
 
     async def past(self, who: Identity, token_budget: int, deadline: Deadline) -> SessionPast:

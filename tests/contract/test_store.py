@@ -1,0 +1,438 @@
+"""One suite for the turn store on SQLite and on PostgreSQL."""
+
+import os
+import stat
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from pathlib import Path
+
+import anyio
+import pytest
+from sqlalchemy import create_engine, make_url, text
+
+from app.core.identity import Tenant
+from app.core.reasons import Reason
+from app.core.turns import CapturedMessage, TextPart, ToolPart
+from app.errors import Conflict, KeyReused, NotFound, OutboxFull, StoreUnavailable
+from app.store import engine as store_engine
+from app.store.schema import metadata
+from app.store.turns import SqlTurnStore, open_store
+from app.store.work import Lease, LeaseLost, Rest, SendTurn, TurnDelivered, TurnFailed, TurnRejected
+from tests.postgres import NoPostgres, postgres
+from tests.unit.turning import TIME, FakeClock, a_turn, somebody, work_rules
+
+pytestmark = pytest.mark.anyio
+
+OpenStore = Callable[..., Awaitable[SqlTurnStore]]
+
+
+@pytest.fixture(scope="session")
+def postgres_url() -> Iterator[str]:
+    try:
+        with postgres() as url:
+            yield url
+    except NoPostgres as reason:
+        pytest.skip(str(reason))
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'private' / 'turns.db'}"
+    url: str = request.getfixturevalue("postgres_url")
+    engine = create_engine(url.replace("postgresql:", "postgresql+psycopg:"))
+    with engine.begin() as connection:
+        connection.execute(text("DROP SCHEMA public CASCADE"))
+        connection.execute(text("CREATE SCHEMA public"))
+    engine.dispose()
+    return url
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+async def opened(url: str, clock: FakeClock) -> AsyncIterator[OpenStore]:
+    stores: list[SqlTurnStore] = []
+
+    async def opened(**options: object) -> SqlTurnStore:
+        settings = {"rules": work_rules(), "clock": clock, **options}
+        stores.append(await open_store(url, **settings))  # type: ignore[arg-type]
+        return stores[-1]
+
+    yield opened
+    for store in stores:
+        await store.aclose()
+
+
+@pytest.fixture
+async def store(opened: OpenStore) -> SqlTurnStore:
+    return await opened()
+
+
+async def lease(store: SqlTurnStore, owner: str = "me") -> Lease:
+    (found,) = await store.claim(owner, 1)
+    return found
+
+
+async def deliver_all(store: SqlTurnStore) -> list[SendTurn]:
+    """Play a worker to whom every write succeeds; what it sent, in order."""
+    sent: list[SendTurn] = []
+    for held in await store.claim("me", 100):
+        step = await store.next_step(held)
+        while isinstance(step, SendTurn):
+            sent.append(step)
+            step = await store.next_step(held, TurnDelivered(step))
+        await store.release(held)
+    return sent
+
+
+async def test_a_turn_is_there_after_reopening(opened: OpenStore) -> None:
+    first = await opened()
+    accepted = await first.accept(a_turn("what is up", "all is well"))
+    await first.aclose()
+    assert accepted.status == "committed" and accepted.captured == 2 and not accepted.delivered
+    (sent,) = await deliver_all(await opened())
+    assert sent.turn_id == accepted.turn_id
+    assert [message.parts for message in sent.messages] == [(TextPart("what is up"),), (TextPart("all is well"),)]
+    assert [message.source_id for message in sent.messages] == [f"{accepted.turn_id}.0", f"{accepted.turn_id}.1"]
+
+
+async def test_messages_come_back_as_they_went_in(store: SqlTurnStore) -> None:
+    nasty = "line\n\ttab 漢字 🦀 \x00 \ud83e '\""
+    message = CapturedMessage(
+        "assistant",
+        (
+            TextPart(nasty),
+            ToolPart("call.1", "run", {"cmd": [nasty, None, 1.5]}, None, True),
+            ToolPart("2", "x", 1, ""),
+        ),
+        TIME,
+        peer_id="main",
+    )
+    turn = a_turn("x")
+    await store.accept(type(turn)(**{**{f: getattr(turn, f) for f in turn.__slots__}, "messages": (message,)}))
+    (sent,) = await deliver_all(store)
+    (back,) = sent.messages
+    assert (back.parts, back.created_at, back.peer_id, back.role) == (message.parts, TIME, "main", "assistant")
+
+
+async def test_the_same_key_is_the_same_turn(store: SqlTurnStore) -> None:
+    first = await store.accept(a_turn("a", "b", key="k"))
+    again = await store.accept(a_turn("a", "b", key="k"))
+    assert (again.status, again.turn_id, again.captured) == ("duplicate", first.turn_id, 2)
+    await deliver_all(store)
+    assert (await store.accept(a_turn("a", "b", key="k"))).delivered
+
+
+async def test_a_key_for_another_turn_is_refused(store: SqlTurnStore) -> None:
+    await store.accept(a_turn("a", key="k"))
+    with pytest.raises(KeyReused):
+        await store.accept(a_turn("b", key="k"))
+    assert len(await deliver_all(store)) == 1
+
+
+async def test_keys_live_per_tenant_and_session(store: SqlTurnStore) -> None:
+    everyone = [somebody(), somebody("s2"), somebody(user="bob"), somebody(account="other")]
+    for who in everyone:
+        assert (await store.accept(a_turn("a", who=who, key="k"))).status == "committed"
+    assert len(await deliver_all(store)) == 4
+
+
+async def test_without_a_key_only_a_repeatable_turn_repeats(store: SqlTurnStore) -> None:
+    assert (await store.accept(a_turn("yes"))).status == "committed"
+    assert (await store.accept(a_turn("yes"))).status == "committed"
+    timed = a_turn("@1", repeatable=True, fingerprint="at 12:00")
+    assert (await store.accept(timed)).status == "committed"
+    assert (await store.accept(timed)).status == "duplicate"
+
+
+async def test_a_position_proves_nothing_across_a_reset_but_a_time_does(store: SqlTurnStore) -> None:
+    placed = a_turn("hello", repeatable=True, fingerprint="at 0: hello")
+    timed = a_turn("@hello", repeatable=True, fingerprint="at 12:00 hello")
+    await store.accept(placed)
+    await store.accept(timed)
+    await store.reset(somebody(), 1000)
+    assert (await store.accept(placed)).status == "committed"
+    assert (await store.accept(timed)).status == "duplicate"
+
+
+async def test_twenty_at_once_with_one_key_are_one_turn(store: SqlTurnStore) -> None:
+    answers: list[str] = []
+
+    async def accept() -> None:
+        answers.append((await store.accept(a_turn("a", key="k"))).status)
+
+    async with anyio.create_task_group() as group:
+        for _ in range(20):
+            group.start_soon(accept)
+    assert sorted(answers) == ["committed", *["duplicate"] * 19]
+    assert len(await deliver_all(store)) == 1
+
+
+async def test_a_skipped_turn_leaves_its_prints_and_nothing_else(store: SqlTurnStore) -> None:
+    accepted = await store.accept(a_turn("beat", skipped=Reason.HEARTBEAT))
+    assert (accepted.status, accepted.captured) == ("skipped", 0)
+    assert await store.seen_prints(somebody()) == ("beat",)
+    assert await deliver_all(store) == []
+
+
+async def test_nothing_at_all_is_not_recorded(store: SqlTurnStore) -> None:
+    accepted = await store.accept(a_turn(skipped=Reason.NO_NEW_MESSAGES))
+    assert (accepted.status, accepted.turn_id) == ("skipped", "")
+    assert (await store.deliveries(None)).items == ()
+
+
+async def test_a_full_outbox_refuses_new_turns_and_keeps_the_old(opened: OpenStore) -> None:
+    store = await opened(max_pending_bytes=1000)
+    accepted = 0
+
+    async def fill() -> None:
+        nonlocal accepted
+        for accepted in range(100):
+            await store.accept(a_turn("x" * 100, key=f"k{accepted}"))
+
+    with pytest.raises(OutboxFull):
+        await fill()
+    assert 2 <= accepted < 10
+    assert (await store.accept(a_turn("x" * 100, key="k0"))).status == "duplicate"
+    assert len(await deliver_all(store)) == accepted
+    assert (await store.accept(a_turn("y", key="new"))).status == "committed"
+
+
+async def test_one_session_in_order_others_beside_it(store: SqlTurnStore) -> None:
+    for number in range(6):
+        await store.accept(a_turn(f"{number}", who=somebody(f"s{number % 2}")))
+    sent = [message.parts[0] for step in await deliver_all(store) for message in step.messages]
+    assert [part for part in sent if part.text in "024"] == [TextPart(c) for c in "024"]  # type: ignore[union-attr]
+    assert len(sent) == 6
+
+
+async def test_a_leased_session_is_nobody_elses_until_the_lease_ends(
+    store: SqlTurnStore, opened: OpenStore, clock: FakeClock
+) -> None:
+    await store.accept(a_turn("a"))
+    mine = await lease(store)
+    step = await store.next_step(mine)
+    assert isinstance(step, SendTurn)
+    other = await opened()
+    assert await other.claim("other", 10) == []
+    clock.now += 31
+    theirs = await lease(other, "other")
+    with pytest.raises(LeaseLost):
+        await store.next_step(mine, TurnDelivered(step))
+    with pytest.raises(LeaseLost):
+        await store.mark_attempt(mine, step, 0)
+    await store.release(mine)
+    taken = await other.next_step(theirs)
+    assert isinstance(taken, SendTurn) and taken.doubt_since == pytest.approx(clock.now - 31)
+
+
+async def test_a_step_prolongs_the_lease(store: SqlTurnStore, clock: FakeClock) -> None:
+    await store.accept(a_turn("a"))
+    await store.accept(a_turn("b"))
+    mine = await lease(store)
+    step = await store.next_step(mine)
+    for _ in range(3):
+        clock.now += 20
+        assert isinstance(step, SendTurn)
+        await store.mark_attempt(mine, step, 0)
+    assert await store.claim("other", 10) == []
+
+
+async def test_leases_of_dead_processes_end_at_once(store: SqlTurnStore) -> None:
+    await store.accept(a_turn("a"))
+    mine = await lease(store, "dead")
+    assert await store.expire_leases(lambda owner: owner == "dead") == 1
+    assert len(await store.claim("me", 10)) == 1
+    with pytest.raises(LeaseLost):
+        await store.next_step(mine)
+
+
+async def test_a_turn_accepted_under_a_lease_is_not_forgotten(store: SqlTurnStore) -> None:
+    await store.accept(a_turn("a"))
+    mine = await lease(store)
+    step = await store.next_step(mine)
+    assert isinstance(step, SendTurn)
+    assert isinstance(await store.next_step(mine, TurnDelivered(step)), Rest)
+    await store.accept(a_turn("b"))
+    await store.release(mine)
+    assert len(await deliver_all(store)) == 1
+
+
+async def test_a_back_off_holds_for_turns_that_come_meanwhile(store: SqlTurnStore, clock: FakeClock) -> None:
+    await store.accept(a_turn("a"))
+    mine = await lease(store)
+    step = await store.next_step(mine)
+    assert isinstance(step, SendTurn)
+    assert isinstance(await store.next_step(mine, TurnFailed(step, "503", clock.now + 10)), Rest)
+    assert await store.release(mine) == clock.now + 10
+    await store.accept(a_turn("b"))
+    assert await store.claim("me", 1) == []
+    clock.now += 10
+    assert [step.messages[0].parts for step in await deliver_all(store)] == [(TextPart("a"),), (TextPart("b"),)]
+
+
+async def dead_letter(store: SqlTurnStore, words: str = "bad") -> str:
+    turn_id = (await store.accept(a_turn(words, key=words))).turn_id
+    mine = await lease(store)
+    step = await store.next_step(mine)
+    assert isinstance(step, SendTurn)
+    await store.next_step(mine, TurnRejected(step, "400 no"))
+    await store.release(mine)
+    return turn_id
+
+
+async def test_a_dead_letter_lets_the_others_pass_and_can_be_retried(store: SqlTurnStore) -> None:
+    turn_id = await dead_letter(store)
+    await store.accept(a_turn("good"))
+    assert [step.messages[0].parts for step in await deliver_all(store)] == [(TextPart("good"),)]
+    found = await store.get_turn(Tenant("acme", "alice"), turn_id)
+    assert (found.state, found.error) == ("dead", "400 no")
+    assert (await store.retry(Tenant("acme", "alice"), turn_id)).state == "pending"
+    assert [step.turn_id for step in await deliver_all(store)] == [turn_id]
+    with pytest.raises(Conflict):
+        await store.discard(None, turn_id)
+
+
+async def test_a_discarded_turn_is_gone_but_its_key_is_known(store: SqlTurnStore) -> None:
+    turn_id = await dead_letter(store)
+    assert (await store.discard(Tenant("acme", "alice"), turn_id)).state == "discarded"
+    assert await deliver_all(store) == []
+    assert (await store.accept(a_turn("bad", key="bad"))).status == "duplicate"
+    assert (await store.gauges()).dead == 0
+
+
+async def test_a_tenant_sees_its_own_deliveries_page_by_page(store: SqlTurnStore) -> None:
+    mine = [(await store.accept(a_turn(str(n), who=somebody(f"s{n % 2}")))).turn_id for n in range(5)]
+    other = (await store.accept(a_turn("x", who=somebody(user="bob")))).turn_id
+    tenant = Tenant("acme", "alice")
+    seen, cursor = [], None
+    while True:
+        page = await store.deliveries(tenant, limit=2, cursor=cursor)
+        seen += [item.turn_id for item in page.items]
+        cursor = page.cursor
+        if cursor is None:
+            break
+    assert seen == mine[::-1]
+    assert len((await store.deliveries(tenant, session="s1")).items) == 2
+    assert (await store.deliveries(tenant, states=["dead"])).items == ()
+    assert len((await store.deliveries(None)).items) == 6
+    for name in (other, "nonsense"):
+        with pytest.raises(NotFound):
+            await store.get_turn(tenant, name)
+
+
+async def test_gauges_count_the_outbox(store: SqlTurnStore, clock: FakeClock) -> None:
+    await dead_letter(store)
+    await store.accept(a_turn("a"))
+    clock.now += 7
+    gauges = await store.gauges()
+    assert (gauges.depth, gauges.dead, gauges.oldest_seconds) == (1, 1, pytest.approx(7))
+    assert gauges.bytes > 0
+    await deliver_all(store)
+    assert (await store.gauges()).depth == 0
+
+
+async def test_the_agent_last_seen(store: SqlTurnStore) -> None:
+    assert await store.last_agent(Tenant("acme", "alice"), "s1") is None
+    await store.accept(a_turn("a"))
+    assert await store.last_agent(Tenant("acme", "alice"), "s1") == "main"
+
+
+async def test_old_sessions_are_forgotten_but_nothing_undelivered(opened: OpenStore, clock: FakeClock) -> None:
+    store = await opened(keep_days=1)
+    await store.accept(a_turn("old", key="old"))
+    await store.accept(a_turn("waiting", who=somebody("s2"), key="k"))
+    (mine, _) = await store.claim("me", 10)
+    step = await store.next_step(mine)
+    assert isinstance(step, SendTurn)
+    await store.next_step(mine, TurnDelivered(step))
+    await store.release(mine)
+    clock.now += 2 * 86_400
+    await store.forget_old()
+    assert [item.session for item in (await store.deliveries(None)).items] == ["s2"]
+    assert not (await store.local_past(mine.who)).known
+
+
+async def test_delivered_text_is_bounded(opened: OpenStore) -> None:
+    store = await opened(max_pending_bytes=3000)
+    for number in range(8):
+        await store.accept(a_turn("x" * 1000, key=str(number)))
+        await deliver_all(store)
+    await store.forget_old()
+    kept = [item.bytes for item in (await store.deliveries(None)).items]
+    assert 0 < sum(kept) <= 3000 and len(kept) == 8
+
+
+async def test_opening_twice_at_once_makes_one_schema(url: str) -> None:
+    stores: list[SqlTurnStore] = []
+
+    async def open_one() -> None:
+        stores.append(await open_store(url, rules=work_rules()))
+
+    async with anyio.create_task_group() as group:
+        for _ in range(4):
+            group.start_soon(open_one)
+    for store in stores:
+        assert await store.check() is None
+        await store.aclose()
+
+
+async def test_the_migrations_make_the_schema_of_the_code(store: SqlTurnStore, url: str) -> None:
+    from alembic.autogenerate import compare_metadata
+    from alembic.migration import MigrationContext
+
+    engine = create_engine(make_url(url).set(drivername="postgresql+psycopg") if url.startswith("postgres") else url)
+    with engine.connect() as connection:
+        ours = set(metadata.tables)
+        context = MigrationContext.configure(
+            connection, opts={"include_name": lambda name, kind, _: kind != "table" or name in ours}
+        )
+        assert compare_metadata(context, metadata) == []
+    engine.dispose()
+
+
+async def test_a_store_of_a_newer_version_is_left_alone(
+    store: SqlTurnStore, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store_engine, "latest_revision", lambda: "0000")
+    with pytest.raises(RuntimeError, match="newer version"):
+        await open_store(url, rules=work_rules())
+
+
+async def test_a_sqlite_store_is_private(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "deep" / "turns.db"
+    store = await open_store(f"sqlite:///{path}", rules=work_rules())
+    await store.accept(a_turn("a"))
+    for each in path.parent.iterdir():
+        assert stat.S_IMODE(each.stat().st_mode) == 0o600, each
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    await store.aclose()
+
+
+async def test_a_damaged_store_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "turns.db"
+    path.write_bytes(os.urandom(8192))
+    with pytest.raises(StoreUnavailable):
+        await open_store(f"sqlite:///{path}", rules=work_rules())
+
+
+async def test_a_full_disk_is_a_store_that_can_not_be_used(tmp_path: Path) -> None:
+    store = await open_store(f"sqlite:///{tmp_path / 'turns.db'}", rules=work_rules())
+    await store.accept(a_turn("first", key="1"))
+
+    def no_more_pages(connection: object) -> None:
+        connection.exec_driver_sql("PRAGMA max_page_count = 1")  # type: ignore[attr-defined]
+
+    await store._database.write(no_more_pages)
+
+    async def fill() -> None:
+        for number in range(2, 50):
+            await store.accept(a_turn("x" * 5000, key=str(number)))
+
+    with pytest.raises(StoreUnavailable, match="full"):
+        await fill()
+    assert (await deliver_all(store))[0].messages[0].parts == (TextPart("first"),)
+    await store.aclose()

@@ -1,0 +1,459 @@
+"""The worker against a backend in memory: what is delivered, in which order, and what a commit leaves behind."""
+
+from collections.abc import AsyncIterator
+from itertools import pairwise
+from pathlib import Path
+
+import anyio
+import pytest
+
+from app.core.deadline import Deadline
+from app.core.identity import Identity, SessionKind
+from app.core.turns import TextPart
+from app.engine.compact import CompactInput, CompactResult, compact
+from app.engine.sessions import end_session, reset_session
+from app.ports import BackendError, CompactionState, MessageRange
+from app.store.turns import SqlTurnStore, open_store
+from app.worker.supervisor import Worker, WorkerSettings
+from tests.unit.memory_backend import MemoryBackend, lost_before, refused, rejected
+from tests.unit.turning import FakeClock, a_turn, somebody, work_rules
+
+pytestmark = pytest.mark.anyio
+
+
+class Desk:
+    """A store, a worker and a backend; time passes only when a test says so."""
+
+    def __init__(self, store: SqlTurnStore, backend: MemoryBackend, clock: FakeClock) -> None:
+        self.store = store
+        self.backend = backend
+        self.clock = clock
+        self.worker = Worker(store, backend, WorkerSettings(), random=lambda: 1.0)
+
+    async def say(self, *texts: str, who: Identity | None = None, **turn: object) -> object:
+        return await self.store.accept(a_turn(*texts, who=who, **turn))  # type: ignore[arg-type]
+
+    async def work(self, seconds: float = 0.0) -> None:
+        """Let ``seconds`` pass, doing what falls due on the way."""
+        end = self.clock.now + seconds
+        while True:
+            await self.worker.drain()
+            due = await self.store.next_due()
+            if due is None or due > end:
+                break
+            self.clock.now = max(self.clock.now, due)
+        self.clock.now = end
+
+    async def compacted(self, keep: int = 0, who: Identity | None = None) -> CompactResult:
+        """`/compact`, answered after the worker has done what was due."""
+        answers: list[CompactResult] = []
+        deadline = Deadline(1.0, lambda: 0.0)
+
+        async def ask() -> None:
+            asked = CompactInput(token_budget=1000, keep_recent=keep)
+            answers.append(await compact(who or somebody(), asked, deadline, store=self.store, worker=self.worker))
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(ask)
+            while not answers:
+                await anyio.lowlevel.checkpoint()
+                await self.work(1.0)
+        return answers[0]
+
+
+async def open_desk(path: Path, **commit: float) -> Desk:
+    clock = FakeClock()
+    store = await open_store(f"sqlite:///{path / 'turns.db'}", rules=work_rules(**commit), clock=clock)
+    return Desk(store, MemoryBackend(), clock)
+
+
+@pytest.fixture
+async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
+    desk = await open_desk(tmp_path)
+    yield desk
+    await desk.store.aclose()
+
+
+async def test_turns_of_a_session_arrive_in_order_and_once(desk: Desk) -> None:
+    for number in range(5):
+        await desk.say(f"q{number}", f"a{number}")
+    await desk.work()
+    assert desk.backend.texts(somebody()) == [f"{c}{n}" for n in range(5) for c in "qa"]
+    assert (await desk.store.gauges()).depth == 0
+
+
+async def test_a_long_turn_goes_in_batches(desk: Desk) -> None:
+    await desk.say(*[str(n) for n in range(250)])
+    await desk.work()
+    assert desk.backend.texts(somebody()) == [str(n) for n in range(250)]
+    assert max(desk.backend.appended_batches) <= 100
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+async def test_a_lost_answer_neither_loses_nor_doubles(desk: Desk, when: str) -> None:
+    desk.backend.faults = [(when, lost_before())]
+    await desk.say("q0", "a0")
+    await desk.say("q1", "a1")
+    await desk.work(20)
+    assert desk.backend.texts(somebody()) == ["q0", "a0", "q1", "a1"]
+
+
+async def test_a_write_that_is_applied_late_is_waited_for(desk: Desk) -> None:
+    desk.backend.faults = [("later", lost_before())]
+    await desk.say("q0", "a0")
+    await desk.say("q1", "a1")
+    await desk.work(4)
+    assert desk.backend.texts(somebody()) == []
+    desk.backend.apply_late()
+    await desk.work(20)
+    assert desk.backend.texts(somebody()) == ["q0", "a0", "q1", "a1"]
+
+
+async def test_a_half_delivered_turn_is_completed(desk: Desk) -> None:
+    desk.backend.faults = [("none", None), ("after", lost_before()), ("before", lost_before())]
+    await desk.say(*[str(n) for n in range(350)])
+    await desk.work(60)
+    assert desk.backend.texts(somebody()) == [str(n) for n in range(350)]
+
+
+async def test_nothing_is_asked_again_before_the_backend_wants_it(desk: Desk) -> None:
+    desk.backend.faults = [("before", refused(retry_after_s=40.0))]
+    await desk.say("q")
+    await desk.work(39)
+    assert desk.backend.calls == ["append"]
+    await desk.work(2)
+    assert desk.backend.texts(somebody()) == ["q"]
+
+
+async def test_back_off_doubles_up_to_a_limit(desk: Desk) -> None:
+    desk.backend.faults = [("before", refused())] * 12
+    times: list[float] = []
+    desk.backend.on_append = lambda _: times.append(desk.clock.now)
+    await desk.say("q")
+    await desk.work(300)
+    waits = [round(after - before, 2) for before, after in pairwise(times)]
+    assert waits[:4] == [0.25, 0.5, 1.0, 2.0] and max(waits) == 30.0
+    assert desk.backend.texts(somebody()) == ["q"]
+
+
+async def test_a_turn_refused_for_good_is_a_dead_letter_and_the_rest_goes_on(desk: Desk) -> None:
+    desk.backend.faults = [("before", rejected())]
+    await desk.say("bad")
+    await desk.say("good")
+    await desk.work()
+    assert desk.backend.texts(somebody()) == ["good"]
+    (dead,) = (await desk.store.deliveries(None, states=["dead"])).items
+    await desk.store.retry(None, dead.turn_id)
+    await desk.work()
+    assert desk.backend.texts(somebody()) == ["good", "bad"]
+
+
+async def test_a_bug_in_a_backend_costs_time_and_nothing_else(desk: Desk) -> None:
+    desk.backend.faults = [("before", TypeError("oops"))]  # type: ignore[list-item]
+    await desk.say("q")
+    await desk.work(20)
+    assert desk.backend.texts(somebody()) == ["q"]
+
+
+async def test_a_worker_that_dies_in_a_write_is_continued_by_the_next(desk: Desk) -> None:
+    class Killed(BaseException):
+        pass
+
+    desk.backend.faults = [("after", Killed())]  # type: ignore[list-item]
+    await desk.say("q0")
+    await desk.say("q1")
+    (lease,) = await desk.store.claim("the dead", 1)
+    step = await desk.store.next_step(lease)
+    with pytest.raises(Killed):
+        await desk.worker._take(lease, step)  # type: ignore[arg-type]
+    await desk.work(29)
+    assert desk.backend.texts(somebody()) == ["q0"]
+    await desk.work(10)
+    assert desk.backend.texts(somebody()) == ["q0", "q1"]
+
+
+async def test_a_broken_session_does_not_hold_up_others(tmp_path: Path) -> None:
+    desk = await open_desk(tmp_path)
+
+    def hang(who: Identity) -> None:
+        if who.session == "bad":
+            raise refused()
+
+    desk.backend.on_append = hang
+    for number in range(20):
+        await desk.say(f"{number}", who=somebody("bad" if number % 2 else f"good{number}"))
+    await desk.work(5)
+    assert (await desk.store.gauges()).depth == 10
+    await desk.store.aclose()
+
+
+async def test_run_is_woken_by_new_work_and_ends_when_cancelled(desk: Desk) -> None:
+    async with anyio.create_task_group() as group:
+        group.start_soon(desk.worker.run)
+        await anyio.lowlevel.checkpoint()
+        accepted = await desk.store.accept(a_turn("q"))
+
+        async def done() -> bool:
+            return (await desk.store.get_turn(None, accepted.turn_id)).state == "delivered"
+
+        assert await desk.worker.wait_until(done, Deadline.after_ms(20_000))
+        group.cancel_scope.cancel()
+    assert desk.backend.texts(somebody()) == ["q"]
+
+
+# Commits
+
+
+async def test_the_threshold_starts_a_commit_and_the_archive_clears_its_range(desk: Desk) -> None:
+    desk.backend.instant = False
+    for number in range(5):
+        accepted = await desk.store.accept(a_turn(f"q{number}", f"a{number}", tokens=100))
+    assert accepted.compaction.state is CompactionState.UPLOADING
+    assert accepted.compaction.upload_id and accepted.compaction.message_range == MessageRange(0, 5)
+    assert accepted.compaction.clear is None
+    await desk.work(1)
+    assert "commit keep=0" in desk.backend.calls
+    assert (await desk.store.local_past(somebody())).prints == ()
+    desk.backend.finish()
+    await desk.work(10)
+    past = await desk.store.local_past(somebody())
+    assert past.prints == ("q0", "a0", "q1", "a1", "q2", "a2")
+    assert (past.summary, past.unsummarised) == ("summary of archive_001", ())
+    after = await desk.store.accept(a_turn("q5", tokens=10))
+    assert after.compaction.state is CompactionState.UPLOADED and after.compaction.clear == MessageRange(0, 5)
+    assert after.pending_tokens == 210
+
+
+async def test_at_the_second_threshold_the_range_is_cleared_while_extraction_runs(desk: Desk) -> None:
+    desk.backend.instant = False
+    for number in range(5):
+        await desk.say(f"q{number}", f"a{number}", tokens=100)
+    await desk.work(1)
+    await desk.say("q5", tokens=100)
+    accepted = await desk.store.accept(a_turn("q6", tokens=100))
+    assert accepted.compaction.state is CompactionState.FORCED and accepted.compaction.clear == MessageRange(0, 5)
+    past = await desk.store.local_past(somebody())
+    assert past.prints == ("q0", "a0", "q1", "a1", "q2", "a2")
+    assert [part.text for message in past.unsummarised for part in message.parts if isinstance(part, TextPart)] == list(
+        past.prints
+    )
+    desk.backend.finish()
+    await desk.work(10)
+    past = await desk.store.local_past(somebody())
+    assert past.unsummarised == () and past.summary == "summary of archive_001"
+
+
+async def test_what_the_backend_does_not_have_is_never_cleared(desk: Desk) -> None:
+    for number in range(12):
+        await desk.say(f"q{number}", tokens=100)
+    assert (await desk.store.local_past(somebody())).prints == ()
+
+
+async def test_what_stays_live_is_counted_when_the_commit_is_sent(desk: Desk) -> None:
+    for number in range(5):
+        await desk.say(f"q{number}", f"a{number}", tokens=100)
+    desk.backend.faults = [("none", None)] * 3 + [("before", refused(retry_after_s=20))]
+    await desk.work(60)
+    assert [call for call in desk.backend.calls if "commit " in call] == ["commit keep=0", "commit keep=4"]
+    (archive,) = desk.backend.session(somebody()).archives
+    assert len(archive.messages) == 6
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+async def test_a_commit_of_unknown_outcome_makes_one_archive(desk: Desk, when: str) -> None:
+    for number in range(5):
+        await desk.say(f"q{number}", f"a{number}", tokens=100)
+    desk.backend.faults = [("none", None)] * 3 + [(when, lost_before())]
+    await desk.work(60)
+    (archive,) = desk.backend.session(somebody()).archives
+    assert len(archive.messages) == 6
+    assert (await desk.store.local_past(somebody())).summary == "summary of archive_001"
+    assert desk.backend.texts(somebody()) == [f"{c}{n}" for n in range(5) for c in "qa"]
+
+
+async def test_a_commit_applied_late_takes_nothing_that_came_after_it(desk: Desk) -> None:
+    for number in range(5):
+        await desk.say(f"q{number}", f"a{number}", tokens=100)
+    desk.backend.faults = [("none", None)] * 3 + [("later", lost_before())]
+    await desk.work(4)
+    desk.backend.apply_late()
+    await desk.work(60)
+    (archive,) = desk.backend.session(somebody()).archives
+    assert len(archive.messages) == 6
+
+
+async def test_a_failed_extraction_is_tried_again_until_it_works(desk: Desk) -> None:
+    desk.backend.extraction_works = False
+    await desk.say("q0", "a0")
+    result = await desk.compacted()
+    assert (result.ok, result.compacted, result.reason) == (False, False, "commit_failed")
+    assert (result.details.archived, result.details.extracted) == (True, False)
+    past = await desk.store.local_past(somebody())
+    assert past.prints == ("q0", "a0") and len(past.unsummarised) == 2
+    await desk.work(120)
+    desk.backend.extraction_works = True
+    await desk.work(60)
+    past = await desk.store.local_past(somebody())
+    assert past.unsummarised == () and past.summary == "summary of archive_001"
+    assert (await desk.store.gauges()).commits_failed == 0
+
+
+@pytest.mark.parametrize("works", [True, False])
+async def test_a_lost_task_is_judged_by_the_session(desk: Desk, works: bool) -> None:
+    desk.backend.keeps_tasks = False
+    desk.backend.extraction_works = works
+    await desk.say("q0", "a0")
+    result = await desk.compacted()
+    assert result.reason == ("commit_completed" if works else "commit_failed")
+    desk.backend.extraction_works = True
+    await desk.work(60)
+    assert (await desk.store.local_past(somebody())).summary == "summary of archive_001"
+
+
+async def test_compact_delivers_first_and_keeps_what_it_should(desk: Desk) -> None:
+    for number in range(4):
+        await desk.say(f"q{number}", f"a{number}")
+    result = await desk.compacted(keep=3)
+    assert (result.ok, result.compacted, result.reason) == (True, True, "commit_completed")
+    assert (result.first_kept_entry_id, result.summary) == ("archive_001", "summary of archive_001")
+    assert result.tokens_before == 40 and 0 < result.tokens_after < 40
+    assert len(desk.backend.session(somebody()).live) == 4
+    again = await desk.compacted(keep=3)
+    assert (again.ok, again.compacted, again.reason) == (True, False, "commit_no_archive")
+
+
+async def test_two_compacts_at_once_share_one_commit(desk: Desk) -> None:
+    await desk.say("q", "a")
+    first = await desk.store.compact(somebody(), 0, 1000)
+    second = await desk.store.compact(somebody(), 0, 1000)
+    assert [commit.id for commit in first] == [commit.id for commit in second]
+    await desk.work(10)
+    assert len(desk.backend.session(somebody()).archives) == 1
+
+
+async def test_compact_of_an_unknown_session_says_so(desk: Desk) -> None:
+    result = await desk.compacted(who=somebody("nobody"))
+    assert (result.ok, result.compacted, result.reason) == (True, False, "session_not_found")
+
+
+async def test_a_failed_poll_is_no_time_out(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    works = desk.backend.commit_status
+    trouble: list[BackendError] = [refused(), lost_before()]
+
+    async def shaky(*args: object) -> object:
+        if trouble:
+            raise trouble.pop()
+        return await works(*args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(desk.backend, "commit_status", shaky)
+    await desk.say("q", "a")
+    assert (await desk.compacted()).reason == "commit_completed"
+
+
+async def test_an_idle_session_is_archived_and_its_newest_messages_stay_in_sight(tmp_path: Path) -> None:
+    desk = await open_desk(tmp_path, idle_seconds=600, keep_recent=2)
+    for number in range(3):
+        await desk.say(f"q{number}", f"a{number}")
+    await desk.work(599)
+    assert not [call for call in desk.backend.calls if call.startswith("commit ")]
+    await desk.work(10)
+    (archive,) = desk.backend.session(somebody()).archives
+    assert len(archive.messages) == 6
+    assert (await desk.store.local_past(somebody())).prints == ("q0", "a0", "q1", "a1")
+    await desk.work(5000)
+    assert len(desk.backend.session(somebody()).archives) == 1
+    await desk.store.aclose()
+
+
+async def test_a_wish_to_remember_is_archived_at_once_but_not_too_often(desk: Desk) -> None:
+    await desk.say("remember this", "yes", remember=True)
+    await desk.work(5)
+    assert len(desk.backend.session(somebody()).archives) == 1
+    assert (await desk.store.local_past(somebody())).prints == ()
+    await desk.say("remember that", "yes", remember=True)
+    await desk.work(30)
+    assert len(desk.backend.session(somebody()).archives) == 1
+    await desk.work(40)
+    assert len(desk.backend.session(somebody()).archives) == 2
+
+
+async def test_what_was_archived_early_is_cleared_under_pressure_without_another_commit(desk: Desk) -> None:
+    for number in range(4):
+        await desk.say(f"q{number}", tokens=100, remember=number == 3)
+    await desk.work(5)
+    assert (await desk.store.local_past(somebody())).prints == ()
+    await desk.say("q4", tokens=100)
+    assert (await desk.store.local_past(somebody())).prints == ("q0", "q1", "q2")
+
+
+@pytest.mark.parametrize("kind", [SessionKind.CRON, SessionKind.SUBAGENT, SessionKind.HEARTBEAT])
+async def test_automation_does_not_become_memory(desk: Desk, kind: SessionKind) -> None:
+    who = somebody("job", kind=kind)
+    for number in range(9):
+        await desk.say(f"q{number}", who=who, tokens=100, remember=True)
+    await desk.work(10_000)
+    await end_session(who, Deadline.after_ms(0), store=desk.store, worker=desk.worker)
+    result = await desk.compacted(who=who)
+    assert not [call for call in desk.backend.calls if call.startswith("commit ")]
+    assert (result.compacted, result.details.archived) == (True, False)
+    past = await desk.store.local_past(who)
+    assert len(past.prints) == 9 and len(past.unsummarised) == 9
+
+
+async def test_automation_becomes_memory_where_a_setting_says_so(tmp_path: Path) -> None:
+    desk = await open_desk(tmp_path, automation_memory=True)
+    await desk.say("q", who=somebody("job", kind=SessionKind.CRON))
+    await desk.work(700)
+    assert len(desk.backend.session(somebody("job")).archives) == 1
+    await desk.store.aclose()
+
+
+async def test_the_end_of_a_session_archives_all_of_it(desk: Desk) -> None:
+    for number in range(3):
+        await desk.say(f"q{number}", f"a{number}")
+    deadline = Deadline(0.0, lambda: 0.0)
+    assert (await end_session(somebody(), deadline, store=desk.store, worker=desk.worker)).reason == "ok"
+    await desk.work(5)
+    assert desk.backend.session(somebody()).live == []
+    again = await end_session(somebody(), deadline, store=desk.store, worker=desk.worker)
+    assert again.reason == "commit_no_archive"
+    unknown = await end_session(somebody("x"), deadline, store=desk.store, worker=desk.worker)
+    assert unknown.reason == "session_not_found"
+
+
+async def test_after_a_reset_nothing_of_the_old_epoch_shows(desk: Desk) -> None:
+    await desk.say("q0", "a0")
+    await desk.compacted()
+    await desk.say("q1", "a1")
+    deadline = Deadline(0.0, lambda: 0.0)
+    await reset_session(somebody(), 1000, deadline, store=desk.store, worker=desk.worker)
+    fresh = await desk.store.local_past(somebody())
+    assert (fresh.prints, fresh.summary, fresh.epoch, fresh.resetting) == ((), "", 1, True)
+    assert await desk.store.seen_prints(somebody()) == ()
+    await desk.say("q2", "a2")
+    desk.backend.faults = [("none", None), ("before", refused(retry_after_s=9))]
+    await desk.work(8)
+    assert desk.backend.texts(somebody()) == ["q0", "a0", "q1", "a1"]
+    await desk.work(10)
+    assert [call for call in desk.backend.calls if "reset" in call] == ["commit keep=0 reset"] * 2
+    session = desk.backend.session(somebody())
+    assert [len(archive.messages) for archive in session.archives] == [2, 2] and len(session.live) == 2
+    past = await desk.store.local_past(somebody())
+    assert (past.prints, past.summary, past.resetting) == ((), "", False)
+
+
+async def test_a_repeated_reset_begins_one_epoch(desk: Desk) -> None:
+    await desk.say("q0")
+    deadline = Deadline(0.0, lambda: 0.0)
+    for _ in range(2):
+        await reset_session(somebody(), 1000, deadline, store=desk.store, worker=desk.worker)
+    assert (await desk.store.local_past(somebody())).epoch == 1
+
+
+async def test_a_session_left_by_a_dead_process_is_swept_at_the_start(desk: Desk) -> None:
+    await desk.say("q0", "a0")
+    await desk.work()
+    desk.clock.now += 10_000
+    await desk.store.sweep(lambda _: True)
+    await desk.work(5)
+    assert len(desk.backend.session(somebody()).archives) == 1

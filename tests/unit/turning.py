@@ -1,0 +1,62 @@
+"""Turns and identities for tests of the write path."""
+
+from app.core.commit_policy import CommitRules
+from app.core.identity import Identity, PeerRole, SessionKind, Tenant
+from app.core.reasons import Reason
+from app.core.turns import CapturedMessage, TextPart
+from app.ports import NewTurn
+from app.store.steps import WorkRules
+
+TIME = "2026-03-04T05:06:07.000Z"
+
+
+class FakeClock:
+    """Wall-clock seconds that pass when told to."""
+
+    def __init__(self) -> None:
+        self.now = 1_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def somebody(
+    session: str = "s1", *, account: str = "acme", user: str = "alice", kind: SessionKind = SessionKind.CHAT
+) -> Identity:
+    return Identity(Tenant(account, user), session, f"agent:main:{session}", "main", None, PeerRole.ASSISTANT, kind)
+
+
+def a_turn(
+    *texts: str,
+    who: Identity | None = None,
+    key: str | None = None,
+    fingerprint: str | None = None,
+    repeatable: bool = False,
+    tokens: int = 10,
+    token_budget: int = 1000,
+    remember: bool = False,
+    skipped: Reason | None = None,
+    prints: tuple[str, ...] | None = None,
+) -> NewTurn:
+    """A turn in which user and assistant say ``texts`` in turns."""
+    roles = ("user", "assistant")
+    messages = tuple(
+        CapturedMessage(roles[index % 2], (TextPart(text),), TIME)  # type: ignore[arg-type]
+        for index, text in enumerate(texts)
+    )
+    return NewTurn(
+        who=who or somebody(),
+        key=key,
+        fingerprint=fingerprint or "|".join(texts),
+        repeatable=repeatable,
+        messages=() if skipped else messages,
+        prints=texts if prints is None else prints,
+        tokens=tokens,
+        token_budget=token_budget,
+        remember=remember,
+        skipped=skipped,
+    )
+
+
+def work_rules(lease_s: float = 30.0, settle_s: float = 5.0, **commit: float) -> WorkRules:
+    return WorkRules(lease_s, settle_s, CommitRules(**commit))  # type: ignore[arg-type]
