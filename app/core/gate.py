@@ -15,7 +15,7 @@ THRESHOLD = 3
 EVIDENCE_CHARS = 40
 
 _ACTS = {Sign.SIDE_EFFECT, Sign.EXECUTION, Sign.HANDOVER}
-_BACKGROUND = {Sign.KNOWLEDGE, Sign.NARRATION, Sign.FEELING, Sign.CHAT, Sign.PAST_TALK}
+_BACKGROUND = {Sign.KNOWLEDGE, Sign.NARRATION, Sign.FEELING, Sign.CHAT, Sign.PAST_TALK, Sign.REMEMBER}
 """What an act that is asked for turns into mere background: "thanks! now deploy it"."""
 
 

@@ -42,7 +42,7 @@ SIDE_EFFECT = _words("""
     alert save store put place attach detach link unlink connect disconnect mount unmount pin unpin bookmark print scan
     sign log record track file design sketch draw turn crop trim rewrite transcribe upload stage unstage stash
     containerise containerize dockerise dockerize prune seed flush invalidate expose redirect route charge invoice bill
-    claim dispute donate hire recruit onboard offboard promote demote feed water vacuum charge mow heat cool clean
+    claim dispute donate hire recruit onboard offboard promote demote feed water vacuum charge mow heat clean
     hide unhide highlight freeze unfreeze sort group bold indent collapse expand inline minify obfuscate localise localize
     blacklist whitelist throttle pin vendor cut round shorten pad align center centre wrap stub""")
 
@@ -68,6 +68,9 @@ REWORDING = _words(
     "sum recap translate summarise summarize paraphrase rephrase reword proofread polish condense tldr tl;dr rewrite recap"
 )
 
+_CONVERSATION = re.compile(
+    r"\b(?:(?:last|previous|above|these|our) (?:\w+ )?(?:messages|replies|exchanges?|chat|conversation|discussion)|this (?:chat|conversation|discussion)|what we (?:\w+ )?(?:discussed|said|talked|covered|agreed)|we (?:just )?(?:discussed|talked about|covered|went over)|(?:discussion|conversation) (?:so far|above))\b"
+)
 EFFECTIVE_REWORDING = _words("rewrite polish condense")
 """Verbs that rework text only if their object says so: one rewrites a module too."""
 
@@ -178,6 +181,11 @@ _SPECIFIC_WHY = re.compile(
 _MEANING = re.compile(
     r"\b(?:mean|means|meaning|stand for|called|defined?|definition|usually|generally|typically|in general|normally)\b"
 )
+_OUGHT = re.compile(
+    r"^(?:the|every|all|each|our|this|that|these|those|its)(?: (?!developers|people|everyone|engineers|companies|programmers|students|kids|teams|men|women|government)[\w'-]+){1,6}? "
+    r"(?:should|must|has to|have to|needs? to|ought to)\b"
+)
+"""How a thing ought to behave, said of what is before us: "every link in the footer should open in a new tab"."""
 _TAGS = frozenset({"will you", "would you", "can you", "could you", "ok", "okay", "please", "alright", "won't you"})
 _DUE = re.compile(
     r"\b(?:needs?|has|have|ought|got|must|should|wants?|supposed|still)(?: still| also| now)?(?: to)? be (\w+)|\bneeds? (?:a |some )?(\w+ing)\b|\b(?:needs?|wants?) (\w+ed)\b|\b(?:get|have|want|need|like) (?:\w+ ){1,4}?(\w{3,}ed|sent|rewritten|rebuilt|done|written|set)\b"
@@ -190,7 +198,7 @@ _HELD_BACK = re.compile(
     r"\b(?:(?:don't|do not|no need to|never|not to) (?:\w+ )?(?:do|change|touch|deploy|fix|run|send|write|delete|edit|book|act|start|make|bother|worry|push|merge|reply|look|need|modify)\b[^.]{0,60}?(?:yet|anything|for now|now|today)|hold off|just (?:thinking|wondering|curious|venting|saying|sharing|asking|fyi)|no action|nothing to do|no need|never ?mind|forget (?:it|about)|not asking you to)\b"
 )
 _REMEMBER = re.compile(
-    r"^(?:(?:please|pls|just|also|and|so|ok|okay|hey|btw|can you|could you|always)[ ,]+)*(?:(?:remember|note|keep in mind|bear in mind|know|memori[sz]e|don't forget|make a (?:mental )?note|mental note|take note|for (?:the record|your information|future reference|context|next time)|fyi|just so you know|heads up|from now on|in future|in the future|going forward)\b(?! to\b)|(?:i want|i'd like|would like) you to (?:remember|know)|my (?:\w+ ){1,3}(?:is|are) )"
+    r"^(?:(?:please|pls|just|also|and|so|ok|okay|hey|btw|can you|could you|always)[ ,]+)*(?:(?:remember|note|keep in mind|bear in mind|know|memori[sz]e|don't forget|make a (?:mental )?note|mental note|take note|for (?:the record|your information|future reference|context|next time)|fyi|just so you know|heads up|from now on|in future|in the future|going forward)\b(?! to\b)|(?:i want|i'd like|would like) you to (?:remember|know))"
 )
 _REMIND = re.compile(
     r"\b(?:remind (?:me|us|him|her|them|everyone|\w+) (?:to|at|in|on|about|tomorrow|tonight|every|before|when|next|that|of|by|this|30|15|an)|set (?:a|an|the|me)|wake me)\b"
@@ -206,12 +214,13 @@ _AUX = _words("""
     is are was were has have had will would did does do can could should keeps kept failed fails works worked takes took
     looks look seems seem got gets sounds sucks rocks goes went came comes isn't aren't wasn't doesn't didn't won't can't
     passed passes broke breaks finished crashed hangs stopped stops needs runs ran feels matters means helps makes made""")
+_ADJECTIVES = _words("cool clean clear correct complete open close dim secure sort fine slow level narrow round even better lower")
 _DETERMINERS = _words("the a an my our your his her its their this these those all every each both some any it them me us him")
 _RELATIVE = _words(
     "that which what who why if whether how when where while because so until after before as and then once unless whatever but"
 )
 _NAMES_OBJECT = re.compile(
-    r"\b(?:hooks?|apis?|tools?|packages?|modules?|functions?|class(?:es)?|methods?|endpoints?|servic(?:e|es)|servers?|databases?|db|tables?|schemas?|columns?|quer(?:y|ies)|index(?:es)?|caches?|configs?|configuration|yaml|toml|json|scripts?|pipelines?|ci|cd|ci/cd|builds?|tests?|test suite|unit tests?|docker\w*|containers?|images?|pods?|clusters?|k8s|kubernetes|nginx|redis|postgres\w*|mysql|sqlite|mongo\w*|kafka|terraform|ansible|helm|sql|repos?|repository|repositories|branch(?:es)?|commits?|merges?|prs?|pull requests?|mrs?|issues?|tickets?|logs?|cron(?:job|tab)?s?|workers?|webhooks?|tokens?|secrets?|env(?:ironment)?|variables?|dependenc(?:y|ies)|versions?|releases?|deploy(?:s|ment|ments)?|staging|production|prod|migrations?|components?|buttons?|forms?|css|html|frontend|front-end|backend|back-end|codebase|code|typos?|regex\w*|login|signup|auth\w*|ssl|tls|certs?|certificates?|domains?|dns|firewall|ports?|proxy|vpn|router|wifi|wi-fi|plugins?|extensions?|dashboards?|spreadsheets?|csv|excel|workbooks?|pivot|formulas?|cells?|columns?|notebooks?|datasets?|dataframes?|scraper|crawler|app|apps|website|site|web ?page|homepage|navbar|modal|css|npm|pip|yarn|cargo|gradle|maven|webpack|vite|eslint|mypy|pytest|jest|git|github|gitlab|jira|linux|ubuntu|windows|macos|bash|shell|python|javascript|typescript|java|rust|golang|react|vue|django|flask|node(?:\.?js)?|s3|aws|gcp|azure|lambda|ec2|bucket|disk|cpu|memory|ram|gpu|ssh|http|url|urls|import|parser|compiler|linter|makefile|dockerfile|readme|changelog|docs|documentation|checkout|payments?|search|printer|laptop|sensor|thermostat|router|feature flag|flags?|thread|process|daemon|socket|queue|lock|model|embedding)\b"
+    r"\b(?:hooks?|apis?|tools?|packages?|modules?|functions?|class(?:es)?|methods?|endpoints?|servic(?:e|es)|servers?|databases?|db|tables?|schemas?|columns?|quer(?:y|ies)|index(?:es)?|caches?|configs?|configuration|yaml|toml|json|scripts?|pipelines?|ci|cd|ci/cd|builds?|tests?|test suite|unit tests?|docker\w*|containers?|images?|pods?|clusters?|k8s|kubernetes|nginx|redis|postgres\w*|mysql|sqlite|mongo\w*|kafka|terraform|ansible|helm|sql|repos?|repository|repositories|branch(?:es)?|commits?|merges?|prs?|pull requests?|mrs?|issues?|tickets?|logs?|cron(?:job|tab)?s?|workers?|webhooks?|tokens?|secrets?|env(?:ironment)?|variables?|dependenc(?:y|ies)|versions?|releases?|deploy(?:s|ment|ments)?|staging|production|prod|migrations?|components?|buttons?|forms?|footers?|headers?|sidebar|menus?|tabs?|links?|banner|icons?|tooltip|drop-?downs?|popups?|toolbar|layout|fonts?|widgets?|css|html|frontend|front-end|backend|back-end|codebase|code|typos?|regex\w*|login|signup|auth\w*|ssl|tls|certs?|certificates?|domains?|dns|firewall|ports?|proxy|vpn|router|wifi|wi-fi|plugins?|extensions?|dashboards?|spreadsheets?|csv|excel|workbooks?|pivot|formulas?|cells?|columns?|notebooks?|datasets?|dataframes?|scraper|crawler|app|apps|website|site|web ?page|homepage|navbar|modal|css|npm|pip|yarn|cargo|gradle|maven|webpack|vite|eslint|mypy|pytest|jest|git|github|gitlab|jira|linux|ubuntu|windows|macos|bash|shell|python|javascript|typescript|java|rust|golang|react|vue|django|flask|node(?:\.?js)?|s3|aws|gcp|azure|lambda|ec2|bucket|disk|cpu|memory|ram|gpu|ssh|http|url|urls|import|parser|compiler|linter|makefile|dockerfile|readme|changelog|docs|documentation|checkout|payments?|search|printer|laptop|sensor|thermostat|router|feature flag|flags?|thread|process|daemon|socket|queue|lock|model|embedding)\b"
 )
 _CODE_SHAPE = re.compile(
     r"``|`[^`\n]{1,120}`|\b[\w-]{1,60}\.(?:py|ts|tsx|js|jsx|mjs|go|rs|java|kt|rb|php|cs|cpp|cc|hpp|sh|sql|ya?ml|toml|json|ini|cfg|conf|env|md|txt|csv|xlsx?|docx?|pptx?|pdf|html?|css|scss|vue|ipynb|lock|log|tf|proto|xml|zip|tar|png|jpe?g|svg)\b"
@@ -252,10 +261,11 @@ def _about(text: str, asks: bool) -> Iterator[Found]:
     if match := _HANDOVER.search(text):
         yield Found(Sign.HANDOVER, match[0])
     about = _MEANING.search(text)
-    question = _ASKING.search(text) or _OPINION.search(text)
+    polite = _POLITE.search(text)
+    question = (None if polite and polite.start() < 16 else _ASKING.search(text)) or _OPINION.search(text)
     if question and _FAILURE.search(text) and _SPECIFIC_WHY.search(text) and not (about or _ABILITY.search(text)):
         yield Found(Sign.HANDOVER, question[0])
-    elif question or (asks and not _POLITE.search(text)):
+    elif question or (asks and not polite):
         yield Found(Sign.KNOWLEDGE, question[0] if question else text[-20:])
 
 
@@ -295,6 +305,8 @@ def _asked(clause: str, asks: bool) -> Iterator[Found]:
             after = _lead(words[index:]) + index
             if not _is_noun(words, after) and not _is_noun(words, start):
                 yield from _act(words[after:], polite=False)
+    if not asks and (match := _OUGHT.search(clause)):
+        yield Found(Sign.EXECUTION, match[0])
     for match in _DUE.finditer(clause):
         verb = base(next(group for group in match.groups() if group))
         if verb and not asks:
@@ -326,6 +338,9 @@ def _act(words: list[str], *, polite: bool) -> Iterator[Found]:
     rest = " ".join(words[1:])
     evidence = " ".join(words)
     if _GIVEN_OBJECT.match(rest):
+        yield Found(Sign.GIVEN_TEXT, evidence)
+        return
+    if verb in LOOKUP | {"put", "turn", "condense", "list", "write", "make", "collect"} and _CONVERSATION.search(rest):
         yield Found(Sign.GIVEN_TEXT, evidence)
         return
     if verb in REWORDING:

@@ -369,3 +369,100 @@ keep in mind that the staging password changes on Mondays
 听了一天的评审会，脑袋嗡嗡的
 """
 )
+
+FRESH_TASKS = _messages(
+    r"""
+The onboarding emails go out twice to everyone who signed up on mobile. Yours to fix.
+Would it be possible to get the floor plan as a DWG by Thursday?
+I keep getting "permission denied" when I publish the package; get it through for me.
+Two of the radiators report no data since Sunday, please find the cause.
+After the tests pass, tag v2.3.0 and write the changelog.
+New hire starts Monday: laptop, badge, mailbox. Take care of the lot.
+Every link in the footer should open in a new tab.
+Somebody left debug prints all over the importer. Clean them out.
+Can the weekly digest go out on Friday instead of Monday? Change it, please.
+Have a stab at making the parser twice as fast.
+What's eating the disk on build-02? Check and free at least 20 GB.
+I owe Marta 60 euros for dinner, send it to her.
+put everything from the whiteboard photo into tickets
+My talk is on Tuesday and I have no slides. Make ten from the paper in my drive.
+webpack 5 broke our svg imports, migrate the config
+Swap my Tuesday and Thursday shifts and let Ivo know.
+psql: error: connection to server at "db" failed: FATAL: password authentication failed\nWorked last week. Get it running again.
+Look up the opening hours of the town hall and book the first free slot.
+The PDF comes out empty on Windows. Reproduce it and write down the steps in the ticket.
+We promised the customer an export in XML. Build it, behind a flag.
+用户说支付成功了但订单还是待付款，你来处理
+周五之前把三季度的数据透视表做出来
+能把这个接口的响应时间压到 200 毫秒以内吗？
+日志里全是 connection reset，找找原因然后修掉
+我明天九点到机场，提前叫好车
+这个月的发票还差两张，催一下供应商
+希望列表页支持按时间倒序，今天能做完最好
+旧的活动页没人看了，下掉吧
+构建产物太大，想办法砍一半
+给新来的实习生写一份环境搭建文档
+客户要一份去年的对账单，下班前发过去
+帮我盯着这个商品，降到两百以下就下单
+有三个接口没有鉴权，都补上
+扫地机器人卡在沙发底下了，让它先停
+那台旧服务器可以关了，数据先备份
+把英文版的隐私政策也更新成一样的内容
+下周出差的行程和酒店都帮我弄好
+这条 SQL 跑了十分钟还没完，优化
+翻译文件里缺了二十多个 key，补全后提 PR
+报告第三页的图和数据对不上，核对后重新导出
+CI 上 lint 一直 fail，帮忙 fix 一下
+Please 把 README 里的安装步骤 update 成最新的
+"""
+)
+
+FRESH_NOT_TASKS = _messages(
+    r"""
+Got the invoice, thanks, all good on my side.
+How do you even pronounce nginx?
+We shipped it! Eleven months of work and nobody noticed the old site is gone.
+Are there any downsides to using UUIDs as primary keys?
+My colleague writes commit messages in verse, it's wonderful.
+I'm allergic to peanuts, in case you ever order food for me.
+So yesterday's outage was caused by a squirrel, no kidding.
+What made you suggest Postgres over MySQL the other day?
+To be fair, the new printer is much quieter than the old one.
+Cool, the certificate thing is sorted then.
+Could you tell me what "eventual consistency" is all about?
+If you had to choose, tabs or spaces?
+I read that the first bug was an actual moth.
+No rush at all, just wanted to say the report looked great.
+Put the last ten messages into one paragraph for me.
+Why are there so many JavaScript frameworks?
+I've moved to Bergen, new address is Torggata 4.
+Half the team is sick, the release is postponed, and it's snowing. What a Monday.
+That restaurant you booked was lovely, by the way.
+Which version of Python introduced pattern matching?
+How would you say "the build failed, please check the logs" in Italian?
+I used to run my own mail server. Never again.
+Do servers dream of electric sheep?
+收到，等你部署完我再看
+我司的接口文档写得真烂，看得头疼
+缓存穿透和缓存雪崩有啥不一样
+刚面完试，问了一堆 redis 的问题，答得一般
+这个功能上周就上线了，效果还行
+你上回推荐的那个监控工具叫啥
+记一下，我们组的站会是每天十点
+为什么重启能解决大部分问题？
+同事离职前把文档全写完了，真是好人
+代码写多了会不会手腕疼
+把咱们今天讨论的重点列几条
+“删除”的英文怎么说？
+今天没写代码，光开会了
+我儿子第一次自己写了个网页，激动
+如果没有互联网，程序员会去干嘛
+终于把房子装修完了，下周搬家
+一般项目什么时候该拆微服务？
+嗯，测试的结果我看到了，挺好的
+北京明天会下雨吗，随便问问
+我的车是辆白色的旧高尔夫
+the demo 很成功，客户 very happy
+GraphQL 和 REST 你更喜欢哪个？
+"""
+)
