@@ -1,0 +1,136 @@
+"""`transform` over a backend of 30 ms: the median of the engine, and of the whole service over HTTP on this machine.
+
+    python -m benchmarks.transform
+
+Exits 1 when the engine's median is 34 ms or more. The backend sleeps and answers with 24 memories and 12 experiences of
+ordinary length; every message is a new one, so nothing comes from the cache.
+"""
+
+import asyncio
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import uvicorn
+
+from app.core.deadline import Deadline
+from app.core.hits import Hit
+from app.core.identity import Identity, PeerRole, Tenant
+from app.core.trace import RecallTrace
+from app.engine.recall import RecallEngine
+from app.engine.results import AssembleInput
+from app.engine.searches import Searches
+from app.factory import create_app
+from app.ports import BackendHealth, Target
+from app.settings import Settings
+
+BACKEND_S, LIMIT_MS, ROUNDS, WARM_UP = 0.030, 34.0, 200, 20
+HOME = "viking://user/alice/memories"
+ME = Identity(Tenant("acme", "alice"), "bench", None, "main", None, PeerRole.ASSISTANT)
+LESSON = (
+    "## Situation\n- Case {n}\n\n## Approach\n" + "- Do one thing after another\n" * 6 + "\n## Reflect\n- Never {n}"
+)
+
+
+class SlowBackend:
+    """Answers every search after 30 ms, as a local OpenViking with an embedding model does."""
+
+    name = "slow"
+
+    async def find(self, _who: Identity, _query: str, target: Target, limit: int, _deadline: Deadline) -> list[Hit]:
+        await asyncio.sleep(BACKEND_S)
+        if target is Target.EXPERIENCES:
+            return [_hit("experiences", n, LESSON.format(n=n)) for n in range(limit)]
+        words = "some words 和一些字 " * 12
+        return [_hit("entities", n, f"Fact {n} about the project: {words}") for n in range(limit)]
+
+    async def health(self, _deadline: Deadline) -> BackendHealth:
+        return BackendHealth(True, "sleeps")
+
+    async def aclose(self) -> None:
+        return
+
+
+class _NoTraces:
+    def record(self, _trace: RecallTrace) -> None:
+        return
+
+
+def _hit(category: str, number: int, text: str) -> Hit:
+    return Hit(f"{HOME}/{category}/{number}.md", text, 0.95 - number / 200, category=category)
+
+
+def question(number: int) -> str:
+    """A task of ordinary length, no two the same."""
+    return f"Please fix the failing import test {number} in src/import_{number}.py, 它在夜里超时 and retry it twice."
+
+
+async def median_ms(work: Callable[[int], Awaitable[Any]]) -> float:
+    """The median of `ROUNDS` runs, after a warm-up."""
+    times = []
+    for number in range(WARM_UP + ROUNDS):
+        began = time.perf_counter()
+        await work(number)
+        times.append(time.perf_counter() - began)
+    return statistics.median(times[WARM_UP:]) * 1000
+
+
+async def engine_ms(backend: SlowBackend) -> float:
+    """The use case alone."""
+    settings = Settings(_env_file=None, experience={"enabled": True})
+    engine = RecallEngine(settings, Searches(backend, cache_ms=15_000), _NoTraces())  # type: ignore[arg-type]
+
+    async def recall(number: int) -> None:
+        asked = AssembleInput(({"role": "user", "content": question(number)},), None, 128_000)
+        answer = await engine.transform(ME, asked, Deadline.after_ms(5_000))
+        assert answer.assembled
+
+    return await median_ms(recall)
+
+
+async def service_ms(backend: SlowBackend, directory: Path) -> float:
+    """The running service, asked by a client with one connection; store and traces included."""
+    settings = Settings(_env_file=None, data_dir=directory, log_level="error", experience={"enabled": True})
+    app = create_app(settings, backend=backend)  # type: ignore[arg-type]
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, lifespan="on"))
+    serving = asyncio.create_task(server.serve())
+    while not server.started:  # noqa: ASYNC110 (uvicorn has no event for it)
+        await asyncio.sleep(0.01)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False) as client:
+
+        async def recall(number: int) -> None:
+            body = {
+                "sessionId": "bench",
+                "agentId": "main",
+                "messages": [{"role": "user", "content": question(number)}],
+            }
+            answer = await client.post("/assemble", json=body)
+            assert answer.json()["status"] == "assembled", answer.text
+
+        found = await median_ms(recall)
+    server.should_exit = True
+    await serving
+    return found
+
+
+async def main() -> int:
+    """Print the table and say whether the promise holds."""
+    backend = SlowBackend()
+    own = await median_ms(lambda _: backend.find(ME, "q", Target.MEMORIES, 24, Deadline.after_ms(5_000)))
+    with tempfile.TemporaryDirectory() as directory:
+        rows = {"transform": await engine_ms(backend), "POST /assemble": await service_ms(backend, Path(directory))}
+    print(f"{'':<16}{'median ms':>10}{'x backend':>11}{'beyond it':>11}")
+    print(f"{'backend alone':<16}{own:>10.2f}{1:>11.3f}{0:>11.2f}")
+    for name, found in rows.items():
+        print(f"{name:<16}{found:>10.2f}{found / own:>11.3f}{found - own:>11.2f}")
+    return 0 if rows["transform"] < LIMIT_MS else 1
+
+
+if __name__ == "__main__":
+    sys.exit(asyncio.run(main()))
