@@ -101,10 +101,12 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 def clean_user_text(text: str) -> str:
     """What a person wrote, without injected blocks and host noise; empty when the host said it all."""
-    text = _without_internal(strip_blocks(storable(text)))
+    text = storable(text)
+    stamp = _TIMESTAMP.match(text)  # a host stamps the line on which an injected block begins, too
+    text = _without_internal(strip_blocks(text[stamp.end() :] if stamp else text))
     trailing = _TRAILING_CONTEXT.search(text)
     text = text[: trailing.start()] if trailing else text
-    text = _peeled(text)
+    text = _peeled(text, stamped=stamp is not None)
     return "" if text.startswith(_HOST_PROMPTS) or _is_placeholder(text) else text
 
 
@@ -168,9 +170,9 @@ def _without_internal(text: str) -> str:
 # --- What hosts put in front -----------------------------------------------------------------------------------------
 
 
-def _peeled(text: str) -> str:
+def _peeled(text: str, *, stamped: bool) -> str:
     """``text`` without the host's decoration at its start, layer by layer, and the ends that belong to a layer."""
-    position, end, stamped = 0, len(text), False
+    position, end = 0, len(text)
     for _ in range(_MAX_LAYERS):
         start = _after_blank_lines(text, position, end)
         timestamp = None if stamped else _TIMESTAMP.match(text, start, end)

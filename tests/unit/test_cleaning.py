@@ -82,6 +82,7 @@ def test_what_a_person_wrote_stays(text: str):
         put_before(BLOCK, INFO),
         put_before(BLOCK, STAMP),
         INFO + put_before(BLOCK, STAMP),
+        STAMP + put_before(BLOCK, ""),
     ],
 )  # fmt: skip
 def test_what_a_host_puts_in_front_goes(front: str, text: str):
