@@ -109,6 +109,7 @@ _POLITE = re.compile(
     r"|\byour (?:job|task|goal|mission) (?:is|will be) to\b|\b(?:the )?(?:goal|task|todo|plan|ask) is to\b|\bi was hoping you\b|\b(?:next|last|remaining|first|final) (?:step|thing|job|item|task|bit) is(?: to)?\b|\b(?:can|could|may) (?:i|we)(?= (?:get|have)\b))"
     r"(?: (?:please|kindly|also|just|quickly|maybe|possibly|perhaps|help me|help us|go ahead and|try to|now|then|to|pls|quick|again|go|all|get someone to|first|either|at least|help))*"
 )
+_LATIN = re.compile(r"[a-z]{2}")
 _CJK = re.compile(r"[\u3400-\u9fff]")
 _YOU = (
     "can ",
@@ -219,16 +220,37 @@ _DETERMINERS = _words("the a an my our your his her its their this these those a
 _RELATIVE = _words(
     "that which what who why if whether how when where while because so until after before as and then once unless whatever but"
 )
-_NAMES_OBJECT = re.compile(
-    r"\b(?:hooks?|apis?|tools?|packages?|modules?|functions?|class(?:es)?|methods?|endpoints?|servic(?:e|es)|servers?|databases?|db|tables?|schemas?|columns?|quer(?:y|ies)|index(?:es)?|caches?|configs?|configuration|yaml|toml|json|scripts?|pipelines?|ci|cd|ci/cd|builds?|tests?|test suite|unit tests?|docker\w*|containers?|images?|pods?|clusters?|k8s|kubernetes|nginx|redis|postgres\w*|mysql|sqlite|mongo\w*|kafka|terraform|ansible|helm|sql|repos?|repository|repositories|branch(?:es)?|commits?|merges?|prs?|pull requests?|mrs?|issues?|tickets?|logs?|cron(?:job|tab)?s?|workers?|webhooks?|tokens?|secrets?|env(?:ironment)?|variables?|dependenc(?:y|ies)|versions?|releases?|deploy(?:s|ment|ments)?|staging|production|prod|migrations?|components?|buttons?|forms?|footers?|headers?|sidebar|menus?|tabs?|links?|banner|icons?|tooltip|drop-?downs?|popups?|toolbar|layout|fonts?|widgets?|css|html|frontend|front-end|backend|back-end|codebase|code|typos?|regex\w*|login|signup|auth\w*|ssl|tls|certs?|certificates?|domains?|dns|firewall|ports?|proxy|vpn|router|wifi|wi-fi|plugins?|extensions?|dashboards?|spreadsheets?|csv|excel|workbooks?|pivot|formulas?|cells?|columns?|notebooks?|datasets?|dataframes?|scraper|crawler|app|apps|website|site|web ?page|homepage|navbar|modal|css|npm|pip|yarn|cargo|gradle|maven|webpack|vite|eslint|mypy|pytest|jest|git|github|gitlab|jira|linux|ubuntu|windows|macos|bash|shell|python|javascript|typescript|java|rust|golang|react|vue|django|flask|node(?:\.?js)?|s3|aws|gcp|azure|lambda|ec2|bucket|disk|cpu|memory|ram|gpu|ssh|http|url|urls|import|parser|compiler|linter|makefile|dockerfile|readme|changelog|docs|documentation|checkout|payments?|search|printer|laptop|sensor|thermostat|router|feature flag|flags?|thread|process|daemon|socket|queue|lock|model|embedding)\b"
-)
+OBJECT_WORDS = _words("""
+    docker dockerfile docker-compose postgres postgresql mongo mongodb regex regexp auth oauth authentication webpage
+    ansible api app aws azure back-end backend banner bash branch branches bucket build button cache cargo cd cell
+    cert certificate changelog checkout ci ci/cd class classes cluster code codebase column commit compiler
+    component config configuration container cpu crawler cron cronjob crontab css csv daemon dashboard database
+    dataframe dataset db dependencies dependency deploy deployment disk django dns dockerfile docs documentation
+    domain drop-down dropdown ec2 embedding endpoint env environment eslint excel extension firewall flag flask font
+    footer form formula front-end frontend function gcp git github gitlab golang gpu gradle header helm homepage
+    hook html http icon image import index indexes issue java javascript jest jira json k8s kafka kubernetes lambda
+    laptop layout link linter linux lock log login macos makefile maven memory menu merge method migration modal
+    model module mr mypy mysql navbar nginx node node\.?js notebook npm package parser payment pip pipeline pivot
+    plugin pod popup port pr printer process prod production proxy pytest python queries query queue ram react
+    readme redis release repo repositories repository router rust s3 schema scraper script search secret sensor
+    server service shell sidebar signup site socket spreadsheet sql sqlite ssh ssl staging tab table terraform test
+    thermostat thread ticket tls token toml tool toolbar tooltip typescript typo ubuntu url variable version vite
+    vpn vue webhook webpack website wi-fi widget wifi windows workbook worker yaml yarn""")
+_WORD = re.compile(r"[a-z][a-z0-9+./-]*[a-z0-9]")
 _CODE_SHAPE = re.compile(
     r"``|`[^`\n]{1,120}`|\b[\w-]{1,60}\.(?:py|ts|tsx|js|jsx|mjs|go|rs|java|kt|rb|php|cs|cpp|cc|hpp|sh|sql|ya?ml|toml|json|ini|cfg|conf|env|md|txt|csv|xlsx?|docx?|pptx?|pdf|html?|css|scss|vue|ipynb|lock|log|tf|proto|xml|zip|tar|png|jpe?g|svg)\b"
     r"|(?:^|\s)[~.]{0,2}/[\w.-]{1,60}(?:/[\w.-]{1,60}){0,12}|\b[\w-]{1,60}/[\w.-]{1,60}/[\w./-]{1,120}|\b[a-z]\w{0,60}_\w{1,60}\b|\b\w{1,60}\(\)|(?:^|\s)--?[a-z][\w-]{2,30}|(?:^|\s)#\d{1,6}\b|\b[a-z]{2,8}-\d{2,6}\b|\b\w{1,40}(?:error|exception)\b|https?://"
 )
-_THINGS = re.compile(
-    r"\b(?:meetings?|calendars?|appointments?|invoices?|flights?|hotels?|tables?|reservations?|bookings?|restaurants?|tickets?|trains?|bus|taxi|uber|emails?|letters?|contracts?|nda|slides|presentations?|decks?|reports?|doc|docs?|documents?|lists?|playlists?|lights?|lamps?|heating|thermostat|alarms?|timers?|reminders?|orders?|packages?|parcels?|subscriptions?|memberships?|rent|bills?|tax(?:es)?|visas?|passports?|forms?|photos?|folders?|videos?|thumbnails?|agendas?|itinerar(?:y|ies)|budgets?|expenses?|receipts?|payments?|payroll|accounts?|room|rooms|seats?|cars?|rental|doctor|dentist|vet|plumber|groceries|shopping|slot|standup|sync|interviews?|candidates?|resume|cv|cover letter|proposals?|quotes?|estimates?|memo|minutes|newsletter|blog post|post|tweet|flyer|poster|logo|mockup|wireframe|template|survey|questionnaire|chart|graph|diagram|timeline|roadmap|backlog|checklist|schedule|plan|notes|inventory|stock|prices?|numbers|figures|sales|revenue|customers?|clients?|leads?|suppliers?|vendors?|contacts?|shipments?|delivery|deliveries|door|garage|blinds|vacuum|oven|camera|song|music|volume|temperature|tv)\b"
-)  # fmt: skip
+THING_WORDS = _words("""
+    account agenda alarm appointment backlog bill blinds booking budget bus calendar camera candidate car chart
+    checklist client contact contract customer cv deck deliveries delivery dentist diagram doc doctor document door
+    email estimate expense figures flight flyer folder form garage graph groceries heating hotel interview inventory
+    invoice itineraries itinerary lamp lead letter light list logo meeting membership memo minutes mockup music nda
+    newsletter notes numbers order oven package parcel passport payment payroll photo plan playlist plumber post
+    poster presentation price proposal questionnaire quote receipt reminder rent rental report reservation
+    restaurant resume revenue roadmap room sales schedule seat shipment shopping slides slot song standup stock
+    subscription supplier survey sync table tax taxes taxi temperature template thermostat thumbnail ticket timeline
+    timer train tv tweet uber vacuum vendor vet video visa volume wireframe""")
 
 
 _NO_TERSE = {Sign.SIDE_EFFECT, Sign.EXECUTION, Sign.KNOWLEDGE, Sign.GIVEN_TEXT, Sign.CHAT, Sign.PAST_TALK}
@@ -236,6 +258,8 @@ _NO_TERSE = {Sign.SIDE_EFFECT, Sign.EXECUTION, Sign.KNOWLEDGE, Sign.GIVEN_TEXT, 
 
 def read(sentence: Sentence) -> Iterator[Found]:
     """The signs in the English of one sentence."""
+    if not _LATIN.search(sentence.text):
+        return
     text = sentence.text
     asks = sentence.asks and sentence.clauses[-1] not in _TAGS
     found = [*_about(text, asks), *(item for clause in sentence.clauses for item in _asked(clause, asks))]
@@ -246,10 +270,18 @@ def read(sentence: Sentence) -> Iterator[Found]:
 
 def objects(text: str) -> Iterator[Found]:
     """Things named anywhere: engineering objects, everyday objects, failures, experience. ``text`` is lower case."""
-    for sign, pattern in ((Sign.OBJECT, _CODE_SHAPE), (Sign.OBJECT, _NAMES_OBJECT), (Sign.FAILURE, _FAILURE),
-                          (Sign.EXPERIENCE, _EXPERIENCE), (Sign.THING, _THINGS)):  # fmt: skip
+    words = _WORD.findall(text)
+    for sign, shown in ((Sign.OBJECT, _named(words, OBJECT_WORDS)), (Sign.THING, _named(words, THING_WORDS))):
+        if shown:
+            yield Found(sign, shown)
+    for sign, pattern in ((Sign.OBJECT, _CODE_SHAPE), (Sign.FAILURE, _FAILURE), (Sign.EXPERIENCE, _EXPERIENCE)):
         if match := pattern.search(text):
             yield Found(sign, match[0].strip())
+
+
+def _named(words: list[str], names: frozenset[str]) -> str | None:
+    """The first of ``words`` that is one of ``names``, in the singular or with an s."""
+    return next((word for word in words if word in names or (word[-1] == "s" and word[:-1] in names)), None)
 
 
 def _about(text: str, asks: bool) -> Iterator[Found]:
@@ -318,9 +350,9 @@ def _asked(clause: str, asks: bool) -> Iterator[Found]:
 
 def _terse(clause: str) -> Iterator[Found]:
     """A request without a verb: "logo bigger on mobile, please"."""
-    if thing := _THINGS.search(clause) or _NAMES_OBJECT.search(clause) or _CODE_SHAPE.search(clause):
+    if thing := _named(_WORD.findall(clause), THING_WORDS | OBJECT_WORDS):
         yield Found(Sign.LOOKUP, clause)
-        yield Found(Sign.THING, thing[0])
+        yield Found(Sign.THING, thing)
     yield Found(Sign.ADDRESSED, clause[-EVIDENCE:])
 
 

@@ -64,6 +64,9 @@ HEAD_CHARS, TAIL_CHARS = 2400, 1600
 """How much of a long message is read. A request stands before or after what was pasted with it, not in the middle."""
 
 HEAD_SENTENCES, TAIL_SENTENCES = 24, 16
+MAX_SENTENCE_CHARS = 400
+"""A longer one is no sentence but data; its head shows what it is."""
+
 
 _FENCE = re.compile(r"```[^`]{0,4000}(?:```|\Z)")
 _QUOTED = re.compile(r"\"[^\"\n]{2,400}\"|“[^”\n]{1,400}”|「[^」\n]{1,400}」|『[^』\n]{1,400}』|‘[^’\n]{2,400}’")
@@ -104,6 +107,6 @@ def sentences(text: str) -> Iterator[Sentence]:
     if len(pairs) > HEAD_SENTENCES + TAIL_SENTENCES:
         pairs = pairs[:HEAD_SENTENCES] + pairs[-TAIL_SENTENCES:]
     for body, end in pairs:
-        clauses = tuple(clause for part in _CLAUSE_END.split(body) if (clause := part.strip(" ,.*>#|~\t")))
+        clauses = tuple(clause for part in _CLAUSE_END.split(body[:MAX_SENTENCE_CHARS]) if (clause := part.strip(" ,.*>#|~\t")))
         if clauses:
             yield Sentence(clauses, "?" in end)

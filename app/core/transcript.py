@@ -18,7 +18,7 @@ REPLY_ASSIST = wrap_assist(
 )
 """Put in front of the latest user message when it is a transcript; never stored, stripped like the block."""
 
-MAX_LINES, MAX_LINE_CHARS = 400, 400
+MAX_LINES, MAX_LINE_CHARS = 120, 300
 """How much is read: a conversation shows itself in its first lines."""
 
 MIN_SPEAKERS, MAX_SPEAKERS, MIN_TURNS, MIN_CHARS = 2, 30, 3, 24
@@ -103,7 +103,7 @@ def is_transcript(text: str) -> bool:
     """True for pasted talk of two or more speakers in any export format, with or without a line of request above it.
 
     False for code, configuration, logs, lists, rosters, letters, stories with reported speech and questions about a
-    transcript. Reads at most 400 lines.
+    transcript. Reads at most 120 lines.
     """
     lines = _lines(text)
     if len(lines) < MIN_TURNS:
