@@ -24,6 +24,7 @@ from app.core.turns import CapturedMessage
 from app.embedded.documents import EXPERIENCES_REALM, OWN_REALM, peer_realm
 from app.embedded.embedders import Embedder, EmbedderError, make_embedder
 from app.embedded.layout import LockTimeout, make_private_dir
+from app.embedded.search import MAX_CANDIDATES
 from app.embedded.space import SessionUnknown, UserSpace
 from app.ports import (
     Appended,
@@ -83,7 +84,7 @@ class EmbeddedBackend:
             return []
         own = list(dict.fromkeys((OWN_REALM, peer_realm(who.actor_peer))))
         realms = [EXPERIENCES_REALM] if target is Target.EXPERIENCES else own
-        wanted = limit * self._settings.search.candidates
+        wanted = min(limit * self._settings.search.candidates, MAX_CANDIDATES)
         words: dict[int, float] = {}
         vectors: dict[int, float] = {}
 

@@ -35,6 +35,10 @@ EXCERPT_SHARE = 0.6
 """A turn joins only with at least this share of the best one's score."""
 LONG_TURN_CHARS = 400
 """From here on a record taken from a turn stands for the turn."""
+VARIED = 40
+"""How many of the best are put into a varied order; the work grows with the square of it."""
+MAX_CANDIDATES = 400
+"""Most candidates of each search, whatever the limit."""
 RANK_STEP = 0.03
 """Log-odds between one hit's score and the next one's."""
 VECTOR_CONFIDENCE = 0.6
@@ -78,7 +82,7 @@ def hits(
     floor = 0.0 if settings.merge == "weighted" else DECAY_FLOOR
     aged = [_Scored(s.chunk, s.score * _decay(s.document, now, settings.half_life_days, floor)) for s in merged]
     order = _without_doubles(sorted(aged, key=lambda s: (-s.score, s.document.uri)))
-    varied = _varied(order[: 2 * limit], settings.mmr_lambda, limit)
+    varied = [*_varied(order[:VARIED], settings.mmr_lambda), *order[VARIED:MAX_CANDIDATES]]
     excerpts = _excerpts(varied)[:limit]
     top = _log_odds(_confidence(query, [_said(turns) for turns in excerpts[:10]], semantic=bool(vectors)))
     return [_hit(turns, _logistic(top - RANK_STEP * rank)) for rank, turns in enumerate(excerpts)]
@@ -163,17 +167,17 @@ def _replaces(record: Document, turn: Document) -> bool:
     return len(turn.text) > LONG_TURN_CHARS or len(record.text) >= 0.9 * len(turn.text)
 
 
-def _varied(order: Sequence[_Scored], mmr_lambda: float, limit: int) -> list[_Scored]:
+def _varied(order: Sequence[_Scored], mmr_lambda: float) -> list[_Scored]:
     """Maximal marginal relevance (seed; Carbonell & Goldstein, 1998) over the words of the texts."""
     if mmr_lambda >= 1 or len(order) < 3:
-        return list(order[:limit])
+        return list(order)
     best = order[0].score or 1.0
     said = [token_set(s.document.text) for s in order]
     value = [mmr_lambda * s.score / best for s in order]
     nearest = [0.0] * len(order)
     left = list(range(len(order)))
     chosen: list[_Scored] = []
-    while left and len(chosen) < limit:
+    while left:
         pick = max(left, key=lambda i: (value[i] - (1 - mmr_lambda) * nearest[i], -i))
         left.remove(pick)
         chosen.append(order[pick])
