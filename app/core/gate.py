@@ -13,6 +13,8 @@ from app.core.gate_signs import Found, Sentence, Sign, own_words, sample, senten
 
 THRESHOLD = 3
 EVIDENCE_CHARS = 40
+OBJECT_CHARS = 1200
+"""How far things are looked for; a long paste names them early."""
 
 _ACTS = {Sign.SIDE_EFFECT, Sign.EXECUTION, Sign.HANDOVER}
 _BACKGROUND = {Sign.KNOWLEDGE, Sign.NARRATION, Sign.FEELING, Sign.CHAT, Sign.PAST_TALK, Sign.REMEMBER}
@@ -43,9 +45,9 @@ class GateScore:
 
 def judge_task(text: str) -> GateScore:
     """Score the latest user message by the table in `gate_signs`. Reads at most 4000 characters of it."""
-    own = own_words(sample(text))
+    own = own_words(sample(text).lower())
     found = [item for sentence in sentences(own) for item in _own_voice(_signs(sentence))]
-    own = own.lower()
+    own = own[:OBJECT_CHARS]
     found += gate_english.objects(own)
     if gate_chinese.speaks_chinese(own):
         found += gate_chinese.objects(own)
@@ -71,6 +73,8 @@ def _score(found: Iterable[Found]) -> GateScore:
     best: dict[Sign, Found] = {}
     for item in found:
         best.setdefault(item.sign, item)
+    if not best.keys() & (_ACTS | {Sign.REQUEST, Sign.LOOKUP}):
+        best.pop(Sign.THING, None)
     if best.keys() & _ACTS:
         for sign in _BACKGROUND | ({Sign.STORY} if Sign.ADDRESSED in best else set()):
             best.pop(sign, None)

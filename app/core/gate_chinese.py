@@ -53,7 +53,7 @@ _NO_ACT = re.compile(
     r"开心|开会|开始|开玩笑|开森|跑步|跑路|改天|改需求|发现|发烧|发呆|发愁|加油|加班|装修|关于|关系|传说|算了|算是|算不|找不|合适|合理|合同|存在|订单|设计|设备|画面|退休|填空|"
     r"[写改删跑查做测调](?:得|到|代码的|了)|拉肚子|爬山|换季|补课|推荐|推测|查重|买房|买车|加起来|建议|修养|发生|设想|关注|关心|装作|打算|锁定|传统|画风|存款|测试了|停电|调休|换句话"
 )
-_NOMINAL = re.compile(r"[的得]|是(?!否|不是)|时候?|之后|以后|很|真|太|挺|流程|方案|经验|工程师|团队|部门")
+_NOMINAL = re.compile(r"[的得]|失败|成功|出错|报错|中(?![文英])|后|前(?!端)|是(?!否|不是)|时候?|之后|以后|很|真|太|挺|流程|方案|经验|工程师|团队|部门")
 """After the verb: it was a noun. 部署的事, 测试时, 迁移方案."""
 _NOUN_FIRST = re.compile(_any(_SIDE_EFFECT_WORDS + _EXECUTION_WORDS) + "(?:的|得)")
 _FINISHED = re.compile(
@@ -273,7 +273,7 @@ def _act(clause: str, body: str, asked: bool) -> Iterator[Found]:
         if asked or ba or wish or _SOFT_ACT.search(clause) or (match.start() == 0 and not _STATE.search(clause)):
             yield Found(Sign.SIDE_EFFECT, clause)
             yield Found(Sign.REQUEST, match[0])
-    elif match := _SOFT_ACT.search(clause) or _FINISHED.search(clause) or _URGED.search(clause):
+    elif match := _SOFT_ACT.search(clause) or _FINISHED.search(clause[-12:]) or _URGED.search(clause):
         yield Found(Sign.EXECUTION, clause)
         yield Found(Sign.REQUEST, match[0])
     elif (asked or wish) and (match := _THING.search(scope)):

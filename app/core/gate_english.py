@@ -168,16 +168,17 @@ _EXPERIENCE = re.compile(
     r"\b(?:best practices?|lessons?(?: learned)?|pitfalls?|gotchas?|avoid(?:ing)?|last time this|common mistakes?|same (?:mistake|trap) as|past experience)\b"
 )
 _FAILURE = re.compile(
-    r"(?<!no )(?<!any )(?<!zero )(?<!without )\b(?:errors?|exceptions?|cut off|stale|outdated|out of date|misaligned|misspell?ed|overlap(?:s|ping)?|flicker(?:s|ing)|unreadable|fail(?:s|ed|ing|ure|ures)?|crash(?:es|ed|ing)?|broken?|breaks|broke|breaking|traceback|stack ?trace|time[sd]?[ -]?out|timing out|timeouts?|hangs|hanging|hung|stuck|freez(?:es|ing)|frozen|"
+    r"\b(?<!no )(?<!any )(?<!zero )(?<!without )(?:errors?|exceptions?|cut off|stale|outdated|out of date|misaligned|misspell?ed|overlap(?:s|ping)?|flicker(?:s|ing)|unreadable|fail(?:s|ed|ing|ure|ures)?|crash(?:es|ed|ing)?|broken?|breaks|broke|breaking|traceback|stack ?trace|time[sd]?[ -]?out|timing out|timeouts?|hangs|hanging|hung|stuck|freez(?:es|ing)|frozen|"
     r"[45]\d\d(?= |$|s\b)|not (?:working|loading|starting|responding|showing|syncing|opening|building|compiling|connecting|sending|charging|turning|found|printing|updating|triggering|firing)|(?:doesn|don|didn|won|can|isn|aren|wasn|couldn|hasn|haven)'t (?:\w+ ){0,2}?(?:work|start|open|load|connect|log|run|build|compile|send|show|sync|respond|boot|install|save|update|print|match|find|get|access|go|come|arrive|arrived|turn|add|play|render|display|reach|trigger|fire|see|sent|received|working|loading|running)\w*|"
     r"cannot|unable to|segfaults?|oom|out of memory|panics?|deadlocks?|leak(?:s|ing|ed)?|regressions?|regressed|corrupt(?:ed)?|missing|wrong|incorrect\w*|bugs?|buggy|denied|refused|undefined|null pointer|npe|nan|flaky|slow(?:ly)?|slower(?! than)|laggy|unreachable|offline|down|stopped|stops|no longer|overdue|duplicated?|duplicates|disconnect(?:s|ed|ing)|garbled|blank|unresponsive|rejected|bounced|bouncing|expired|off by|mismatch(?:es|ed)?|spik(?:e|es|ing|ed)|dropped|drops|vanished|disappeared|gone|acting up|weird|throws?|throwing|thrown|outage|incident|double[- ](?:booked|charged)|overcharged|at 100%)\b"
 )
 _HANDOVER = re.compile(
-    r"\b(?:over to you|all yours|it's yours|yours to (?:fix|handle|finish)|take it from here|leave (?:it|this|that|them|the rest) (?:to|with) you|(?:it|this|that|one)'s on you|in your hands|be my guest and|your turn|anything (?:you|we|anyone) can do|do (?:something|anything) about|need (?:it|this|that|them) (?:working|fixed|up|running|back|done|sorted|gone|resolved|ready|live|online)|take a look|have a look|look into|look at (?:it|this|that|what)|figure (?:it|this|that) out|find out|get to the bottom|sort (?:it|this|that) out|deal with (?:it|this)|do something about|"
+    r"\b(?:over to you|all yours|it's yours|yours to (?:fix|handle|finish)|take it from here|leave (?:it|this|that|them|the rest) (?:to|with) you|(?:it|this|that|one)'s on you|in your hands|same (?:thing|again|procedure|treatment|change|fix|here) (?:for|on|in|with|to)|ditto for|likewise for|be my guest and|your turn|anything (?:you|we|anyone) can do|do (?:something|anything) about|need (?:it|this|that|them) (?:working|fixed|up|running|back|done|sorted|gone|resolved|ready|live|online)|take a look|have a look|look into|look at (?:it|this|that|what)|figure (?:it|this|that) out|find out|get to the bottom|sort (?:it|this|that) out|deal with (?:it|this)|do something about|"
     r"needs? (?:a fix|fixing|your help|attention|to work|looking)|need (?:this|it|that|help)|please (?:help|advise)|help(?: me| us)? (?:with|please|debug|fix|figure)|any (?:fix|ideas what|idea what's|idea why)|what's (?:wrong|going on|broken)|what is (?:wrong|going on)|what went wrong|what happened (?:to|with)|can you help|could you help|help!|fix (?:it|this|that|please))\b"
 )
 _SPECIFIC_WHY = re.compile(
-    r"\b(?:why|what's|what is|how come|where|what)\b(?: \w+){0,4}? (?:the|my|our|this|these|that|their|his|her|it|we|i)\b"
+    r"\b(?:(?:why|how come|where|since when)\b(?: [\w']+){0,4}? (?:the|my|our|this|these|that|their|his|her|it|we|i)\b"
+    r"|what(?:'s| is| was| are| could be)? (?:\w+ )?(?:wrong|causing|making|eating|breaking|blocking|happening|going on|up with|broken|behind|slowing|killing))"
 )
 _MEANING = re.compile(
     r"\b(?:mean|means|meaning|stand for|called|defined?|definition|usually|generally|typically|in general|normally)\b"
@@ -199,7 +200,7 @@ _HELD_BACK = re.compile(
     r"\b(?:(?:don't|do not|no need to|never|not to) (?:\w+ )?(?:do|change|touch|deploy|fix|run|send|write|delete|edit|book|act|start|make|bother|worry|push|merge|reply|look|need|modify)\b[^.]{0,60}?(?:yet|anything|for now|now|today)|hold off|just (?:thinking|wondering|curious|venting|saying|sharing|asking|fyi)|no action|nothing to do|no need|never ?mind|forget (?:it|about)|not asking you to)\b"
 )
 _REMEMBER = re.compile(
-    r"^(?:(?:please|pls|just|also|and|so|ok|okay|hey|btw|can you|could you|always)[ ,]+)*(?:(?:remember|note|keep in mind|bear in mind|know|memori[sz]e|don't forget|make a (?:mental )?note|mental note|take note|for (?:the record|your information|future reference|context|next time)|fyi|just so you know|heads up|from now on|in future|in the future|going forward)\b(?! to\b)|(?:i want|i'd like|would like) you to (?:remember|know))"
+    r"\b(?:just so you know|for your information|so you know|just fyi|in case you (?:ever )?(?:need|wonder|ask|order))\b|^(?:(?:please|pls|just|also|and|so|ok|okay|hey|btw|can you|could you|always)[ ,]+)*(?:(?:remember|note|keep in mind|bear in mind|know|memori[sz]e|don't forget|make a (?:mental )?note|mental note|take note|for (?:the record|your information|future reference|context|next time)|fyi|just so you know|heads up|from now on|in future|in the future|going forward)\b(?! to\b)|(?:i want|i'd like|would like) you to (?:remember|know))"
 )
 _REMIND = re.compile(
     r"\b(?:remind (?:me|us|him|her|them|everyone|\w+) (?:to|at|in|on|about|tomorrow|tonight|every|before|when|next|that|of|by|this|30|15|an)|set (?:a|an|the|me)|wake me)\b"
@@ -264,7 +265,7 @@ def read(sentence: Sentence) -> Iterator[Found]:
     asks = sentence.asks and sentence.clauses[-1] not in _TAGS
     found = [*_about(text, asks), *(item for clause in sentence.clauses for item in _asked(clause, asks))]
     yield from found
-    if _PLEASE.search(text) and not any(item.sign in _NO_TERSE for item in found):
+    if any(map(_PLEASE.search, sentence.clauses)) and not any(item.sign in _NO_TERSE for item in found):
         yield from _terse(text)
 
 

@@ -69,12 +69,11 @@ MAX_SENTENCE_CHARS = 400
 
 
 _FENCE = re.compile(r"```[^`]{0,4000}(?:```|\Z)")
-_QUOTED = re.compile(r"\"[^\"\n]{2,400}\"|“[^”\n]{1,400}”|「[^」\n]{1,400}」|『[^』\n]{1,400}』|‘[^’\n]{2,400}’")
+_QUOTED = re.compile(r"\"[^\"\n]{2,400}\"|“[^”\n]{1,400}”|「[^」\n]{1,400}」|『[^』\n]{1,400}』|‘[^’\n]{2,400}’|(?<!\w)'[^'\n]{4,300}'(?!\w)")
 _HANDED_IN = re.compile(
     r"(?:\b(?:translat|summari[sz]|paraphras|rephras|reword|proofread|polish|rewrite|condense|recap|tl;?dr|shorten|simplify|sum up)\w*"
     r"|\bhow (?:do|would|can) (?:you|i|we) say|怎么说|怎么翻|翻译|译成|总结|概括|归纳|润色|改写|缩写|扩写|精简|提炼|校对|通顺)"
     r"(?:[^:：\n]{0,120}[:：]|[^:：\n]{0,80}(?:this|following|below|text|paragraph|sentence|下面|以下|这段|这句|这篇)[^:：\n]{0,80}\n)",
-    re.IGNORECASE,
 )
 _SENTENCE_END = re.compile(r"([.!?]+(?=\s|$)|[。！？!?；;\n]+)")
 _CLAUSE_END = re.compile(r",\s|[，、：]|:\s|\s[-–—]{1,2}\s|—{1,2}|……|\.\.\.|\s\(|\)")
@@ -101,8 +100,8 @@ def own_words(text: str) -> str:
 
 
 def sentences(text: str) -> Iterator[Sentence]:
-    """The first and the last sentences of a message, lower case, with straight apostrophes."""
-    pieces = _SENTENCE_END.split(text.translate(_APOSTROPHES).lower())
+    """The first and the last sentences of a lower-case message, with straight apostrophes."""
+    pieces = _SENTENCE_END.split(text.translate(_APOSTROPHES))
     pairs = [(body, end) for body, end in zip(pieces[::2], [*pieces[1::2], ""], strict=True) if body.strip()]
     if len(pairs) > HEAD_SENTENCES + TAIL_SENTENCES:
         pairs = pairs[:HEAD_SENTENCES] + pairs[-TAIL_SENTENCES:]
