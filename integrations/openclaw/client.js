@@ -1,4 +1,5 @@
 // One request to the sidecar: bounded in time, never throwing, its outcome put into one of five kinds.
+import { toJson } from "./messages.js";
 
 /** @import { Config, Outcome } from "./types.d.ts" */
 
@@ -27,7 +28,7 @@ export function createClient(config, fetcher = fetch) {
 
   /** @type {Post} */
   async function post(path, body, { timeoutMs, signal }) {
-    const payload = encode(body);
+    const payload = toJson(body);
     if (payload === null) return { kind: "rejected", why: "the message can not be written as JSON" };
     if (signal?.aborted) return { kind: "aborted", why: "aborted" };
     const limit = deadline(timeoutMs);
@@ -120,15 +121,6 @@ function parse(text) {
   try {
     const value = JSON.parse(text);
     return value && typeof value === "object" && !Array.isArray(value) ? value : null;
-  } catch {
-    return null;
-  }
-}
-
-/** @param {unknown} body */
-function encode(body) {
-  try {
-    return JSON.stringify(body, (_key, value) => (typeof value === "bigint" ? String(value) : value));
   } catch {
     return null;
   }

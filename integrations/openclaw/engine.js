@@ -23,6 +23,7 @@ export function createEngine(runtime) {
   const { config } = runtime;
   const turn = {};
   let hasAssembled = false;
+  let isAfterCompaction = false;
 
   /** The turn's state; a new engine instance is a new turn, with a new time budget. @param {Record<string, any>} params */
   function sessionOfTurn(params) {
@@ -63,7 +64,9 @@ export function createEngine(runtime) {
       ...pick("model", params.model),
       ...(params.availableTools ? { availableTools: [...params.availableTools] } : {}),
     };
-    const answer = await ask(runtime, session, "/assemble", body, config.assembleTimeoutMs);
+    const mostMs = isAfterCompaction ? config.turnBudgetMs : config.assembleTimeoutMs;
+    isAfterCompaction = false;
+    const answer = await ask(runtime, session, "/assemble", body, mostMs);
     return assembled(answer, messages, outgoing.restore) ?? own;
   }
 
@@ -116,6 +119,7 @@ export function createEngine(runtime) {
     const outcome = await runtime.client.post("/compact", body, { timeoutMs, ...pick("signal", params.abortSignal) });
     const answer = settled(runtime, "/compact", outcome);
     if (outcome.kind === "aborted") return notCompacted("aborted");
+    renewBudget(params);
     return compacted(answer) ?? compactByHost(params, outcome.kind === "ok" ? "no usable answer" : outcome.why);
   }
 
@@ -138,6 +142,12 @@ export function createEngine(runtime) {
     /** @param {{childSessionKey: string}} params */
     onSubagentEnded: guarded(runtime, ({ childSessionKey }) => endSession(runtime, { sessionKey: childSessionKey }), () => undefined),
   };
+
+  /** The attempt that follows a compaction is lost without the shorter history: it has the turn's time to itself. @param {CompactParams} params */
+  function renewBudget(params) {
+    sessionOfTurn(params).spentMs = 0;
+    isAfterCompaction = true;
+  }
 
   /** @param {CompactParams} params @param {string} why @returns {Promise<CompactResult>} */
   async function compactByHost(params, why) {

@@ -119,3 +119,12 @@ export function tail(messages, { most = 60, chars = 200_000 } = {}) {
 export function isMessage(value) {
   return Boolean(value) && typeof value === "object" && typeof (/** @type {any} */ (value).role) === "string";
 }
+
+/** A value as JSON; null when it has none. @param {unknown} value @returns {string | null} */
+export function toJson(value) {
+  try {
+    return JSON.stringify(value, (_key, item) => (typeof item === "bigint" ? String(item) : item)) ?? null;
+  } catch {
+    return null;
+  }
+}

@@ -8,6 +8,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { link, mkdir, open, readdir, readFile, rename, rm, stat, unlink, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import { toJson } from "./messages.js";
 
 /** @import { Letter } from "./types.d.ts" */
 
@@ -67,7 +68,8 @@ export function createSpool(dir, { maxBytes, maxFiles }) {
    * @throws {SpoolFull}
    */
   async function add(letter) {
-    const text = JSON.stringify(letter);
+    const text = toJson(letter);
+    if (text === null) throw new Error("it can not be written as JSON");
     const bytes = Buffer.byteLength(text);
     const entries = await list();
     const used = entries.reduce((sum, entry) => sum + entry.bytes, 0);
@@ -120,7 +122,8 @@ export function createSpool(dir, { maxBytes, maxFiles }) {
 
   /** The same for a letter that was not kept yet. @param {Letter} letter */
   async function setAside(letter) {
-    const text = JSON.stringify(letter);
+    const text = toJson(letter);
+    if (text === null) return;
     const name = nameOf(letter, Date.now(), counter++, Buffer.byteLength(text));
     await writeDurably(dead, name, text).catch(() => {});
     await thinDead();

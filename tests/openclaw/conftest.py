@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.conftest import RIG_DIR, RIG_HOME, Rigs
+from tests.integration.conftest import rigs as rigs  # the real OpenViking, started when first asked for
 from tests.openclaw.host import Gateway, Rig, Sidecar, rig, why_not
 from tests.openclaw.stored import StoredMessage, in_embedded, in_openviking
 
@@ -45,24 +45,13 @@ def openclaw(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rig]:
         yield started
 
 
-@pytest.fixture(scope="session")
-def openviking_servers() -> Iterator[Rigs]:
-    started = Rigs()
-    yield started
-    started.down()
-
-
 @pytest.fixture(scope="module", params=["embedded", "openviking"])
-def world(
-    request: pytest.FixtureRequest, openclaw: Rig, openviking_servers: Rigs, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[World]:
+def world(request: pytest.FixtureRequest, openclaw: Rig, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     """The whole chain on this backend; the same sessions for all tests of a module."""
     data_dir = tmp_path_factory.mktemp(request.param) / "data"
     settings = {"BACKEND": request.param, "LOG_LEVEL": "debug"}
     if request.param == "openviking":
-        if not (RIG_DIR / "openviking" / "rig").exists() or not (RIG_HOME / "venvs").exists():
-            pytest.skip("no OpenViking rig, or it is not set up; see tests/integration")
-        server = openviking_servers.up("api_key")
+        server = request.getfixturevalue("rigs").up("api_key")
         headers = server.users["alice"]
         settings |= {"OPENVIKING__URL": server.url, "OPENVIKING__API_KEY": headers["X-API-Key"]}
         stored = lambda: in_openviking(server.url, headers)  # noqa: E731

@@ -100,8 +100,8 @@ def test_after_compaction_the_model_sees_summary_and_live_messages(world: World)
     world.gateway.say("What came out of it? SAY: all ten are done", "tools")
     world.gateway.say("And the last one? SAY: it was nine", "tools")
     messages = world.asked("And the last one?")
-    texts = [text_of(message) for message in messages]
-    assert sum(SUMMARY in text for text in texts) == 1
+    texts = [text_of(message) for message in messages if message["role"] != "system"]
+    assert [SUMMARY in text for text in texts] == [True] + [False] * (len(texts) - 1)
     assert len(messages) < before
     assert any("all ten are done" in text for text in texts)
     assert any("And the last one?" in text for text in texts)
@@ -125,7 +125,7 @@ def test_after_a_reset_the_old_summary_is_gone(world: World) -> None:
     world.gateway.say("A new beginning. SAY: hello again", "tools")
     texts = [text_of(message) for message in world.asked("A new beginning.")]
     assert not any(SUMMARY in text for text in texts)
-    assert not any("Step number" in text and BLOCK not in text for text in texts)
+    assert not any(text.startswith("Step number") for text in texts)
 
 
 def test_cron(world: World) -> None:

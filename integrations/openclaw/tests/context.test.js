@@ -163,6 +163,19 @@ test("compaction is handed on, with all that the host said about it", async (t) 
   assert.ok(deadlineMs > 60_000);
 });
 
+test("after a compaction in mid-turn the next attempt has the turn's time to itself", async (t) => {
+  const { sidecar, plugin } = await setUp(t, { turnBudgetMs: 400, assembleTimeoutMs: 300 });
+  const engine = plugin.engine();
+  sidecar.control.answer = () => ({ hang: true });
+  await engine.assemble(main([user("one")]));
+  sidecar.control.answer = () => undefined;
+  await eventually(() => sidecar.to("/healthz").length > 0, "a look in the background");
+  await engine.assemble(main([user("one")])); // closes the outage with what little time is left
+  await engine.compact(main([]));
+  await engine.assemble(main([user("one")]));
+  assert.ok(sidecar.to("/assemble").at(-1)?.body.deadlineMs > 300);
+});
+
 test("a compaction that failed says so; one that was aborted ends at once", async (t) => {
   const { sidecar, plugin } = await setUp(t);
   sidecar.control.answer = () => ({ body: { ok: false, compacted: false, reason: "commit_failed" } });
