@@ -17,7 +17,8 @@ from app.errors import FieldProblem, InvalidRequest, NotFound
 
 router = APIRouter(tags=["recalls"])
 
-TraceId = Annotated[str, Path(pattern="^[a-z0-9]{1,64}$", description="The `traceId` of an answer's `recall`.")]
+_ID = "^[A-Za-z0-9_.-]{1,64}$"
+TraceId = Annotated[str, Path(pattern=_ID, description="The `traceId` of an answer's `recall`.")]
 SessionQuery = Annotated[
     str | None,
     Query(max_length=MAX_ID_CHARS, description="Only this session: the host's id or key, or OpenViking's id."),
@@ -26,7 +27,7 @@ SinceQuery = Annotated[
     str | None, Query(max_length=64, description="Not older than: ISO 8601, or epoch seconds or ms.")
 ]
 LimitQuery = Annotated[int, Query(ge=1, le=200, description="Recalls on a page.")]
-CursorQuery = Annotated[str | None, Query(pattern="^[a-z0-9]{1,64}$", description="`nextCursor` of the page before.")]
+CursorQuery = Annotated[str | None, Query(pattern=_ID, description="`nextCursor` of the page before.")]
 
 _PAGE_HEADERS = {
     "Content-Security-Policy": CONTENT_SECURITY_POLICY,
