@@ -21,8 +21,8 @@ _SIDE_EFFECT_WORDS = """
     升级 降级 更新 重命名 改名 替换 换成 换掉 改成 改为 合并 合到 回滚 回退 撤销 撤回 提交 推送 推到 导出 导入 上传 下载 同步 备份 恢复 还原 归档 压缩 解压 扩容 缩容 重启 启动 停止 停掉 停了 关掉 关闭 关了 关上 关灯 开灯 打开 开启
     启用 禁用 授权 吊销 收回 轮换 续期 续费 续订 注册 注销 订阅 退订 取消 改签 退票 预约 预订 预定 订一 订个 订张 订两 订三 订机票 订票 订酒店 订餐 订房 定个 定一 约个 约一 约他 约她 购买 买一 买个 买张 买两 采购 下单 付款 支付 缴费 交费 交一 缴 退款 退货 退掉
     发送 发给 发邮件 发封 发一 发个 发到 发消息 发出去 寄给 寄到 寄出 转发 回复 回个 回一 通知 邀请 拉群 拉个群 打电话 打给 提醒我 提醒他 提醒她 提醒大家 提醒一下 叫醒 设置 设定 设成 设为 设个 设一 调高 调低 调到 调成 调整 调暗 调亮 分配 指派 转给 派给 标记 标注 打标签 打上 申请 提个 提一 提交 填写 填好 填一 填
-    起草 草拟 拟一 拟个 准备 制作 做个 做一 做成 做份 做张 画个 画一 画张 画出 绘制 排版 整理 拆分 拆成 去重 脱敏 加密 解密 初始化 转账 转到 转成 转换 转为 汇款 报销 审批 拉黑 屏蔽 静音 播放 放首 放一 放点 暂停 记录到 记到 写到 写进 保存 存到 存成 放到 放进 挂载 打印 扫描 清空 清理 清掉 清除 切换 切到 切回
-    补上 补充 补一 补齐 补全 补个 贴到 贴上 插入 追加 锁定 解锁 冻结 解冻 下架 上架 改回 改到 改一 延期 推迟 提前到 挪 换个 换一 换到 换算成表 列成 输出成 输出到 整成 弄成 弄个 弄一 弄份 搞个 搞一 搞份 搭一 搭个 搭建 出一 出个 出份 编一 编写 撰写 代写 录入 登记 报名 挂号 打车 叫车 叫好 叫辆 下掉 砍掉 砍到 砍一 叫个 点个 点一份 点外卖 充值 布置 翻新 抽取成 抽成 抽出 提取 封禁 解绑 绑定 接通 派发 群发 抄送 投递 投票给 上报 下发 铺 挂上 摘掉 隐藏 锁上 拉起 起一 起个 开个 开一 建好 建立 裁剪 压到 缩小 放大 缩短 拷贝 复制 粘贴 签收 签署 盖章 归类 排个 排一 排序 加固 注释掉 去掉 干掉 杀掉 kill 踢出 清洗 腾出 腾 浇水 喂 扫地 拖地 加热 预热 开空调 关空调 开门 锁门"""
+    起草 草拟 拟一 拟个 准备一 准备好一 准备个 准备份 准备两 准备三 准备材料 准备资料 准备会议 制作 做个 做一 做成 做份 做张 画个 画一 画张 画出 绘制 排版 整理 拆分 拆成 去重 脱敏 加密 解密 初始化 转账 转到 转成 转换 转为 汇款 报销 审批 拉黑 屏蔽 静音 播放 放首 放一 放点 暂停 记录到 记到 写到 写进 保存 存到 存成 放到 放进 挂载 打印 扫描 清空 清理 清掉 清除 切换 切到 切回
+    补上 补充 补一 补齐 补全 补个 贴到 贴上 插入 追加 锁定 解锁 冻结 解冻 下架 上架 改回 改到 改一 延期 推迟 提前到 挪 换个 换一 换到 换算成表 列成 输出成 输出到 整成 弄成 弄个 弄一 弄份 搞个 搞一 搞份 搭一 搭个 搭建 出一 出个 出份 编一 编写 撰写 代写 录入 登记 报名 挂号 打车 叫车 叫好 叫辆 下掉 升到 降到 说一声 告知 知会 转告 告诉大家 告诉他 告诉她 打声招呼 打个招呼 规范一下 清掉 弄掉 拿掉 撤掉 砍掉 砍到 砍一 叫个 点个 点一份 点外卖 充值 布置 翻新 抽取成 抽成 抽出 提取 封禁 解绑 绑定 接通 派发 群发 抄送 投递 投票给 上报 下发 铺 挂上 摘掉 隐藏 锁上 拉起 起一 起个 开个 开一 建好 建立 裁剪 压到 缩小 放大 缩短 拷贝 复制 粘贴 签收 签署 盖章 归类 排个 排一 排序 加固 注释掉 去掉 干掉 杀掉 kill 踢出 清洗 腾出 腾 浇水 喂 扫地 拖地 加热 预热 开空调 关空调 开门 锁门"""
 
 _EXECUTION_WORDS = """
     修复 修好 修一下 修下 修 调试 测试 测一下 测一 测下 跑一下 跑一 跑下 跑个 跑完 跑通 跑 构建 编译 打包 运行 执行 实现 开发 重构 重写 集成 接入 接上 对接 排查 查一下 查下 查查 查一 查清 查看 查询 查找 查出 查 检查 看看 看一下 看下 看一眼 瞧瞧 瞅瞅 瞅一眼 盯一下 盯着 盯 定位 分析
@@ -61,6 +61,11 @@ _FINISHED = re.compile(
     + _any(_SIDE_EFFECT_WORDS + _EXECUTION_WORDS + " ".join(_SINGLE)) + "(?:掉|好|完|出来|回来|过来|上去|下来|回去|干净|清楚|到位))[!~]*$"
 )
 """A verb with its result at the end, the object in front: 旧日志删掉, 机票一起订了吧."""
+_MOVED = re.compile(r"我|人|他|她|大家|老板|自己|咱")
+"""把 with a person is feeling, not work: 把人累坏了."""
+_JUDGES = re.compile(r"(?:真|太|好(?=[难累烦慢香吃看听玩用])|很|挺|非常|特别|实在|超)(?!的)[^,]{1,5}$(?<!点)(?<!些)")
+"""A verdict at the end: 写周报真痛苦."""
+_SELF_TOLD = re.compile(r"(?:今天|昨天|上午|下午|早上|昨晚)?(?:我(?!想|要|需要|希望|的)|我们(?!想|要|需要|希望)|刚|终于|总算|已经)[^吗?]{0,40}[了完过]")
 _URGED = re.compile("(?:先|尽快|马上|赶紧|立刻|立即|直接|统一|一并|重新|务必|一定要)" + _any(_SIDE_EFFECT_WORDS + _EXECUTION_WORDS))
 """The object in front, an urging adverb at the verb: 数据先备份."""
 _STATE = re.compile(r"[很太挺]|真的|非常|有点|顺利|成功|好难|不好|[了过]$|都")
@@ -71,7 +76,7 @@ _ASKS = re.compile(_any(
 _WISH = re.compile(
     r"(?:^|我|我们|咱们|需要|,|\s)(?:想要|要|需要|得|想让|打算让|必须|应该|该|希望)(?!求|是|不|紧|点|知道|问|了解|学)"
 )
-_BA = re.compile(r"(?:把|将(?!来|军|近))([^,]{1,80})")
+_BA = re.compile(r"(?:把(?!握|戏|手|柄|关)|将(?!来|军|近))([^,]{1,80})")
 
 _QUESTION = re.compile(
     r"吗\??$|呢\??$|么\??$|吗[,\s]|什么|怎么|怎样|咋|为什么|为啥|为何|如何|哪个|哪些|哪种|哪里|哪儿|哪家|谁|多少|几[个种点次岁年]|多久|多大|多长|多高|多远|是不是|有没有|会不会|要不要|该不该|能不能|可不可以|好不好|行不行|值不值|对不对|需不需要|用不用|是啥|啥意思|区别|原理|意思是|"
@@ -170,8 +175,10 @@ def read(sentence: Sentence) -> Iterator[Found]:
         yield Found(Sign.KNOWLEDGE, question[0])
     elif match := _SAYING.search(text):
         yield Found(Sign.KNOWLEDGE, match[0])
+    telling = False
     for clause in _clauses(sentence):
-        yield from _asked(clause, sentence.asks)
+        yield from _asked(clause, sentence.asks, telling)
+        telling = telling or _SELF_TOLD.match(clause) is not None
 
 
 def objects(text: str) -> Iterator[Found]:
@@ -192,8 +199,8 @@ def _clauses(sentence: Sentence) -> Iterator[str]:
         yield from (part for part in re.split(r"(?<=[\u3400-\u9fff]) (?=[\u3400-\u9fff])|然后|之后(?=[^的])|(?<=.)(?:并且|顺便|接着)|(?<=[^一])再(?=[^见说次也不])|并(?=[\u3400-\u9fff])(?!不|发|没)", clause) if part)  # fmt: skip
 
 
-def _asked(clause: str, asks: bool) -> Iterator[Found]:
-    """The act that this clause asks for."""
+def _asked(clause: str, asks: bool, telling: bool) -> Iterator[Found]:
+    """The act that this clause asks for; after "I just did…" (``telling``) a bare verb goes on telling."""
     if _REMIND.search(clause) and not _PAST_TALK.search(clause):
         yield Found(Sign.SIDE_EFFECT, clause)
         yield Found(Sign.REQUEST, clause)
@@ -211,6 +218,8 @@ def _asked(clause: str, asks: bool) -> Iterator[Found]:
     if not body or _SAYING.search(clause):
         return
     if asked is None and not looking and (asks or _QUESTION.search(clause) or _told(clause, body)):
+        return
+    if asked is None and telling and not (_BA.search(clause) or _SOFT_ACT.search(clause) or _WISH.search(clause)):
         return
     acts = list(_act(clause, body, bool(asked)))
     if asked and acts:
@@ -231,8 +240,10 @@ def _told(clause: str, body: str) -> bool:
     if _NARRATION.search(clause) or _PAST_TIME.search(clause) or _THANKS.search(clause):
         return True
     if ba := _BA.search(body):
+        if clause.endswith(("完了", "好了", "成了", "过了")):
+            return True
         return ba.start() > 0 and clause.rstrip("吧啊呀!~").endswith(("了", "过")) and not body.startswith("你")
-    return bool(_DONE.search(body)) or (clause[:1] in "我他她" and not _WISH.search(clause))
+    return bool(_DONE.search(body) or _JUDGES.search(body)) or (clause[:1] in "我他她" and not _WISH.search(clause))
 
 
 def _starts_by_looking(body: str) -> bool:
@@ -276,6 +287,9 @@ def _act(clause: str, body: str, asked: bool) -> Iterator[Found]:
     elif match := _SOFT_ACT.search(clause) or _FINISHED.search(clause[-12:]) or _URGED.search(clause):
         yield Found(Sign.EXECUTION, clause)
         yield Found(Sign.REQUEST, match[0])
+    elif ba and ba.start() <= 6 and not _MOVED.match(ba[1]):
+        yield Found(Sign.EXECUTION, clause)
+        yield Found(Sign.REQUEST, clause)
     elif (asked or wish) and (match := _THING.search(scope)):
         yield Found(Sign.LOOKUP, clause)
         yield Found(Sign.REQUEST, clause)

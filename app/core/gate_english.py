@@ -16,7 +16,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 SIDE_EFFECT = _words("""
-    strip include exclude embed retire revise refresh reprint relabel retag reindex recalculate refill restock replenish
+    free strip include exclude embed retire revise refresh reprint relabel retag reindex recalculate refill restock replenish
     rearrange reinstate escalate flag nudge warn tighten loosen overwrite pack paste prepend prefix rebrand reconnect
     relaunch reload rent request retry reroute separate shift silence snooze star stream substitute suspend tune
     underline unify unpack unzip wash widen withdraw service deliver activate deactivate reactivate allocate backfill
@@ -68,6 +68,7 @@ REWORDING = _words(
     "sum recap translate summarise summarize paraphrase rephrase reword proofread polish condense tldr tl;dr rewrite recap"
 )
 
+_LET_KNOW = re.compile(r"(?!me\b|us\b)(?:\w+ ){1,5}know\b")
 _CONVERSATION = re.compile(
     r"\b(?:(?:last|previous|above|these|our) (?:\w+ )?(?:messages|replies|exchanges?|chat|conversation|discussion)|this (?:chat|conversation|discussion)|what we (?:\w+ )?(?:discussed|said|talked|covered|agreed)|we (?:just )?(?:discussed|talked about|covered|went over)|(?:discussion|conversation) (?:so far|above))\b"
 )
@@ -77,6 +78,7 @@ EFFECTIVE_REWORDING = _words("rewrite polish condense")
 _GIVEN_OBJECT = re.compile(
     r"(?:(?:the )?(?:grammar|wording|tone|spelling|style|flow|length) )?(?:of |in )?(?:this|these|that|the following|the above|my|the) "
     r"(?:\w+ )?(?:sentences?|paragraphs?|phrases?|text|passages?|poem|essay|words?|wording|grammar|abstract|quote|message)\b"
+    r"|(?:this|it|that)(?: \w+){0,3} (?:more|less|as an?|in an?|into|so that|so it|sound|shorter|formal\w*|polite\w*|friendl\w*|simpler|clear\w*)\b"
 )
 REMEMBERING = _words("remember note memorise memorize know recall bear keep fyi btw")
 
@@ -103,7 +105,7 @@ _POLITE = re.compile(
     r"|\b(?:i|we) (?:need|have|want|must|got|gotta|wanna|should)(?: to)?\b"
     r"|\b(?:i|we)(?:'d| would) like to"
     r"|\b(?:you|u) (?:could|can|should|need to|must|have to|might want to)\b"
-    r"|\b(?:would|do|could) you mind\b|\bmind(?= \w+ing\b)|\bhelp (?:me|us)\b(?: to| with| out)?|\blet's\b|\blet us\b|\blets\b"
+    r"|\b(?:would|do|could) you mind\b|\bmind(?= \w+ing\b)|\b(?:how about|why don't|why not) you\b|\bhelp (?:me|us)\b(?: to| with| out)?|\blet's\b|\blet us\b|\blets\b"
     r"|\bgo ahead and\b|\bmake sure(?: to| that| you| the| we| it)*|\bbe sure to\b|\b(?:do not|don't) forget to\b|\btry (?:to|and)\b"
     r"|\b(?:is it|would it be) possible (?:for (?:you|us|me|someone) )?to\b|\bany (?:chance|way) (?:you|we) (?:could|can)\b|\bit's time to\b|\btime to\b"
     r"|\byour (?:job|task|goal|mission) (?:is|will be) to\b|\b(?:the )?(?:goal|task|todo|plan|ask) is to\b|\bi was hoping you\b|\b(?:next|last|remaining|first|final) (?:step|thing|job|item|task|bit) is(?: to)?\b|\b(?:can|could|may) (?:i|we)(?= (?:get|have)\b))"
@@ -151,7 +153,7 @@ _PAST_TALK = re.compile(
 _NARRATION = re.compile(
     r"^(?:(?:so|and|but|ok|okay|well|also|anyway|btw|good news|update|fyi|just|yesterday|today|earlier|this morning|last (?:week|night|month|year)|finally|never ?mind|hey|heads up|phew|all good)[ ,]+)*"
     r"(?:(?:i|we|he|she|they|it|you|someone|my \w+|the \w+|our \w+|the \w+ \w+|everything|all \w+)(?:'ve|'s| have| has|'re|'m| was| were| had| am)?(?: \w+ly| just| already| finally| also| been| now| both| all| only)* (?:(?!need|feed|speed|exceed|proceed|seed|embed)\w{2,}ed|did|went|got|made|sent|wrote|took|found|ran|built|bought|paid|put|set|came|saw|gave|told|said|thought|felt|had|was|were|began|broke|chose|drove|fell|flew|forgot|kept|left|lost|met|read|rebuilt|reran|shut|slept|spent|spoke|stood|won|done|gone|been|seen|written|taken|given|works|passes|runs|looks|is (?:done|fixed|live|green|fine|good|ready|up|back|working|resolved|finished|deployed|merged|complete|over|passing|online|now|great|perfect|so)|are (?:done|green|passing|fine|up|all|back|working|live|ready|good)|being|working|going|doing|using|learning|reading|building|trying|watching|thinking|playing|moving)\b"
-    r"|(?:just|finally|already) (?:(?!need|feed|speed|exceed|proceed|seed|embed)\w{2,}ed|did|went|got|made|sent|wrote|took|found|ran|built|bought|paid|put|set|came|back)\b|(?:i|we)(?:'ve|'m)\b|(?:i|we) (?:use|used|usually|always|never|often|prefer|like|love|hate|enjoy|work|live|think|believe|guess|feel|hope|wish|wonder|know|tend|am)\b|my \w+ (?:is|are|was|loves|likes|works|lives)\b)"
+    r"|(?:just|finally|already) (?:(?!need|feed|speed|exceed|proceed|seed|embed)\w{2,}ed|did|went|got|made|sent|wrote|took|found|ran|built|bought|paid|put|set|came|back)\b|(?:i|we)(?:'ve|'m)\b|(?:i|we) (?:use|used|usually|always|never|often|prefer|like|love|hate|enjoy|work|live|think|believe|guess|feel|hope|wish|wonder|know|tend|am)\b|(?:i|we)(?:'ll| will|'m going to|'re going to| am going to| are going to|'m gonna|'m about to)\b|my \w+ (?:is|are|was|loves|likes|works|lives)\b)"
 )
 _FEELING = re.compile(
     r"\b(?:i (?:really |just |honestly |kind of |kinda |so )*(?:love|hate|enjoy|like|feel|miss|dread|regret|can't stand|am so|wish)|i'm (?:so|really|very|pretty|kind of|a bit|just|feeling|exhausted|tired|happy|sad|glad|worried|excited|nervous|bored|stressed|proud|sick|afraid|scared|burned|fed)|"
@@ -173,8 +175,9 @@ _FAILURE = re.compile(
     r"cannot|unable to|segfaults?|oom|out of memory|panics?|deadlocks?|leak(?:s|ing|ed)?|regressions?|regressed|corrupt(?:ed)?|missing|wrong|incorrect\w*|bugs?|buggy|denied|refused|undefined|null pointer|npe|nan|flaky|slow(?:ly)?|slower(?! than)|laggy|unreachable|offline|down|stopped|stops|no longer|overdue|duplicated?|duplicates|disconnect(?:s|ed|ing)|garbled|blank|unresponsive|rejected|bounced|bouncing|expired|off by|mismatch(?:es|ed)?|spik(?:e|es|ing|ed)|dropped|drops|vanished|disappeared|gone|acting up|weird|throws?|throwing|thrown|outage|incident|double[- ](?:booked|charged)|overcharged|at 100%)\b"
 )
 _HANDOVER = re.compile(
-    r"\b(?:over to you|all yours|it's yours|yours to (?:fix|handle|finish)|take it from here|leave (?:it|this|that|them|the rest) (?:to|with) you|(?:it|this|that|one)'s on you|in your hands|same (?:thing|again|procedure|treatment|change|fix|here) (?:for|on|in|with|to)|ditto for|likewise for|be my guest and|your turn|anything (?:you|we|anyone) can do|do (?:something|anything) about|need (?:it|this|that|them) (?:working|fixed|up|running|back|done|sorted|gone|resolved|ready|live|online)|take a look|have a look|look into|look at (?:it|this|that|what)|figure (?:it|this|that) out|find out|get to the bottom|sort (?:it|this|that) out|deal with (?:it|this)|do something about|"
-    r"needs? (?:a fix|fixing|your help|attention|to work|looking)|need (?:this|it|that|help)|please (?:help|advise)|help(?: me| us)? (?:with|please|debug|fix|figure)|any (?:fix|ideas what|idea what's|idea why)|what's (?:wrong|going on|broken)|what is (?:wrong|going on)|what went wrong|what happened (?:to|with)|can you help|could you help|help!|fix (?:it|this|that|please))\b"
+    r"\b(?:over to you|all yours|it's yours|yours to (?:fix|handle|finish)|take it from here|leave (?:it|this|that|them|the rest) (?:to|with) you|(?:it|this|that|one)'s on you|in your hands|same (?:thing|again|procedure|treatment|change|fix|here) (?:for|on|in|with|to)|ditto for|likewise for|be my guest and|your turn|anything (?:you|we|anyone) can do|do (?:something|anything) about|need (?:it|this|that|them) (?:working|fixed|up|running|back|done|sorted|gone|resolved|ready|live|online)|"
+    r"needs? (?:a fix|fixing|your help|attention|to work|looking)|need (?:this|it|that|help)|please (?:help|advise)|help(?: me| us)? (?:with|please|debug|fix|figure)|any (?:fix|ideas what|idea what's|idea why)|what's (?:wrong|going on|broken)|what is (?:wrong|going on)|what went wrong|what happened (?:to|with)|can you help|could you help|help!)\b"
+    r"|(?<!did )(?<!we )(?:^|, |\band |\byou |\bplease |\bpls )(?:(?:take|have) (?:a|another) look|look into|look at (?:it|this|that|what)|figure (?:it|this|that) out|find out|get to the bottom|sort (?:it|this|that) out|deal with (?:it|this)|fix (?:it|this|that|please))\b"
 )
 _SPECIFIC_WHY = re.compile(
     r"\b(?:(?:why|how come|where|since when)\b(?: [\w']+){0,4}? (?:the|my|our|this|these|that|their|his|her|it|we|i)\b"
@@ -185,7 +188,8 @@ _MEANING = re.compile(
 )
 _OUGHT = re.compile(
     r"^(?:the|every|all|each|our|this|that|these|those|its)(?: (?!developers|people|everyone|engineers|companies|programmers|students|kids|teams|men|women|government)[\w'-]+){1,6}? "
-    r"(?:should|must|has to|have to|needs? to|ought to)\b"
+    r"(?:should|must|has to|have to|needs? to|ought to)\b(?! be (?:able|free|fun|good|nice))"
+    r"|^(?:the|our|my|this|that) (?:[\w'-]+ ){1,4}?(?:needs|lacks|is missing|are missing|lack)\b"
 )
 """How a thing ought to behave, said of what is before us: "every link in the footer should open in a new tab"."""
 _TAGS = frozenset({"will you", "would you", "can you", "could you", "ok", "okay", "please", "alright", "won't you"})
@@ -197,7 +201,7 @@ _WANTED = re.compile(
     r"|\blooking for\b|\bneed(?:ed)?:|\bwanted:|^need\b|^want\b"
 )
 _HELD_BACK = re.compile(
-    r"\b(?:(?:don't|do not|no need to|never|not to) (?:\w+ )?(?:do|change|touch|deploy|fix|run|send|write|delete|edit|book|act|start|make|bother|worry|push|merge|reply|look|need|modify)\b[^.]{0,60}?(?:yet|anything|for now|now|today)|hold off|just (?:thinking|wondering|curious|venting|saying|sharing|asking|fyi)|no action|nothing to do|no need|never ?mind|forget (?:it|about)|not asking you to)\b"
+    r"\b(?:(?:don't|do not|no need to|never|not to) (?:\w+ )?(?:do|change|touch|deploy|fix|run|send|write|delete|edit|book|act|start|make|bother|worry|push|merge|reply|look|need|modify)\b[^.]{0,60}?(?:yet|anything|for now|now|today)|hold off|(?:haha+|lol|lmao|just kidding|\bjk)\W{0,3}$|just (?:wanted|needed) to (?:vent|say|share|let you know|tell)|just (?:thinking|wondering|curious|venting|saying|sharing|asking|fyi)|no action|nothing to do|no need|never ?mind|forget (?:it|about)|not asking you to)\b"
 )
 _REMEMBER = re.compile(
     r"\b(?:just so you know|for your information|so you know|just fyi|in case you (?:ever )?(?:need|wonder|ask|order))\b|^(?:(?:please|pls|just|also|and|so|ok|okay|hey|btw|can you|could you|always)[ ,]+)*(?:(?:remember|note|keep in mind|bear in mind|know|memori[sz]e|don't forget|make a (?:mental )?note|mental note|take note|for (?:the record|your information|future reference|context|next time)|fyi|just so you know|heads up|from now on|in future|in the future|going forward)\b(?! to\b)|(?:i want|i'd like|would like) you to (?:remember|know))"
@@ -231,7 +235,7 @@ OBJECT_WORDS = _words("""
     footer form formula front-end frontend function gcp git github gitlab golang gpu gradle header helm homepage
     hook html http icon image import index indexes issue java javascript jest jira json k8s kafka kubernetes lambda
     laptop layout link linter linux lock log login macos makefile maven memory menu merge method migration modal
-    model module mr mypy mysql navbar nginx node node\.?js notebook npm package parser payment pip pipeline pivot
+    model module mr mypy mysql navbar nginx node node.js nodejs notebook npm package parser payment pip pipeline pivot
     plugin pod popup port pr printer process prod production proxy pytest python queries query queue ram react
     readme redis release repo repositories repository router rust s3 schema scraper script search secret sensor
     server service shell sidebar signup site socket spreadsheet sql sqlite ssh ssl staging tab table terraform test
@@ -344,6 +348,8 @@ def _asked(clause: str, asks: bool) -> Iterator[Found]:
         verb = base(next(group for group in match.groups() if group))
         if verb and not asks:
             yield from _act([verb], polite=True)
+            if verb in LOOKUP:
+                yield Found(Sign.EXECUTION, match[0])
     if not asks and (match := _WANTED.search(clause)):
         yield Found(Sign.LOOKUP, match[0])
         yield Found(Sign.REQUEST, match[0])
@@ -370,6 +376,10 @@ def _act(words: list[str], *, polite: bool) -> Iterator[Found]:
         verb = base(verb) or verb
     rest = " ".join(words[1:])
     evidence = " ".join(words)
+    if verb == "let" and _LET_KNOW.match(rest):
+        yield Found(Sign.SIDE_EFFECT, evidence)
+        yield Found(Sign.REQUEST, evidence)
+        return
     if _GIVEN_OBJECT.match(rest):
         yield Found(Sign.GIVEN_TEXT, evidence)
         return
@@ -427,7 +437,7 @@ def _is_noun(words: list[str], start: int) -> bool:
 _VERBS = SIDE_EFFECT | EXECUTION | LOOKUP | SAYING | REWORDING | frozenset(PHRASAL)
 ACTS = SIDE_EFFECT | EXECUTION
 _IRREGULAR = {
-    "sent": "send", "written": "write", "rewritten": "rewrite", "built": "build", "rebuilt": "rebuild", "paid": "pay", "put": "put", "set": "set", "made": "make",
+    "sent": "send", "brought": "bring", "redone": "redo", "rewritten": "rewrite", "broken": "split", "kept": "save", "shown": "show", "given": "give", "hidden": "hide", "written": "write", "rewritten": "rewrite", "built": "build", "rebuilt": "rebuild", "paid": "pay", "put": "put", "set": "set", "made": "make",
     "found": "find", "taken": "take", "bought": "buy", "drawn": "draw", "split": "split", "run": "run", "cut": "cut", "shut": "shut", "done": "complete",
 }  # fmt: skip
 
