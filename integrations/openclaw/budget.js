@@ -1,4 +1,5 @@
 // A foreground request to the sidecar: only while it is well, and only within what is left of the turn's time.
+import { PLUGIN_ID } from "./config.js";
 
 /**
  * @import { Outcome } from "./types.d.ts"
@@ -57,6 +58,6 @@ export function settled(runtime, path, outcome) {
     runtime.courier.start(); // its loop also watches for the recovery
   }
   if (outcome.kind === "ok") runtime.circuit.succeeded();
-  if (outcome.kind === "rejected") runtime.logger().warn(`openviking-sidecar: ${path} was refused (${outcome.why})`);
+  if (outcome.kind === "rejected") runtime.warnOnce(`${PLUGIN_ID}: ${path} was refused (${outcome.why})`);
   return outcome.kind === "ok" ? outcome.body : null;
 }

@@ -28,6 +28,7 @@ export function createCourier({ client, circuit, spool, logger }) {
   /** @type {Promise<void> | null} */
   let loop = null;
   let wake = () => {};
+  let isAskedAgain = false;
   let lossSaid = false;
 
   /**
@@ -89,24 +90,28 @@ export function createCourier({ client, circuit, spool, logger }) {
     logger().error(`${PLUGIN_ID}: ${letter.path} was refused for good and put aside (${why})`);
   }
 
-  /** Makes the loop run, or look again at once if it is waiting. */
+  /** Makes the loop run, or look again: at once if it is waiting, before it ends if it is about to. */
   function start() {
+    isAskedAgain = true;
     wake();
     loop ??= run()
       .catch((error) => logger().error(`${PLUGIN_ID}: delivery stopped: ${error}`))
       .finally(() => {
         loop = null;
+        if (isAskedAgain) start();
       });
   }
 
   /** Until nothing waits and the sidecar is well. Its timers keep no process alive. */
   async function run() {
+    isAskedAgain = false;
     await spool.sweep();
     for (;;) {
+      isAskedAgain = false;
       const well = !circuit.isOpen || (await probe());
       const next = well ? await drain() : { waiting: 1, pauseMs: circuit.nextPauseMs() };
-      if (next.waiting === 0 && !circuit.isOpen) return;
-      await pause(next.pauseMs);
+      if (next.waiting === 0 && !circuit.isOpen && !isAskedAgain) return;
+      await pause(isAskedAgain ? 0 : next.pauseMs);
     }
   }
 

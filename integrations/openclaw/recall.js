@@ -1,6 +1,7 @@
 // Recall: what earlier sessions know goes in front of the prompt by the hook before_prompt_build, the one place that sees
 // the current prompt and whose addition the host does not store.
 import { ask } from "./budget.js";
+import { PLUGIN_ID } from "./config.js";
 import { tail, withoutImages } from "./messages.js";
 import { automationKind, scopeOf } from "./scope.js";
 
@@ -55,7 +56,7 @@ async function recall(runtime, prompt, event, context, kind) {
     const answer = await ask(runtime, session, "/assemble", body, runtime.config.recallTimeoutMs);
     return typeof answer?.contextBlock === "string" && answer.contextBlock ? answer.contextBlock : undefined;
   } catch (error) {
-    runtime.logger().error(`openviking-sidecar: recall went wrong: ${error}`);
+    runtime.logger().error(`${PLUGIN_ID}: recall went wrong: ${error}`);
     return undefined;
   }
 }

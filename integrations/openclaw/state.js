@@ -13,6 +13,7 @@ import { createSpool } from "./spool.js";
 const SHARED = Symbol.for("openviking-sidecar.openclaw.v1");
 const MAX_SESSIONS = 1_000;
 const MAX_RUNTIMES = 4;
+const MAX_SAID = 100;
 
 /**
  * What is remembered of a session while it is in use: all of it may be forgotten at any time.
@@ -68,6 +69,8 @@ export function createRuntime(config, spoolDir) {
   const courier = createCourier({ client, circuit, spool, logger: currentLogger });
   /** @type {Map<string, SessionState>} */
   const sessions = new Map();
+  /** @type {Map<string, true>} */
+  const said = new Map();
 
   return {
     config,
@@ -79,6 +82,12 @@ export function createRuntime(config, spoolDir) {
     /** @param {Logger} next */
     useLogger(next) {
       logger = next;
+    },
+    /** Logs what would otherwise be said every turn. @param {string} message */
+    warnOnce(message) {
+      if (!said.has(message)) logger.warn(message);
+      said.set(message, true);
+      evict(said, MAX_SAID);
     },
     /** The state of a session, made when it is new; the least recently used ones are forgotten. @param {Scope} scope */
     session(scope) {

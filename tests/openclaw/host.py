@@ -33,7 +33,7 @@ def why_not() -> str | None:
     return None
 
 
-def eventually(look: Callable[[], T], seconds: float = 30.0, what: str = "") -> T:
+def eventually(look: Callable[[], T], seconds: float = 60.0, what: str = "") -> T:
     """The first true value of ``look``; an assertion error when the time is over."""
     end = time.monotonic() + seconds
     while not (value := look()):
@@ -138,7 +138,7 @@ class Sidecar:
         with Path(f"{self.data_dir}.log").open("ab") as log:
             command = [sys.executable, "-m", "app.cli", "serve"]
             self.process = subprocess.Popen(command, env=env, cwd=ROOT, stdout=log, stderr=log)
-        eventually(self._answers, 30, f"a sidecar; see {log.name}")
+        eventually(self._answers, 120, f"a sidecar; see {log.name}")
 
     def down(self) -> None:
         """Stop it, whatever state it is in."""

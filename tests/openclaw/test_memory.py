@@ -32,6 +32,12 @@ def blocks(messages: list[dict]) -> list[str]:
     return [text[text.index(BLOCK) : text.index(END)] for text in texts if BLOCK in text and END in text]
 
 
+def conversation(messages: list[dict]) -> list[dict]:
+    """A request to the model without the system prompt and the note that the host puts behind the last message."""
+    own = "<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT"
+    return [m for m in messages if m["role"] != "system" and not text_of(m).startswith(own)]
+
+
 def test_facts_are_told(world: World) -> None:
     world.gateway.say("I love jasmine tea from Fujian. Please remember this. SAY: noted, jasmine", "tea")
     world.gateway.say("我喜欢群青色，请记住。 SAY: 记住了", "colour")
@@ -66,7 +72,7 @@ def test_ten_turns_with_tools_are_stored_once_and_whole(world: World) -> None:
 
 def test_a_fact_of_another_session_reaches_the_model(world: World) -> None:
     question = "Which tea do I love?"
-    eventually(lambda: "jasmine" in world.sidecar.recalls(question, "probe-1"), 60, "a memory of the tea")
+    eventually(lambda: "jasmine" in world.sidecar.recalls(question, "probe-1"), 120, "a memory of the tea")
     world.gateway.say(f"{question} SAY: jasmine, as I recall", "asks")
     [block] = blocks(world.asked(question))
     assert "jasmine" in block
@@ -74,7 +80,7 @@ def test_a_fact_of_another_session_reaches_the_model(world: World) -> None:
 
 def test_so_does_a_chinese_one(world: World) -> None:
     question = "我喜欢什么颜色？"
-    eventually(lambda: "群青色" in world.sidecar.recalls(question, "probe-2"), 60, "a memory of the colour")
+    eventually(lambda: "群青色" in world.sidecar.recalls(question, "probe-2"), 120, "a memory of the colour")
     world.gateway.say(f"{question} SAY: 群青色", "asks")
     assert any("群青色" in block for block in blocks(world.asked(question)))
 
@@ -100,12 +106,12 @@ def test_after_compaction_the_model_sees_summary_and_live_messages(world: World)
     world.gateway.say("What came out of it? SAY: all ten are done", "tools")
     world.gateway.say("And the last one? SAY: it was nine", "tools")
     messages = world.asked("And the last one?")
-    texts = [text_of(message) for message in messages if message["role"] != "system"]
+    texts = [text_of(message) for message in conversation(messages)]
     assert [SUMMARY in text for text in texts] == [True] + [False] * (len(texts) - 1)
     assert len(messages) < before
     assert any("all ten are done" in text for text in texts)
     assert any("And the last one?" in text for text in texts)
-    roles = [m["role"] for m in messages if not text_of(m).startswith("<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT")]
+    roles = [message["role"] for message in conversation(messages)]
     assert "user,user" not in ",".join(roles)
 
 
@@ -123,9 +129,9 @@ def test_an_overflow_is_recovered_with_a_shorter_history(world: World) -> None:
 def test_after_a_reset_the_old_summary_is_gone(world: World) -> None:
     world.gateway.verb("reset", "agent:main:tools")
     world.gateway.say("A new beginning. SAY: hello again", "tools")
-    texts = [text_of(message) for message in world.asked("A new beginning.")]
-    assert not any(SUMMARY in text for text in texts)
-    assert not any(text.startswith("Step number") for text in texts)
+    [only] = conversation(world.asked("A new beginning."))
+    assert only["role"] == "user"
+    assert SUMMARY not in text_of(only)
 
 
 def test_cron(world: World) -> None:
