@@ -1,7 +1,8 @@
 """An agent experience: reading its file, and rendering it as the guidance that stands in the block.
 
 Source: agent-experience design, sections 4 and 5. OpenViking writes `## Situation / ## Approach / ## Reflect` and a
-`<!-- MEMORY_FIELDS {json} -->` trailer; the block shows Trigger and Scope (from Situation), Do (from Approach), Avoid (from
+`<!-- MEMORY_FIELDS {json} -->` trailer; the block shows Trigger and Scope (from Situation), Do (from Approach),
+Avoid (from
 Reflect) and Check (from Reflect or Approach). No heading is ever empty. All text passes the fence: it is data.
 """
 
@@ -21,7 +22,8 @@ MAX_LINES = 40
 _DIRECTORY = "/memories/experiences/"
 _CATEGORIES = frozenset({"experience", "experiences", "agent_experience", "agent_experiences"})
 _HEADING = re.compile(
-    r"[ \t]{0,3}(?:#{1,6}[ \t]*|\*\*|__)(?P<title>[^\n#*_]{1,60}?)[ \t]*[:：]?[ \t]*(?:\*\*|__|#{1,6})?[ \t]*[:：]?[ \t]*"
+    r"[ \t]{0,3}(?:#{1,6}[ \t]*|\*\*|__)(?P<title>[^\n#*_]{1,60}?)[ \t]*[:：]?[ \t]*(?:\*\*|__|"
+    r"#{1,6})?[ \t]*[:：]?[ \t]*"
 )
 _TITLES = {
     "situation": "situation", "context": "situation", "trigger": "situation", "scenario": "situation", "情境": "situation", "场景": "situation",
@@ -31,12 +33,16 @@ _TITLES = {
 _TRAILER = re.compile(r"<!--\s{0,200}MEMORY_FIELDS")
 _BULLET = re.compile(r"(?:[-*+•·]|\d{1,3}[.)、])[ \t]+|[•·-](?=\S)|\d{1,3}、")
 _AVOIDING = re.compile(
-    r"\b(?:avoid\w*|never|don't|do not|must not|should not|shouldn't|mustn't|stop|instead of|rather than|beware|careful|caution|wrong|mistake|pitfall|trap|worse|fails?|failed|"
-    r"broke|breaks|hid|hides|masks?|loses?|lost|costs?|wasted|without|no longer|not to|cannot|can't)\b|不要|不能|不可|不应|不得|避免|切勿|切忌|别|勿|禁止|严禁|防止|误|坑|否则|会导致|而不是|错误|失败",
+    r"\b(?:avoid\w*|never|don't|do not|must not|should not|shouldn't|mustn't|stop|instead of|rather than|beware|"
+    r"careful|caution|wrong|mistake|pitfall|trap|worse|fails?|failed|"
+    r"broke|breaks|hid|hides|masks?|loses?|lost|costs?|wasted|without|no longer|not to|cannot|can't)\b|不要|不能|"
+    r"不可|不应|"
+    r"不得|避免|切勿|切忌|别|勿|禁止|严禁|防止|误|坑|否则|会导致|而不是|错误|失败",
     re.IGNORECASE,
 )
 _CHECKING = re.compile(
-    r"\b(?:verif\w*|check\w*|confirm\w*|validat\w*|ensure\w*|make sure|tests?|tested|testing|assert\w*|compare|inspect|review|monitor|prove|measure|re-?run|run the|pass(?:es|ed)?|diff|dry[- ]run|look at|count)\b"
+    r"\b(?:verif\w*|check\w*|confirm\w*|validat\w*|ensure\w*|make sure|tests?|tested|testing|assert\w*|compare|"
+    r"inspect|review|monitor|prove|measure|re-?run|run the|pass(?:es|ed)?|diff|dry[- ]run|look at|count)\b"
     r"|验证|确认|检查|核对|核实|校验|测试|确保|复查|观察|对比|回归|比对|监控|通过",
     re.IGNORECASE,
 )

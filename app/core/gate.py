@@ -1,7 +1,8 @@
 """The experience gate: does the latest message ask the agent to act? Deterministic, and each point names its reason.
 
 Source: agent-experience design, section 3 (hard skips, forced triggers, score table, threshold 3). The design's keyword
-table counts words wherever they stand; here a verb counts where somebody is asked to do it, which is what tells "fix the
+table counts words wherever they stand; here a verb counts where somebody is asked to do it, which is what tells
+"fix the
 login" from "I fixed the login" and from "how do I fix a login?". See `app.core.gate_signs` for the whole table.
 """
 

@@ -69,11 +69,17 @@ MAX_SENTENCE_CHARS = 400
 
 
 _FENCE = re.compile(r"```[^`]{0,4000}(?:```|\Z)")
-_QUOTED = re.compile(r"\"[^\"\n]{2,400}\"|“[^”\n]{1,400}”|「[^」\n]{1,400}」|『[^』\n]{1,400}』|‘[^’\n]{2,400}’|(?<!\w)'[^'\n]{4,300}'(?!\w)")
+_QUOTED = re.compile(
+    r"\"[^\"\n]{2,400}\"|“[^”\n]{1,400}”|「[^」\n]{1,400}」|『[^』\n]{1,400}』|‘[^’\n]{2,400}’|"
+    r"(?<!\w)'[^'\n]{4,300}'(?!\w)"
+)
 _HANDED_IN = re.compile(
-    r"(?:\b(?:translat|summari[sz]|paraphras|rephras|reword|proofread|polish|rewrite|condense|recap|tl;?dr|shorten|simplify|sum up)\w*"
-    r"|\bhow (?:do|would|can) (?:you|i|we) say|怎么说|怎么翻|翻译|译成|总结|概括|归纳|润色|改写|缩写|扩写|精简|提炼|校对|通顺)"
-    r"(?:[^:：\n]{0,120}[:：]|[^:：\n]{0,80}(?:this|following|below|text|paragraph|sentence|下面|以下|这段|这句|这篇)[^:：\n]{0,80}\n)",
+    r"(?:\b(?:translat|summari[sz]|paraphras|rephras|reword|proofread|polish|rewrite|condense|recap|tl;?dr|shorten|"
+    r"simplify|sum up)\w*"
+    r"|\bhow (?:do|would|can) (?:you|i|we) say|怎么说|怎么翻|翻译|译成|总结|概括|归纳|润色|改写|缩写|扩写|精简|"
+    r"提炼|校对|通顺)"
+    r"(?:[^:：\n]{0,120}[:：]|[^:：\n]{0,80}(?:this|following|below|text|paragraph|sentence|下面|以下|这段|这句|"
+    r"这篇)[^:：\n]{0,80}\n)",
 )
 _SENTENCE_END = re.compile(r"([.!?]+(?=\s|$)|[。！？!?；;\n]+)")
 _CLAUSE_END = re.compile(r",\s|[，、：]|:\s|\s[-–—]{1,2}\s|—{1,2}|……|\.\.\.|\s\(|\)")
@@ -90,7 +96,8 @@ def sample(text: str) -> str:
 
 
 def own_words(text: str) -> str:
-    """``text`` without text to be reworked, and with marks for fenced code and quoted words: those are not the user's order.
+    """``text`` without text to be reworked, and with marks for fenced code and quoted words: those are not the
+    user's order.
 
     "Translate this: delete the file" asks for no deletion.
     """
@@ -106,6 +113,8 @@ def sentences(text: str) -> Iterator[Sentence]:
     if len(pairs) > HEAD_SENTENCES + TAIL_SENTENCES:
         pairs = pairs[:HEAD_SENTENCES] + pairs[-TAIL_SENTENCES:]
     for body, end in pairs:
-        clauses = tuple(clause for part in _CLAUSE_END.split(body[:MAX_SENTENCE_CHARS]) if (clause := part.strip(" ,.*>#|~\t")))
+        clauses = tuple(
+            clause for part in _CLAUSE_END.split(body[:MAX_SENTENCE_CHARS]) if (clause := part.strip(" ,.*>#|~\t"))
+        )
         if clauses:
             yield Sentence(clauses, "?" in end)

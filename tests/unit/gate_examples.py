@@ -1,3 +1,4 @@
+# ruff: noqa: E501 (one example, one line)
 """Messages that a person would, or would not, call a task. Written for these tests."""
 
 
@@ -414,6 +415,48 @@ We promised the customer an export in XML. Build it, behind a flag.
 报告第三页的图和数据对不上，核对后重新导出
 CI 上 lint 一直 fail，帮忙 fix 一下
 Please 把 README 里的安装步骤 update 成最新的
+Anyone else sees the map upside down on Firefox? Please look into it and fix.
+Wipe the test tables and reseed them with the fixtures from last sprint.
+The video call link in the invite is dead. Send everyone a new one.
+I'd rather have the totals at the top; rearrange the sheet like that.
+Let the caterers know we are 40 instead of 35.
+make a backup of the wiki before the upgrade tonight
+We need the invoices of 2022 scanned and sorted by supplier.
+How about you write the integration test for this while I'm at lunch?
+The script eats all the memory with files over 2 GB. Stream it instead.
+kubectl get pods shows CrashLoopBackOff for billing, sort it
+Please extend the lease of the storage unit by three months.
+Can you see why the tax column is off by a cent in some rows?
+Hand this ticket over to the Warsaw team with a short summary.
+Change of plan: cancel the hotel and find an apartment with a kitchen.
+Turn down the heating at night from now on.
+It says "disk full" whenever I save. Could you free some space?
+Publish the podcast episode with the corrected intro.
+Track this parcel and tell me when it's out for delivery.
+the graph needs axis labels and a legend
+You can merge it once CI is green.
+print two copies of the boarding passes
+Cut a release from the current main.
+把旧手机里的照片传到网盘
+登录失败次数超过五次就锁账号，加上这个逻辑
+客服说退款没到账，查查卡在哪一步
+给这张海报换个暖一点的色调
+这份 Excel 里手机号格式不统一，规范一下
+下个月的排班表按上个月的样子再出一份
+把仓库里没人用的图片都清掉
+找三家能做喷绘的店，把报价发我
+升到最新的 LTS，别影响线上
+新接口的文档还没写，补一下吧
+打印机连不上，弄一下
+周三那个会取消，跟大家说一声
+域名快到期了，续三年
+数据导不进去，报编码错误，帮看下
+搭一个简单的落地页收集邮箱
+那个弹窗太烦人了，去掉
+按照新的报销制度改一改申请表
+你先跑一遍脚本，有报错发我看
+老师，麻烦把成绩单盖章后寄到这个地址
+我的快递被退回了，联系商家重发
 """
 )
 
@@ -464,5 +507,47 @@ Do servers dream of electric sheep?
 我的车是辆白色的旧高尔夫
 the demo 很成功，客户 very happy
 GraphQL 和 REST 你更喜欢哪个？
+The new coffee machine is a miracle of engineering.
+I've booked the flights already, no need.
+Is it true that honey never spoils?
+ok, the fix worked on my side too
+My first computer had 64 kilobytes of memory and I wrote games on it.
+Who won the match last night?
+Why does bread get stale?
+The team decided to postpone the release; fine by me.
+I never understood why people run their own email.
+What's your take on pair programming?
+Sounds like the deploy is finally behind us.
+Explain like I'm five: what does a load balancer do?
+Are you a real person?
+So tired of meetings. Send help, haha.
+How many people work on the Linux kernel?
+Did we ever find out who ordered the standing desks?
+Could you rewrite this a bit more formally: hey, your parcel is lost, deal with it
+I'll fix it myself tonight, just wanted to vent.
+We use GitLab at work and GitHub at home.
+What time is it in Tokyo?
+I passed the exam!!
+By the way, the client loved the prototype.
+我们用的是 GitLab，不是 GitHub
+这个 bug 太搞笑了，居然是时区的问题
+我自己来改吧，你不用管
+刚提交完代码，准备下班
+你说人为什么要上班
+今天面试官问我怎么设计短链系统
+昨天部署失败了三次，最后发现是磁盘满了，服了
+线程和进程的区别，用大白话讲讲
+我妈让我周末回家修电视，唉
+写周报真痛苦
+听你这么说我就放心了
+发布会几点开始来着
+把大家都逗笑了
+上次那个方案客户通过了，开心
+有人说 vim 比 emacs 好，你同意吗
+为啥我一写代码就困
+“提交”和“推送”有啥不一样
+我刚把猫喂了
+这书写得真好
+我明年想学钢琴
 """
 )

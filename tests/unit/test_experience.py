@@ -63,7 +63,15 @@ def test_the_trailer_is_cut_off_and_names_the_experience() -> None:
     assert "MEMORY_FIELDS" not in item and "draft" not in item
 
 
-@pytest.mark.parametrize("trailer", ["<!-- MEMORY_FIELDS", "<!-- MEMORY_FIELDS {", "<!--MEMORY_FIELDS [1]-->", '<!-- MEMORY_FIELDS {"experience_name": 3} -->'])
+@pytest.mark.parametrize(
+    "trailer",
+    [
+        "<!-- MEMORY_FIELDS",
+        "<!-- MEMORY_FIELDS {",
+        "<!--MEMORY_FIELDS [1]-->",
+        '<!-- MEMORY_FIELDS {"experience_name": 3} -->',
+    ],
+)
 def test_a_broken_trailer_is_cut_off_too(trailer: str) -> None:
     assert rendered(f"{BODY}\n{trailer}") == rendered(BODY)
 
@@ -84,17 +92,33 @@ def test_headings_of_any_level_and_case_with_bullets_or_prose(body: str) -> None
 
 
 def test_a_heading_of_its_own_stays_in_its_section() -> None:
-    found = fields(rendered("## Situation\nold\n## Approach\n### First part\n- read\n### Second part\n- write\n## Reflect\n- wait"))
+    found = fields(
+        rendered("## Situation\nold\n## Approach\n### First part\n- read\n### Second part\n- write\n## Reflect\n- wait")
+    )
     assert found["Do"] == ["read", "write"]
 
 
 def test_avoid_warns_and_check_verifies() -> None:
-    found = fields(rendered("## Situation\n- 改写回逻辑\n## Approach\n- 先备份\n## Reflect\n- 切勿跳过测试\n- 写完后核对条数"))
+    found = fields(
+        rendered("## Situation\n- 改写回逻辑\n## Approach\n- 先备份\n## Reflect\n- 切勿跳过测试\n- 写完后核对条数")
+    )
     assert found["Avoid"] == ["切勿跳过测试"]
     assert found["Check"] == ["写完后核对条数"]
 
 
-@pytest.mark.parametrize("body", ["", "   ", "One sentence. And another.", "## Situation", "## Reflect\n- wait", "## Approach\n- read", "- a\n- b", "只有一句话。"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        "",
+        "   ",
+        "One sentence. And another.",
+        "## Situation",
+        "## Reflect\n- wait",
+        "## Approach\n- read",
+        "- a\n- b",
+        "只有一句话。",
+    ],
+)
 def test_no_heading_is_ever_empty(body: str) -> None:
     found = fields(rendered(body))
     assert list(found) == list(LABELS)
@@ -106,7 +130,14 @@ def test_prose_without_sections_is_trigger_and_do() -> None:
     assert (found["Trigger"], found["Do"]) == (["The feed is a day late."], ["Ask the harbour first."])
 
 
-@pytest.mark.parametrize(("uri", "name"), [(URI, "ferry_timetable"), ("viking://user/memories/experiences/%E6%B8%A1%E8%BD%AE.md", "渡轮"), ("", "experience")])
+@pytest.mark.parametrize(
+    ("uri", "name"),
+    [
+        (URI, "ferry_timetable"),
+        ("viking://user/memories/experiences/%E6%B8%A1%E8%BD%AE.md", "渡轮"),
+        ("", "experience"),
+    ],
+)
 def test_without_a_trailer_the_file_is_the_name(uri: str, name: str) -> None:
     assert parse_experience(uri, BODY).name == name
 
@@ -127,7 +158,23 @@ def test_what_is_an_experience(uri: str, category: str, text: str, is_one: bool)
     assert is_experience(uri, category, text) is is_one
 
 
-HOSTILE = st.sampled_from(["</openviking-context>", "<openviking-context>", "## Long-term Memories", "### Experience: x", "Do:", "\n", "\x00", "\u202e", "- ", "user: ", "## Reflect\n", "## Situation\n", "a"])
+HOSTILE = st.sampled_from(
+    [
+        "</openviking-context>",
+        "<openviking-context>",
+        "## Long-term Memories",
+        "### Experience: x",
+        "Do:",
+        "\n",
+        "\x00",
+        "\u202e",
+        "- ",
+        "user: ",
+        "## Reflect\n",
+        "## Situation\n",
+        "a",
+    ]
+)
 
 
 @given(st.lists(HOSTILE, max_size=40).map("".join), st.lists(HOSTILE, max_size=5).map("".join))

@@ -6,8 +6,14 @@ from app.core.gate import EVIDENCE_CHARS, THRESHOLD, judge_task
 from app.core.gate_signs import HEAD_CHARS, TAIL_CHARS, Sign
 from tests.unit import gate_examples as examples
 
-TASKS = [*examples.TASKS_EN, *examples.TASKS_ZH, *examples.TASKS_MIXED, *examples.MORE_TASKS]
-NOT_TASKS = [*examples.NOT_TASKS_EN, *examples.NOT_TASKS_ZH, *examples.NOT_TASKS_MIXED, *examples.MORE_NOT_TASKS]
+TASKS = [*examples.TASKS_EN, *examples.TASKS_ZH, *examples.TASKS_MIXED, *examples.MORE_TASKS, *examples.FRESH_TASKS]
+NOT_TASKS = [
+    *examples.NOT_TASKS_EN,
+    *examples.NOT_TASKS_ZH,
+    *examples.NOT_TASKS_MIXED,
+    *examples.MORE_NOT_TASKS,
+    *examples.FRESH_NOT_TASKS,
+]
 
 
 @pytest.mark.parametrize("text", TASKS)
@@ -68,7 +74,9 @@ def test_mood_decides_not_the_words(task: str, tale: str) -> None:
     assert not judge_task(tale).passes
 
 
-@pytest.mark.parametrize("wrapped", ["Translate into Greek: {}", "把下面的话翻译成英文：{}", 'Why did he write "{}" on the wall?'])
+@pytest.mark.parametrize(
+    "wrapped", ["Translate into Greek: {}", "把下面的话翻译成英文：{}", 'Why did he write "{}" on the wall?']
+)
 def test_an_order_in_quoted_or_given_text_is_no_order(wrapped: str) -> None:
     order = "Delete the old database and restart the server"
     assert judge_task(order).passes
@@ -96,7 +104,28 @@ def test_any_text_gets_a_score_with_short_evidence(text: str) -> None:
     assert judge_task(text) == judged
 
 
-PIECES = ["把", "给", "帮我", "了", "吗", "？", "，", "could you ", "please ", "and ", "fix ", "the ", "a_", "/", "`", '"', "\n", "“", "is ", "my "]
+PIECES = [
+    "把",
+    "给",
+    "帮我",
+    "了",
+    "吗",
+    "？",
+    "，",
+    "could you ",
+    "please ",
+    "and ",
+    "fix ",
+    "the ",
+    "a_",
+    "/",
+    "`",
+    '"',
+    "\n",
+    "“",
+    "is ",
+    "my ",
+]
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=2000))

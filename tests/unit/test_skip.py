@@ -1,3 +1,4 @@
+# ruff: noqa: E501 (one example, one line)
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -59,11 +60,17 @@ def test_any_text_gets_an_answer(text: str) -> None:
     assert is_no_query(text) in {True, False}
 
 
-@given(st.lists(st.sampled_from(["ok", "好的", "thanks", "嗯", "hi", "继续"]), min_size=1, max_size=12), st.sampled_from([" ", ", ", "! ", "，"]))
+@given(
+    st.lists(st.sampled_from(["ok", "好的", "thanks", "嗯", "hi", "继续"]), min_size=1, max_size=12),
+    st.sampled_from([" ", ", ", "! ", "，"]),
+)
 def test_fillers_in_any_order_stay_filler(words: list[str], separator: str) -> None:
     assert is_no_query(separator.join(words))
 
 
-@given(st.sampled_from(["hi ", "ok, ", "好的，", "thanks! ", "👍 "]), st.sampled_from(["passport", "房租", "Oslo", "wifi password"]))
+@given(
+    st.sampled_from(["hi ", "ok, ", "好的，", "thanks! ", "👍 "]),
+    st.sampled_from(["passport", "房租", "Oslo", "wifi password"]),
+)
 def test_a_greeting_in_front_hides_nothing(greeting: str, name: str) -> None:
     assert not is_no_query(greeting + name)

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 (one example, one line)
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -105,7 +106,12 @@ def test_any_text_gets_an_answer(text: str) -> None:
     assert is_transcript(text) in {True, False}
 
 
-@given(st.lists(st.sampled_from(["Ann", "Bo", ":", " ", "\n", "12:30", "[", "]", "(", "-", "小陈：", ",", "*", "|", "<"]), max_size=400))
+@given(
+    st.lists(
+        st.sampled_from(["Ann", "Bo", ":", " ", "\n", "12:30", "[", "]", "(", "-", "小陈：", ",", "*", "|", "<"]),
+        max_size=400,
+    )
+)
 def test_pieces_of_exports_in_any_order_get_an_answer(pieces: list[str]) -> None:
     assert is_transcript("".join(pieces)) in {True, False}
 
