@@ -82,7 +82,7 @@ def _serve(settings: Settings) -> int:
 
 
 def _openapi(write: Path | None, check: Path | None) -> int:
-    from app.api.document import documents
+    from app.openapi import documents
 
     files = documents()
     if write:

@@ -46,6 +46,7 @@ def create_app(settings: Settings, *, backend: ContextBackend | None = None) -> 
         summary="Context sidecar between an agent host and OpenViking.",
         description=_DESCRIPTION,
         lifespan=lifespan,
+        generate_unique_id_function=lambda route: route.name,
         redoc_url=None,
         static_url="/docs-assets",
         swagger_ui_parameters={"tryItOutEnabled": True, "displayRequestDuration": True, "defaultModelsExpandDepth": 0},

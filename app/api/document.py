@@ -1,4 +1,4 @@
-"""The files of ``openapi/``: the OpenAPI document and the examples, generated from the code and checked in CI."""
+"""The OpenAPI document: which problems an endpoint may answer with, and FastAPI's document with ours in its place."""
 
 import json
 from typing import Any
@@ -6,7 +6,6 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
-from app.api.examples import FILES
 from app.api.schemas import Problem
 
 _PROBLEMS = {
@@ -61,16 +60,3 @@ def describe(app: FastAPI) -> dict[str, Any]:
 
 def _is_framework_error(response: dict[str, Any]) -> bool:
     return "HTTPValidationError" in json.dumps(response)
-
-
-def documents() -> dict[str, str]:
-    """File name to text, byte for byte what stands in ``openapi/``."""
-    from app.factory import create_app
-    from app.settings import Settings
-
-    app = create_app(Settings(_env_file=None))
-    return {name: _pretty(content) for name, content in {"openapi.json": app.openapi(), **FILES}.items()}
-
-
-def _pretty(content: Any) -> str:
-    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from starlette.testclient import TestClient
 
-from app.api.document import documents
+from app.openapi import documents
 from app.settings import Settings
 from docs.tables import updated, walk
 
