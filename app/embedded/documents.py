@@ -83,7 +83,8 @@ def file_documents(path: str, text: str, modified: float, uri_root: str) -> Iter
             source = record.source.ref if record else ""
             yield Document(number, 0, f"{uri}#{number}" if number else uri, category, realm, when, "", line, source)
     else:
-        for number, chunk in enumerate(chunk_markdown(_without_notes(body))):
+        written = _without_notes(body)
+        for number, chunk in enumerate(chunk_markdown(written) if any(_lines(written)) else ()):
             yield Document(number, 0, f"{uri}#{number}" if number else uri, category, realm, at, "", chunk)
 
 

@@ -179,8 +179,8 @@ class UserSpace:
             if remembers:
                 with layout.locked(self.root, Deadline.after_ms(_UNHURRIED_MS)):
                     written = commits.write_memories(self.root, session, archive_id, outcome, now)
-            self._close_commit(session, archive_id, "completed", outcome.summary, outcome.abstract, "", now)
             self._indexed(written)
+            self._close_commit(session, archive_id, "completed", outcome.summary, outcome.abstract, "", now)
             self._embed(wait_s=0)
         except Exception as error:  # the archive must end in a state that says so, whatever it was
             log.warning("commit_failed", archive=archive_id, error=repr(error))
