@@ -224,7 +224,7 @@ def _candidates(cut: CutTrace, candidates: Sequence[CandidateTrace]) -> str:
 
 def _candidate_row(candidate: CandidateTrace, bar: float) -> str:
     kept = candidate.verdict is Verdict.KEPT
-    name = escape(candidate.uri.rsplit("/", 1)[-1] or candidate.uri)
+    name = escape(_short(candidate.uri))
     text = f'<p class="small soft">{escape(candidate.text[:400])}</p>' if candidate.text else ""
     origin = ", of a peer" if candidate.origin == "peer" else ""
     return (
@@ -235,6 +235,12 @@ def _candidate_row(candidate: CandidateTrace, bar: float) -> str:
         f'<div class="why small">{_tag("injected", "good") if kept else escape(candidate.verdict.meaning)}'
         f'<div class="soft">{escape(_parts(candidate))}</div></div></div>'
     )
+
+
+def _short(uri: str) -> str:
+    """The last part of a URI; with the one before it when it says little by itself, such as a number."""
+    *_, folder, name = ("", *uri.rstrip("/").rsplit("/", 2))
+    return name if len(name.removesuffix(".md")) > 3 else f"{folder}/{name}".strip("/")
 
 
 def _score_bar(candidate: CandidateTrace, bar: float, kept: bool) -> str:
