@@ -4,14 +4,14 @@ Messages are taken out only when their prints say that they are archived, so wha
 dropped; calls and results go together or not at all.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import accumulate
+from itertools import accumulate, compress, takewhile
 
 from app.core.capture import captured_messages
 from app.core.digest import digest, one_line
-from app.core.messages import Message, Role, is_excluded, role_of
+from app.core.messages import Message, Role, is_excluded, role_of, tool_results
 from app.core.pairs import Unit, units, with_results
 from app.core.prints import archived, print_of
 from app.core.rebuild import rebuilt
@@ -22,6 +22,7 @@ from app.core.summary import (
     acknowledgement,
     contained,
     cut_to_tokens,
+    is_acknowledgement,
     is_summary,
     own_messages,
     summary_body,
@@ -73,29 +74,34 @@ def assemble_past(
     The summary takes at most ``summary_share`` of the budget. ``prompt_follows``: the host will put one more user
     message behind these. Running this on its own output changes nothing. Linear in the size of the input.
     """
-    own = own_messages(messages)
+    own = _own_at_the_head(messages)
     host = [message for message, ours in zip(messages, own, strict=True) if not ours]
-    kept, gone = _without_archived(host, past)
+    kept, gone = _without_archived(host, past, cut_before=any(own))
     if past.live and all(role_of(message) is Role.SYSTEM for message in host):
         kept = [*host, *rebuilt(past.live)]
     room = int(token_budget * summary_share) - FRAME_TOKENS
-    body = _body(past, gone, room) or _former_body(messages, room)
+    body = _body(past, gone, room) or _former_body(compress(messages, own), room)
+    if not body and (gone or any(own)):
+        kept = list(messages)  # Nothing is taken out unless a summary stands in for it.
     head = [summary_message(body)] if body else []
     addition = GUIDE if body else None
     fixed = sum(map(message_tokens, [*head, acknowledgement()])) + estimate_tokens(GUIDE) if body else 0
-    front, live = _within_budget(kept, token_budget - fixed)
-    final = [*front, *head, *live]
-    if _needs_acknowledgement(final, len(front) + len(head), prompt_follows):
-        final.insert(len(front) + len(head), acknowledgement())
+    live = _within_budget(kept, token_budget - fixed)
+    if head:
+        live = _without_strays(live)
+    place = _leading(live, {Role.SYSTEM})
+    final = [*live[:place], *head, *live[place:]]
+    if head and _needs_acknowledgement(live[place:], prompt_follows):
+        final.insert(place + 1, acknowledgement())
     return Assembled(
         messages=tuple(final),
         system_addition=addition,
         estimated_tokens=sum(map(message_tokens, final)) + estimate_tokens(addition or ""),
-        changed=bool(body) or len(live) + len(front) != len(messages),
+        changed=bool(body) or len(final) != len(messages),
     )
 
 
-def _without_archived(host: Sequence[Message], past: Past) -> tuple[list[Message], list[Message]]:
+def _without_archived(host: Sequence[Message], past: Past, *, cut_before: bool) -> tuple[list[Message], list[Message]]:
     """The messages that stay and those that are archived.
 
     A unit of calls and results goes only as a whole. Where taking messages out would make two user messages meet that
@@ -104,12 +110,12 @@ def _without_archived(host: Sequence[Message], past: Past) -> tuple[list[Message
     if not past.archived_prints:
         return list(host), []
     prints = [print_of(message) for message in host]
-    flags = with_results(host, archived(prints, past.archived_prints, past.seen_prints))
+    flags = with_results(host, archived(prints, past.archived_prints, past.seen_prints, cut_before=cut_before))
     gone: set[int] = set()
     last_user, spare = False, None
     for unit in units(host):
         printed = [index for index in unit if prints[index]]
-        if printed and all(flags[index] for index in printed):
+        if printed and all(flags[index] if prints[index] else not tool_results(host[index]) for index in unit):
             gone.update(printed)
             if not _from_user(host[unit.start]):
                 spare = printed
@@ -149,14 +155,26 @@ def _index(lines: Sequence[str], room: int) -> str:
     return "\n".join([INDEX_HEADING, *reversed(fitting)]) if fitting else ""
 
 
-def _former_body(messages: Sequence[Message], room: int) -> str:
-    """The text of our own earlier summary that the host sent back; the last one, should there be several."""
-    former = next((message for message in reversed(messages) if is_summary(message)), None)
-    return cut_to_tokens(summary_body(former), room) if former else ""
+def _own_at_the_head(messages: Sequence[Message]) -> list[bool]:
+    """Which messages are a summary of ours that the host sent back, or its acknowledgement.
+
+    They stand at the head, beside system messages and the host's own summary. One in the middle is the host's doing.
+    """
+    own = own_messages(messages)
+    beside = {Role.SYSTEM, Role.SUMMARY}
+    head = takewhile(lambda pair: pair[1] or role_of(pair[0]) in beside, zip(messages, own, strict=True))
+    end = sum(1 for _ in head)
+    return [*own[:end], *(False for _ in own[end:])]
 
 
-def _within_budget(kept: Sequence[Message], budget: int) -> tuple[list[Message], list[Message]]:
-    """The leading system messages, and the rest without its oldest turns as far as ``budget`` asks for it.
+def _former_body(own: Iterable[Message], room: int) -> str:
+    """The text of our own earlier summary; of the last one, should there be several."""
+    bodies = [summary_body(message) for message in own if is_summary(message)]
+    return cut_to_tokens(bodies[-1], room) if bodies else ""
+
+
+def _within_budget(kept: Sequence[Message], budget: int) -> list[Message]:
+    """The messages without their oldest turns as far as ``budget`` asks for it; leading system messages always stay.
 
     Cut at the start of a turn, in strides, so that the prompt's beginning stays the same over many turns (provider
     caches). Where not even the last turn fits, its question stays and the oldest steps behind it leave, calls and
@@ -164,11 +182,11 @@ def _within_budget(kept: Sequence[Message], budget: int) -> tuple[list[Message],
     """
     systems = _leading(kept, {Role.SYSTEM})
     pinned = systems + _leading(kept[systems:], {Role.SUMMARY})
-    front, head, rest = list(kept[:systems]), list(kept[systems:pinned]), list(kept[pinned:])
+    head, rest = list(kept[:pinned]), list(kept[pinned:])
     costs = [message_tokens(message) for message in rest]
-    budget -= sum(map(message_tokens, kept[:pinned]))
+    budget -= sum(map(message_tokens, head))
     if not rest or sum(costs) <= budget:
-        return front, head + rest
+        return head + rest
     steps = units(rest)
     weights = [sum(costs[step.start : step.stop]) for step in steps]
     turns = [index for index, step in enumerate(steps) if role_of(rest[step.start]) is Role.USER]
@@ -178,12 +196,12 @@ def _within_budget(kept: Sequence[Message], budget: int) -> tuple[list[Message],
         first = _first_fitting(weights, allowed)
         turn = next((index for index in turns if index >= first), None)
         if turn is not None:
-            return front, head + rest[steps[turn].start :]
+            return head + rest[steps[turn].start :]
     if not turns:
-        return front, head + rest[steps[first].start :]
+        return head + rest[steps[first].start :]
     question = turns[-1]
     first = _first_fitting(weights[question + 1 :], budget - weights[question]) + question + 1
-    return front, head + _messages(rest, [steps[question], *_not_user(rest, steps[first:])])
+    return head + _messages(rest, [steps[question], *_not_user(rest, steps[first:])])
 
 
 def _first_fitting(weights: Sequence[int], budget: int) -> int:
@@ -202,18 +220,20 @@ def _messages(rest: Sequence[Message], steps: Sequence[Unit]) -> list[Message]:
     return [rest[index] for step in steps for index in step]
 
 
-def _needs_acknowledgement(final: Sequence[Message], position: int, prompt_follows: bool) -> bool:
-    """Would a user message of ours or of a rebuild meet one behind ``position``? Without a summary there is none."""
-    if position == 0 or not is_summary(final[position - 1]):
-        return False
-    if position == len(final):
+def _without_strays(live: Sequence[Message]) -> list[Message]:
+    """``live`` without what looks like ours at its head: beside the summary it would be taken for a part of it."""
+    beside = {Role.SYSTEM, Role.SUMMARY}
+    stray = [is_summary(message) or is_acknowledgement(message) for message in live]
+    ends = next((i for i, m in enumerate(live) if not stray[i] and role_of(m) not in beside), len(live))
+    return [message for index, message in enumerate(live) if index >= ends or not stray[index]]
+
+
+def _needs_acknowledgement(behind: Sequence[Message], prompt_follows: bool) -> bool:
+    """Would the summary, a user message, meet another one? Hosts turn summaries and custom messages into such too."""
+    if not behind:
         return prompt_follows
-    behind = final[position]
-    return (
-        _from_user(behind)
-        or role_of(behind) is Role.SUMMARY
-        or (role_of(behind) is Role.CUSTOM and not is_excluded(behind))
-    )
+    role = role_of(behind[0])
+    return _from_user(behind[0]) or role is Role.SUMMARY or (role is Role.CUSTOM and not is_excluded(behind[0]))
 
 
 def _from_user(message: Message) -> bool:

@@ -80,14 +80,19 @@ def known(prints: Sequence[str | None], recorded: Sequence[str]) -> list[bool]:
     return found
 
 
-def archived(prints: Sequence[str | None], gone: Sequence[str], seen: Sequence[str] = ()) -> list[bool]:
+def archived(
+    prints: Sequence[str | None], gone: Sequence[str], seen: Sequence[str] = (), *, cut_before: bool = False
+) -> list[bool]:
     """For each of a host's messages: is it among the archived ones, ``gone`` (oldest first)?
 
-    ``seen`` is the record of the whole session and starts with ``gone``; it is needed for messages without a time.
-    There the host's list is laid over the whole record, so that equal words in a turn that is still live are not
-    mistaken for archived ones; where it does not fit at all, it is laid over ``gone`` alone. Linear.
+    A message with a time is archived if one of the same time and content is. For the others ``seen`` is needed, the
+    record of the whole session, which starts with ``gone``: the host's list is laid over all of it, so that equal words
+    in a turn that is still live are not mistaken for archived ones. Where it does not fit at all, it is laid over
+    ``gone`` alone, unless archived messages were taken out of it before (``cut_before``): then a fit would be chance.
+    Linear.
     """
-    found = known(prints, [print_ for print_ in gone if is_timed(print_)])
+    timed = {print_ for print_ in gone if is_timed(print_)}
+    found = [print_ in timed for print_ in prints]
     untimed = [print_ for print_ in prints if print_ and not is_timed(print_)]
     before = [print_ for print_ in gone if not is_timed(print_)]
     if not untimed or not before:
@@ -95,7 +100,7 @@ def archived(prints: Sequence[str | None], gone: Sequence[str], seen: Sequence[s
     record = [print_ for print_ in seen if not is_timed(print_)]
     live = len(record) - len(before) if record[: len(before)] == before else 0
     laid = _overlap(record, untimed) if live else 0
-    left = max(0, laid - live) if laid else _overlap(before, untimed)
+    left = max(0, laid - live) if laid else 0 if cut_before else _overlap(before, untimed)
     for index, print_ in enumerate(prints):
         if print_ and not is_timed(print_):
             found[index] = left > 0
