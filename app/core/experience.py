@@ -16,6 +16,9 @@ from app.core.fence import neutralise_line
 from app.core.hits import Hit
 
 MAX_NAME_CHARS = 120
+MAX_CHARS = 100_000
+"""How much of a file is read; a lesson is a page, not a book."""
+
 MAX_LINES = 40
 """Lines taken from one section. A longer section is no lesson any more, and the budget would drop the whole item."""
 
@@ -26,10 +29,14 @@ _HEADING = re.compile(
     r"#{1,6})?[ \t]*[:：]?[ \t]*"
 )
 _TITLES = {
-    "situation": "situation", "context": "situation", "trigger": "situation", "scenario": "situation", "情境": "situation", "场景": "situation",
-    "情况": "situation", "approach": "approach", "actions": "approach", "steps": "approach", "solution": "approach", "做法": "approach", "方法": "approach",
-    "步骤": "approach", "reflect": "reflect", "reflection": "reflect", "reflections": "reflect", "lessons": "reflect", "反思": "reflect", "复盘": "reflect", "教训": "reflect",
-}  # fmt: skip
+    title: section
+    for section, titles in {
+        "situation": "situation context trigger scenario 情境 场景 情况",
+        "approach": "approach actions steps solution 做法 方法 步骤",
+        "reflect": "reflect reflection reflections lessons 反思 复盘 教训",
+    }.items()
+    for title in titles.split()
+}
 _TRAILER = re.compile(r"<!--\s{0,200}MEMORY_FIELDS")
 _BULLET = re.compile(r"(?:[-*+•·]|\d{1,3}[.)、])[ \t]+|[•·-](?=\S)|\d{1,3}、")
 _AVOIDING = re.compile(
@@ -84,7 +91,7 @@ def is_experience(uri: str, category: str = "", text: str = "") -> bool:
 
 def parse_experience(uri: str, text: str) -> Experience:
     """Read an experience file: headings of any case and level, bullets or prose. Never fails; linear."""
-    body, named = _without_trailer(text)
+    body, named = _without_trailer(text[:MAX_CHARS])
     sections: dict[str, list[str]] = {"preface": []}
     current = "preface"
     for line in body.splitlines():
@@ -104,7 +111,7 @@ def parse_experience(uri: str, text: str) -> Experience:
 
 
 def render_experience(hit: Hit) -> str:
-    """The item as the contract has it, from ``### Experience:`` to the last line under ``Check:``; no newline at the end."""
+    """The item as the contract has it, from ``### Experience:`` to the last line under ``Check:``, no newline behind."""
     experience = parse_experience(hit.uri, hit.text)
     trigger = experience.situation or _first_sentence(experience.preface) or (_NO_TRIGGER,)
     do = experience.approach or _after_first_sentence(experience.preface) or experience.reflect or (_NO_DO,)

@@ -10,10 +10,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from app.core import gate_chinese, gate_english
-from app.core.gate_signs import Found, Sentence, Sign, own_words, sample, sentences
+from app.core.gate_signs import EVIDENCE_CHARS, Found, Sentence, Sign, own_words, sample, sentences
 
 THRESHOLD = 3
-EVIDENCE_CHARS = 40
 OBJECT_CHARS = 1200
 """How far things are looked for; a long paste names them early."""
 

@@ -60,6 +60,8 @@ class Sentence:
         return ", ".join(self.clauses)
 
 
+EVIDENCE_CHARS = 40
+
 HEAD_CHARS, TAIL_CHARS = 2400, 1600
 """How much of a long message is read. A request stands before or after what was pasted with it, not in the middle."""
 

@@ -177,7 +177,7 @@ _WRAPPER = re.compile(
 
 
 def no_query_reason(text: str) -> str | None:
-    """Why there is nothing to look up: ``empty``, ``symbols``, ``command``, ``wrapper``, ``filler``; None for a query."""
+    """Why nothing can be looked up: ``empty``, ``symbols``, ``command``, ``wrapper``, ``filler``; None for a query."""
     head = text[: 4 * MAX_FILLER_CHARS].strip()
     if not head:
         return "empty" if not text.strip() else None

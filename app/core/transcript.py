@@ -12,6 +12,7 @@ the names. Configuration, logs, rosters and lists have keys in the place of name
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 
 from app.core.fence import wrap_assist
 
@@ -204,7 +205,7 @@ def _is_conversation(turns: list[_Turn], share: float) -> bool:
         return False
     if len(turns) - len(speakers) < max(1, len(turns) // 4) or share < 0.34:
         return False
-    switches = sum(a.speaker != b.speaker for a, b in zip(turns, turns[1:], strict=False))
+    switches = sum(a.speaker != b.speaker for a, b in pairwise(turns))
     if switches < 2 or sum(_weight(turn.said) for turn in turns) < MIN_CHARS:
         return False
     if speakers <= {"q", "a", "问", "答"} and not any(_SELF.search(turn.said) for turn in turns):
