@@ -1,6 +1,5 @@
 """A real OpenClaw with the plugin, a real sidecar, and both backends behind it."""
 
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,11 +59,11 @@ def world(request: pytest.FixtureRequest, openclaw: Rig, tmp_path_factory: pytes
     yield from _run(World(request.param, openclaw, *_parts(openclaw, request.param, data_dir, settings), stored))
 
 
-@pytest.fixture
-def alone(openclaw: Rig, tmp_path: Path) -> Iterator[World]:
-    """A chain on the embedded engine for one test, to break as it likes."""
-    data_dir = tmp_path / "data"
-    parts = _parts(openclaw, f"alone-{os.urandom(3).hex()}", data_dir, {})
+@pytest.fixture(scope="module")
+def alone(openclaw: Rig, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """A chain on the embedded engine whose sidecar is stopped and started at will; each test leaves it running."""
+    data_dir = tmp_path_factory.mktemp("alone") / "data"
+    parts = _parts(openclaw, "alone", data_dir, {})
     yield from _run(World("embedded", openclaw, *parts, lambda: in_embedded(data_dir)))
 
 

@@ -67,4 +67,6 @@ def test_what_the_host_could_not_compact_with_us_it_compacts_itself(alone: World
     alone.sidecar.down()
     alone.gateway.verb("compact", "agent:main:sea")
     alone.gateway.say("Go on. SAY: still here", "sea")
+    alone.sidecar.up()
+    eventually(lambda: not alone.gateway.waiting(), what="an empty spool")
     assert "degraded to" not in alone.gateway.log()
