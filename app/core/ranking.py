@@ -41,6 +41,8 @@ MAX_PLACES = 16
 """Places of a word that are looked at in one text, so that no text can make the search slow."""
 SUMMARY_FILES = (".abstract.md", ".overview.md")
 """Where OpenViking keeps directory summaries, which are no memories."""
+MAX_VARIED = 100
+"""Candidates that variety is weighed among: every one is compared with every other."""
 
 _DATE_IN_URI = re.compile(r"/(\d{4})/(\d{2})/(\d{2})(?:/|$)|(?:^|[/_-])(\d{4})-(\d{2})-(\d{2})(?!\d)")
 _EDGE = 1e-6
@@ -272,6 +274,7 @@ def _varied(candidates: list[Candidate], mmr_lambda: float) -> list[Candidate]:
     """Maximal marginal relevance: each next one is good and unlike those before it (Carbonell & Goldstein, 1998)."""
     if mmr_lambda >= 1 or len(candidates) < 3:
         return candidates
+    candidates, others = candidates[:MAX_VARIED], candidates[MAX_VARIED:]
     said = [token_set(c.hit.text[:COMPARED_CHARS]) for c in candidates]
     nearest = [0.0] * len(candidates)
     left = list(range(len(candidates)))
@@ -282,7 +285,7 @@ def _varied(candidates: list[Candidate], mmr_lambda: float) -> list[Candidate]:
         order.append(best)
         for i in left:
             nearest[i] = max(nearest[i], _jaccard(said[i], said[best]))
-    return [candidates[i] for i in order]
+    return [*(candidates[i] for i in order), *others]
 
 
 def _jaccard(one: Collection[str], other: Collection[str]) -> float:

@@ -1,0 +1,105 @@
+"""Recall over the real OpenViking with the rig's seeds: the right experience first, or none at all."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from app.core.deadline import Deadline
+from app.core.identity import Identity, PeerRole, SessionKind, Tenant
+from app.engine.recall import RecallEngine
+from app.engine.results import AssembleInput, AssembleResult
+from app.engine.searches import Searches
+from app.openviking.client import OpenVikingBackend
+from app.settings import Settings
+from tests.integration.conftest import RIG_DIR, OpenViking, Rigs, run
+from tests.unit.recalling import Traces
+
+pytestmark = [pytest.mark.rig, pytest.mark.anyio]
+
+SEEDS = RIG_DIR / "openviking" / "seeds"
+
+
+@pytest.fixture(scope="module")
+def seeded(rigs: Rigs) -> OpenViking:
+    server = rigs.up("api_key", "--evolution")
+    for name in ("experiences", "memories"):
+        run("seed", str(SEEDS / f"{name}.jsonl"), "--user", "alice", "--name", server.name)
+    return server
+
+
+class Host:
+    """Asks as one user of the server, each time in a new session."""
+
+    def __init__(self, server: OpenViking, backend: OpenVikingBackend, user: str) -> None:
+        settings = Settings(_env_file=None, experience={"enabled": True})
+        self._engine = RecallEngine(settings, Searches(backend), Traces())
+        self._tenant = Tenant(server.account, user)
+
+    async def ask(self, text: str, *, kind: SessionKind = SessionKind.CHAT) -> AssembleResult:
+        who = Identity(self._tenant, "recall-test", None, "main", None, PeerRole.ASSISTANT, kind)
+        asked = AssembleInput(({"role": "user", "content": text},), None, 128_000)
+        return await self._engine.transform(who, asked, Deadline.after_ms(20_000))
+
+
+@pytest.fixture
+async def alice(seeded: OpenViking) -> AsyncIterator[Host]:
+    backend = OpenVikingBackend(seeded.settings())
+    yield Host(seeded, backend, "alice")
+    await backend.aclose()
+
+
+@pytest.fixture
+async def bob(seeded: OpenViking) -> AsyncIterator[Host]:
+    backend = OpenVikingBackend(seeded.settings())
+    yield Host(seeded, backend, "bob")
+    await backend.aclose()
+
+
+def experiences(result: AssembleResult) -> list[str]:
+    lines = (result.context_block or "").splitlines()
+    return [line.removeprefix("### Experience: ") for line in lines if line.startswith("### Experience: ")]
+
+
+@pytest.mark.parametrize(
+    ("task", "first"),
+    [
+        ("The ALTER TABLE migration hangs on a lock, please fix it and run it again", "migration_lock_timeout"),
+        ("Fix the test that fails in CI around midnight, it is a time zone thing", "flaky_test_time_zone"),
+        (
+            "Our Node worker keeps growing until it gets killed. Find the memory leak and fix it",
+            "memory_leak_node_worker",
+        ),
+        ("Speed up the container build, it installs all dependencies again on every commit", "docker_build_cache_miss"),
+        ("修复导出的 CSV 文件在 Excel 里中文乱码的问题", "中文乱码导出文件"),
+        ("排查一下订单接口偶发超时的问题并修复", "接口超时排查"),
+        ("升级主要依赖之后单元测试大面积失败，帮我修好", "依赖升级失败"),
+    ],
+)
+async def test_a_task_gets_the_right_experience_first(alice: Host, task: str, first: str) -> None:
+    result = await alice.ask(task)
+    assert experiences(result)[:1] == [first]
+    assert result.recall and result.recall.gate.trigger == "task_start"
+
+
+@pytest.mark.parametrize("question", ["What is a database migration?", "什么是内存泄漏？", "thanks, that was helpful!"])
+async def test_a_question_gets_none(alice: Host, question: str) -> None:
+    assert experiences(await alice.ask(question)) == []
+
+
+async def test_cron_needs_no_gate(alice: Host) -> None:
+    text = "What makes an endpoint slow when a table has ten million rows and no index?"
+    assert experiences(await alice.ask(text)) == []
+    result = await alice.ask(text, kind=SessionKind.CRON)
+    assert experiences(result)[:1] == ["slow_query_missing_index"]
+    assert result.recall and result.recall.gate.trigger == "cron_start"
+
+
+async def test_memories_are_recalled_and_no_experience_stands_among_them(alice: Host) -> None:
+    result = await alice.ask("Which days do I not deploy on?")
+    assert result.context_block and "Does not deploy on Fridays" in result.context_block
+    assert "## Situation" not in result.context_block
+
+
+async def test_another_user_sees_nothing_of_it(bob: Host) -> None:
+    result = await bob.ask("The ALTER TABLE migration hangs on a lock, please fix it and run it again")
+    assert result.context_block is None
