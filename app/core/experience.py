@@ -111,7 +111,7 @@ def parse_experience(uri: str, text: str) -> Experience:
 
 
 def render_experience(hit: Hit) -> str:
-    """The item as the contract has it, from ``### Experience:`` to the last line under ``Check:``, no newline behind."""
+    """The item as in the contract, from ``### Experience:`` to the last line under ``Check:``; no newline behind."""
     experience = parse_experience(hit.uri, hit.text)
     trigger = experience.situation or _first_sentence(experience.preface) or (_NO_TRIGGER,)
     do = experience.approach or _after_first_sentence(experience.preface) or experience.reflect or (_NO_DO,)

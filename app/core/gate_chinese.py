@@ -185,7 +185,7 @@ def _act(clause: str, body: str, asked: bool) -> Iterator[Found]:
     ba = BA.search(clause)
     wish = WISH.search(clause)
     scope = body if asked else ba[1] if ba else clause[wish.end() :] if wish else body
-    body = body.lstrip(" ,:请再也都就先去")
+    body = body.lstrip(" ,:请再也都就先")
     if not (asked or ba or wish) and NOUN_FIRST.match(body):
         return
     for sign, pattern in ((Sign.SIDE_EFFECT, SIDE_EFFECT), (Sign.EXECUTION, EXECUTION)):
