@@ -1,4 +1,4 @@
-"""Cutting Markdown and messages into pieces that a search can return (seed: 400 tokens, 80 overlap, Markdown boundaries)."""
+"""Markdown and messages in pieces that a search can return (seed: 400 tokens, 80 overlap, Markdown boundaries)."""
 
 import re
 from collections.abc import Iterator
@@ -20,7 +20,8 @@ class _Block:
 def chunk_markdown(text: str) -> list[str]:
     """Pieces of at most `MAX_CHARS` characters that together hold all of ``text``, in order.
 
-    Pieces begin at a heading where one comes in the second half of a piece, else at a paragraph, else at a line; code fences
+    Pieces begin at a heading where one comes in the second half of a piece, else at a paragraph, else at a line; code
+    fences
     stay whole where they fit. A piece that does not begin at a heading repeats the end of the one before it.
     """
     if len(text) <= MAX_CHARS:

@@ -1,4 +1,4 @@
-"""What is searchable in a file: turns of a transcript, lines of a record file, pieces of anything else a person wrote."""
+"""What is searchable in a file: turns of a transcript, lines of a record file, pieces of anything else."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

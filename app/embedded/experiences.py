@@ -18,16 +18,19 @@ MAX_EXPERIENCES = 10
 MAX_STEPS = 8
 
 _ERROR_LINE = re.compile(
-    r"error|exception|fail|denied|refused|not found|no such|cannot|timed? ?out|panic|错误|錯誤|失败|失敗|异常|異常|报错|報錯",
+    r"error|exception|fail|denied|refused|not found|no such|cannot|timed? ?out|panic|错误|錯誤|失败|失敗|异常|異常"
+    r"|报错|報錯",
     re.I,
 )
 _WORKS = re.compile(
-    r"\b(?:works now|it works|that worked|that fixed|fixed it|is fixed|all (?:tests )?pass(?:ed|es)?|passes now|solved)\b"
+    r"\b(?:works now|it works|that worked|that fixed|fixed it|is fixed|all (?:tests )?pass(?:ed|es)?|passes now"
+    r"|solved)\b"
     r"|修好了|解决了|解決了|可以了|好了|通过了|通過了|成功了",
     re.IGNORECASE,
 )
 _REASON = re.compile(
-    r"\b(?:because|root cause|the (?:problem|issue|bug|cause) (?:is|was)|turns out|caused by|due to|instead|fix(?:ed)?)\b"
+    r"\b(?:because|root cause|the (?:problem|issue|bug|cause) (?:is|was)|turns out|caused by|due to|instead"
+    r"|fix(?:ed)?)\b"
     r"|因为|因為|原因|由于|由於|问题在于|問題在於|修复|修復|改成|改为|改為",
     re.IGNORECASE,
 )

@@ -1,7 +1,9 @@
 """Memories by rules, from what users said, in English and Chinese. Each rule names one kind of statement.
 
-A statement is one sentence, kept in the user's own words. Its key says what it is about, so that a later statement about
-the same thing takes its place (`app.embedded.records.merge`): the last noun of a preference, the pair in "A over B", the
+A statement is one sentence, kept in the user's own words. Its key says what it is about, so that a later statement
+about
+the same thing takes its place (`app.embedded.records.merge`): the last noun of a preference, the pair in "A over B",
+the
 relation in "my manager is", the subject in "Orion runs on".
 """
 
@@ -46,12 +48,14 @@ _SENTENCE_END = re.compile(r"[。！？\n]|[.!?](?=\s|$)|(?<=[.!?][\"”])\s")
 _LABELLED = re.compile(r"[^\s:：,，。]{1,20}(?: [^\s:：,，。]{1,20})?[:：]\s")
 _REMEMBER = re.compile(
     r"^(?:(?:please|pls|also|and|ok|okay|hey|so|but|just|can you|could you)[ ,]+){0,3}"
-    r"(?:remember|don't forget|do not forget|never forget|keep in mind|bear in mind|note|make a note|take note|memorize)"
+    r"(?:remember|don't forget|do not forget|never forget|keep in mind|bear in mind|note|make a note|take note"
+    r"|memorize)"
     r"(?:[ ,:]+(?:that|this|the following|down))?[ ,:]+(?P<what>\S.{3,})"
     r"|(?:请|請|帮我|幫我|你要|务必|一定要)?(?:记住|記住|记下|記下|牢记|牢記|记得|記得|记一下|記一下|别忘了|別忘了|不要忘记|不要忘了)"
     r"(?:一下)?[：:，,、 ]*(?P<zh>\S.{2,})",
     re.IGNORECASE,
 )
+_END = r"(?= (?:with|on|at|because|since|so|and|but)\b|[,.;!()]|$)"
 _PLACE = r"(?= (?:for|in|when|with|on|at|because|since|so|and|but)\b|[,.;!()]|$)"
 
 
@@ -161,7 +165,7 @@ def _favourite(match: re.Match[str], _: str) -> _Statement:
 
 
 def _named(key: str, confidence: float = 0.9) -> Callable[[re.Match[str], str], _Statement | None]:
-    return lambda match, said: _profile(key, confidence)
+    return lambda _match, _said: _profile(key, confidence)
 
 
 def _relation(match: re.Match[str], _: str) -> _Statement:
@@ -183,16 +187,76 @@ def _fact(match: re.Match[str], _: str) -> _Statement | None:
 
 _EMPTY_OBJECTS = frozenset({"x", "that", "thing", "way", "idea", "know", "see", "think", "ask", "it"})
 _NO_OCCUPATION = frozenset(
-    "bit little fan big huge lot tad person while kind sort bad good great new happy sad sure sorry glad".split()
+    [
+        "bit",
+        "little",
+        "fan",
+        "big",
+        "huge",
+        "lot",
+        "tad",
+        "person",
+        "while",
+        "kind",
+        "sort",
+        "bad",
+        "good",
+        "great",
+        "new",
+        "happy",
+        "sad",
+        "sure",
+        "sorry",
+        "glad",
+    ]
 )
 _NO_NAMES = frozenset(
-    "i it this that there here he she they we you what who which the-thing everything something nothing today tomorrow "
-    "yesterday my your his her their its yes no ok so and but if when then also".split()
+    [
+        "i",
+        "it",
+        "this",
+        "that",
+        "there",
+        "here",
+        "he",
+        "she",
+        "they",
+        "we",
+        "you",
+        "what",
+        "who",
+        "which",
+        "the-thing",
+        "everything",
+        "something",
+        "nothing",
+        "today",
+        "tomorrow",
+        "yesterday",
+        "my",
+        "your",
+        "his",
+        "her",
+        "their",
+        "its",
+        "yes",
+        "no",
+        "ok",
+        "so",
+        "and",
+        "but",
+        "if",
+        "when",
+        "then",
+        "also",
+    ]
 )
 _PERSONAL = re.compile(r"\b(?:i|i'm|i'll|i've|we|we'll|we've|we're|my|our)\b|我|咱|我们|我們", re.IGNORECASE)
 _DECISION = re.compile(
-    r"\b(?:we|i|the team|team)(?:'ve| have|'ll| will)? (?:finally |just |all |both )?(?:decided|agreed|chose|settled on|"
-    r"approved|opted)\b|\bdecision:|\b(?:let's|we'll|we will|we're going to|we are going to) (?:use|go with|switch to|adopt|"
+    r"\b(?:we|i|the team|team)(?:'ve| have|'ll| will)? (?:finally |just |all |both )?(?:decided|agreed|chose"
+    r"|settled on|"
+    r"approved|opted)\b|\bdecision:|\b(?:let's|we'll|we will|we're going to|we are going to) (?:use|go with|switch to"
+    r"|adopt|"
     r"stick with|migrate to|move to)\b|\b(?:deployed|released|shipped|launched) (?:v?\d|the |our )"
     r"|(?:我们|我們|我|团队|團隊|大家|已经|已經|最终|最終)?(?:决定|決定|商定|约定|約定|敲定|选定|選定|同意)(?!不了)"
     r"|(?:改用|采用|採用|统一用|統一用|换成|換成)|发布了|發布了|上线了|上線了|部署了",
@@ -201,8 +265,10 @@ _DECISION = re.compile(
 _DATED = re.compile(
     r"\b\d{4}-\d{2}-\d{2}\b|\b\d{1,2}[/.]\d{1,2}[/.]\d{2,4}\b"
     r"|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|sept|oct|nov|dec)[a-z]{0,6}\.? \d{1,2}\b"
-    r"|\b\d{1,2}(?:st|nd|rd|th)? (?:of )?(?:january|february|march|april|may|june|july|august|september|october|november|"
-    r"december)\b|\b(?:yesterday|tomorrow|tonight|(?:last|next|this) (?:week|weekend|month|year|summer|winter|spring|fall|"
+    r"|\b\d{1,2}(?:st|nd|rd|th)? (?:of )?(?:january|february|march|april|may|june|july|august|september|october"
+    r"|november|"
+    r"december)\b|\b(?:yesterday|tomorrow|tonight|(?:last|next|this) (?:week|weekend|month|year|summer|winter|spring"
+    r"|fall|"
     r"monday|tuesday|wednesday|thursday|friday|saturday|sunday))\b|\bon (?:mon|tues|wednes|thurs|fri|satur|sun)day\b"
     r"|\d{4}年|\d{1,2}月\d{1,2}[日号號]|昨天|明天|后天|後天|前天|[上下这這本](?:周|週|星期|个月|個月|礼拜|禮拜)|周[一二三四五六日天]|星期[一二三四五六日天]",
     re.IGNORECASE,
@@ -215,7 +281,7 @@ _RULES: tuple[_Rule, ...] = (
         re.compile(
             r"\bI(?:'d| would| do| really| much| strongly| generally| usually| still| now)* (?:prefer|favor|favour)"
             r"(?:red)? (?:to use |using |to )?(?P<a>[^,.;!]{1,60}?)(?: (?:over|to|rather than|instead of) "
-            rf"(?P<b>[^,.;!]{{1,60}}?))?(?: (?:for|when|in) (?P<ctx>[^,.;!]{{1,60}}?))?{_PLACE.replace('for|in|when|', '')}",
+            rf"(?P<b>[^,.;!]{{1,60}}?))?(?: (?:for|when|in) (?P<ctx>[^,.;!]{{1,60}}?))?{_END}",
             re.IGNORECASE,
         ),
         _prefer,
@@ -244,7 +310,8 @@ _RULES: tuple[_Rule, ...] = (
     ),
     (
         re.compile(
-            r"^(?:please |from now on,? |in (?:the )?future,? )+(?:always|never|don't|do not|use|answer|reply|write|keep)\b"
+            r"^(?:please |from now on,? |in (?:the )?future,? )+(?:always|never|don't|do not|use|answer|reply|write"
+            r"|keep)\b"
             r"(?P<a>.{2,80})",
             re.IGNORECASE,
         ),
@@ -284,7 +351,8 @@ _RULES: tuple[_Rule, ...] = (
     ),
     (
         re.compile(
-            r"\bI(?:'m| am)? (?:now |currently |just )*(?:live|living|moved|relocated|based|reside)d? (?:in|to|at|near)\b",
+            r"\bI(?:'m| am)? (?:now |currently |just )*(?:live|living|moved|relocated|based|reside)d? (?:in|to|at"
+            r"|near)\b",
             re.I,
         ),
         _named("location"),
@@ -307,7 +375,8 @@ _RULES: tuple[_Rule, ...] = (
     ),
     (
         re.compile(
-            r"\bmy (?P<what>(?:work |home |personal )?(?:email|e-mail|phone|phone number|number|address|birthday|time ?zone|age|"
+            r"\bmy (?P<what>(?:work |home |personal )?(?:email|e-mail|phone|phone number|number|address|birthday"
+            r"|time ?zone|age|"
             r"wife|husband|partner|girlfriend|boyfriend|son|daughter|kid|brother|sister|mother|mom|father|dad|boss|manager|"
             r"colleague|teammate|friend|dog|cat|pet|team|company|school|university|doctor|dentist|car|laptop|computer|editor|"
             r"ide|operating system|os|shell|keyboard|deadline|hobby|native language|blood type|allergy|diet)"
@@ -334,10 +403,14 @@ _RULES: tuple[_Rule, ...] = (
     # people and projects
     (
         re.compile(
-            r"(?:^|[,;] )(?P<name>(?:(?:The|the|Our|our|Project|project) )?[A-Z][\w.-]{1,30}(?: (?:[A-Z][\w.-]{0,30}|service|repo|project|"
-            r"team|server|database|API|app|cluster|pipeline)){0,3}) (?P<verb>is an|is a|is our|is the|is my|works at|works on|"
-            r"works for|works as|lives in|leads|owns|maintains|manages|uses|runs on|runs in|runs at|depends on|is owned by|is written in|"
-            r"is hosted on|is hosted at|is deployed on|is built with|is due|listens on|was moved to|moved to) (?P<a>[^;!]{2,200})"
+            r"(?:^|[,;] )(?P<name>(?:(?:The|the|Our|our|Project|project) )?[A-Z][\w.-]{1,30}(?: (?:[A-Z][\w.-]{0,30}"
+            r"|service|repo|project|"
+            r"team|server|database|API|app|cluster|pipeline)){0,3}) (?P<verb>is an|is a|is our|is the|is my|works at"
+            r"|works on|"
+            r"works for|works as|lives in|leads|owns|maintains|manages|uses|runs on|runs in|runs at|depends on"
+            r"|is owned by|is written in|"
+            r"is hosted on|is hosted at|is deployed on|is built with|is due|listens on|was moved to"
+            r"|moved to) (?P<a>[^;!]{2,200})"
         ),
         _fact,
     ),
@@ -353,7 +426,7 @@ _RULES: tuple[_Rule, ...] = (
 
 
 def _sentences(message: CapturedMessage) -> Iterator[str]:
-    """Statements in the text: no code, no quotations, no questions, nothing that another speaker's name stands before."""
+    """Statements in the text: no code, quotations or questions, nothing behind another speaker's name."""
     fenced = False
     for part in message.parts:
         if not isinstance(part, TextPart):
@@ -401,7 +474,8 @@ def _memory(statement: _Statement, sentence: str, message: CapturedMessage) -> M
 
 
 _HIGH = re.compile(
-    r"\b(?:password|passcode|secret|ssn|credit card|diagnos|disease|salary|bank account)|密码|密碼|身份证|身份證|银行卡|銀行卡|工资|工資|病",
+    r"\b(?:password|passcode|secret|ssn|credit card|diagnos|disease|salary|bank account)|密码|密碼|身份证|身份證"
+    r"|银行卡|銀行卡|工资|工資|病",
     re.I,
 )
 _MEDIUM = re.compile(

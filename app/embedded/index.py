@@ -1,6 +1,8 @@
-"""The search index of one user: SQLite with FTS5 for words and `sqlite-vec` for vectors. Files are the truth, this is not.
+"""The search index of one user: SQLite with FTS5 for words and `sqlite-vec` for vectors. Files are the truth, this is
+not.
 
-Tables as in the seed: ``files``, ``chunks``, ``embedding_cache``, ``chunks_fts``, ``chunks_vec``. The file can be deleted at
+Tables as in the seed: ``files``, ``chunks``, ``embedding_cache``, ``chunks_fts``, ``chunks_vec``. The file can be
+deleted at
 any time; a damaged one, or one of another version, is thrown away and built anew. Several processes may have it open.
 """
 
@@ -135,7 +137,7 @@ class Index:
                 " ORDER BY rank LIMIT ?",
                 (match, limit),
             ).fetchall()
-        return [(int(row[0]), float(row[1])) for row in rows]
+        return [_id_and_score(row) for row in rows]
 
     def search_vectors(self, vector: Vector, realms: Sequence[str], limit: int) -> list[tuple[int, float]]:
         """Chunk ids with their cosine similarity, best first; nothing before the first chunk was embedded."""
@@ -149,7 +151,7 @@ class Index:
                     " AND k = ? AND realm = ?",
                     (quantised(vector), limit, realm),
                 )
-                found += [(int(row[0]), float(row[1])) for row in rows]
+                found += [_id_and_score(row) for row in rows]
         return sorted(found, key=lambda pair: -pair[1])[:limit]
 
     def chunks(self, ids: Iterable[int]) -> list[Chunk]:
@@ -157,7 +159,8 @@ class Index:
         wanted = list(ids)
         with self._reading() as db:
             rows = db.execute(
-                f"SELECT id, file_id, {_DOCUMENT_COLUMNS} FROM chunks WHERE id IN ({_marks(wanted)})", wanted
+                f"SELECT id, file_id, {_DOCUMENT_COLUMNS} FROM chunks WHERE id IN ({_marks(wanted)})",  # noqa: S608
+                wanted,
             ).fetchall()
         return [_chunk(row) for row in rows]
 
@@ -187,7 +190,7 @@ class Index:
                 " WHERE c.embedded = 0 ORDER BY c.id LIMIT ?",
                 (limit,),
             ).fetchall()
-        return [(int(i), f"{before}\n{text}" if speaker and before else str(text)) for i, speaker, text, before in rows]
+        return [_to_embed(*row) for row in rows]
 
     def cached_vectors(self, texts: Sequence[str]) -> dict[str, Vector]:
         """The vectors that are known for these texts."""
@@ -307,7 +310,8 @@ class Index:
                 _storable(document.text),
                 _storable(document.source),
             )
-            self._writer.execute(f"INSERT INTO chunks(file_id, {_DOCUMENT_COLUMNS}) VALUES ({_marks(row)})", row)
+            insert = f"INSERT INTO chunks(file_id, {_DOCUMENT_COLUMNS}) VALUES ({_marks(row)})"  # noqa: S608 - constants
+            self._writer.execute(insert, row)
             self._writer.execute(
                 "INSERT INTO chunks_fts(rowid, realm, body) VALUES (?, ?, ?)",
                 (self._writer.last_insert_rowid(), _realm_term(document.realm), " ".join(_document_terms(document))),
@@ -406,7 +410,8 @@ class Index:
             self._readers.put(db)
 
     def _meta(self, db: apsw.Connection, key: str) -> str | None:
-        return _one(db.execute("SELECT value FROM meta WHERE key = ?", (key,)))
+        value = _one(db.execute("SELECT value FROM meta WHERE key = ?", (key,)))
+        return None if value is None else str(value)
 
     def _text_hash(self, text: str) -> bytes:
         return hashlib.sha256(f"{self._embedder}\0{text}".encode("utf-8", "replace")).digest()
@@ -483,6 +488,14 @@ def _immediate(db: apsw.Connection) -> Iterator[None]:
 
 def _chunk(row: tuple[Any, ...]) -> Chunk:
     return Chunk(row[0], row[1], Document(*row[2:]))
+
+
+def _to_embed(chunk_id: Any, speaker: Any, text: Any, before: Any) -> tuple[int, str]:
+    return int(chunk_id), f"{before}\n{text}" if speaker and before else str(text)
+
+
+def _id_and_score(row: Any) -> tuple[int, float]:
+    return int(row[0]), float(row[1])
 
 
 def _one(cursor: apsw.Cursor) -> Any:

@@ -10,7 +10,8 @@
         index.db                         may be deleted at any time
         .lock                            held while a file of this user is written
 
-Plain files are the truth (seed: memory architecture). Files are 0600, directories 0700. Every name that comes from outside
+Plain files are the truth (seed: memory architecture). Files are 0600, directories 0700. Every name that comes from
+outside
 goes through `segment`, so no id can name a path beyond its directory.
 """
 
@@ -105,7 +106,7 @@ def write_atomic(path: Path, data: bytes) -> None:
 
 
 def append_durably(path: Path, data: bytes, size: int) -> None:
-    """Put ``data`` at offset ``size`` (the end) of ``path`` and sync it; on an error the file is cut back to ``size``."""
+    """Put ``data`` at the end of ``path``, which is at ``size``, and sync it; an error cuts the file back to that."""
     created = size == 0
     try:
         _write_and_sync(path, data, os.O_CREAT | os.O_APPEND)

@@ -10,7 +10,8 @@
     [{"type": "preference", "key": "...", "value": "...", "confidence": 0.9, ...}]
     -->
 
-The line is the truth. A person who rewrites it wins: its record is read with the new words and full confidence; a line that
+The line is the truth. A person who rewrites it wins: its record is read with the new words and full confidence; a
+line that
 is deleted takes its record with it.
 """
 

@@ -1,4 +1,5 @@
-"""From two lists of chunks to one list of hits: merge, decay, variety, excerpts. Pure; `app.embedded.index` does the looking up.
+"""From two lists of chunks to one list of hits: merge, decay, variety, excerpts. Pure; `app.embedded.index` does the
+looking up.
 
 Two turns next to each other in a session are read together: what answers a question often shares no word with it ("The
 Alps!"), but stands beside a turn that does. So a turn's score takes in its neighbours', and hits that are neighbours
@@ -72,9 +73,11 @@ def hits(
     now: datetime,
     limit: int,
 ) -> list[Hit]:
-    """The best ``limit`` hits. ``words`` and ``vectors`` are scores by chunk id, ``chunks`` the candidates with neighbours.
+    """The best ``limit`` hits. ``words`` and ``vectors`` are scores by chunk id, ``chunks`` the candidates with
+    neighbours.
 
-    Scores are between 0 and 1. Their order is the order of the hits, and the first says how much of the query was found.
+    Scores are between 0 and 1. Their order is the order of the hits, and the first says how much of the query was
+    found.
     """
     merged = (
         _weighted(words, vectors, chunks, settings) if settings.merge == "weighted" else _fused(words, vectors, chunks)

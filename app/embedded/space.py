@@ -1,4 +1,4 @@
-"""Everything of one user, opened: transcripts, index, vectors, and the commits that run. Synchronous; called in threads."""
+"""All of one user, opened: transcripts, index, vectors, and the commits that run. Synchronous; called in threads."""
 
 import threading
 import time

@@ -1,7 +1,9 @@
 """Session transcripts: JSONL files of a header, messages, commits and compactions (seed: session storage).
 
-A transcript only grows. A commit is two entries: ``commit`` (which messages go, written before anything is extracted) and
-``compaction`` (the summary, once it is there), so that a crash in between leaves a task that is simply run again. Each message
+A transcript only grows. A commit is two entries: ``commit`` (which messages go, written before anything is extracted)
+and
+``compaction`` (the summary, once it is there), so that a crash in between leaves a task that is simply run again.
+Each message
 says its place in its batch (``batch: [1, 3]``): a batch that a crash cut short is taken back as a whole.
 """
 

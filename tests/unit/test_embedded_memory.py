@@ -1,4 +1,4 @@
-"""What the embedded engine remembers: across sessions and restarts, by words and by vectors, with nothing but its files."""
+"""What the embedded engine remembers: across sessions and restarts, by words and by vectors, from its files alone."""
 
 import importlib.util
 import os
@@ -87,8 +87,8 @@ async def commit(backend: EmbeddedBackend, session: str = "first", keep: int = 0
     receipt = await backend.commit(who(session), keep, soon(), new_epoch=reset)
     assert receipt.task_id
     with anyio.fail_after(30):
-        while (status := await backend.commit_status(who(session), receipt.task_id, soon())).state == "running":
-            await anyio.sleep(0)
+        while (status := await backend.commit_status(who(session), receipt.task_id, soon())).state == "running":  # noqa: ASYNC110
+            await anyio.sleep(0.01)
     assert status.state is CommitState.COMPLETED, status.error
 
 
@@ -320,7 +320,7 @@ async def test_any_session_name_and_text_come_back(tmp_path: Path, session: str,
 async def until(look: Callable[[], Awaitable[list[Hit]]], good: Callable[[list[Hit]], bool]) -> None:
     """Edits are noticed a moment later at most."""
     with anyio.fail_after(60):
-        while not good(await look()):
+        while not good(await look()):  # noqa: ASYNC110
             await anyio.sleep(0.01)
 
 

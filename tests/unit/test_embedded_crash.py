@@ -1,0 +1,165 @@
+"""Killed at any moment, the embedded engine keeps what it acknowledged and nothing by halves."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import anyio
+import pytest
+
+from app.core.deadline import Deadline
+from app.core.identity import Identity, PeerRole, Tenant
+from app.core.turns import CapturedMessage, TextPart
+from app.embedded.backend import EmbeddedBackend
+from app.embedded.layout import transcript_path, user_dir
+from app.ports import CommitState, SessionPast, Target
+from app.settings import EmbeddedSettings
+
+pytestmark = pytest.mark.anyio
+
+WHO = Identity(Tenant(), "crash", None, "main", None, PeerRole.ASSISTANT)
+BATCH = 3
+
+# Appends batch after batch and commits now and then; says each acknowledged batch on its standard output.
+WRITER = """
+import sys
+from pathlib import Path
+import anyio
+from app.core.deadline import Deadline
+from app.core.identity import Identity, PeerRole, Tenant
+from app.core.turns import CapturedMessage, TextPart
+from app.embedded.backend import EmbeddedBackend
+from app.settings import EmbeddedSettings
+
+async def main(directory, start):
+    who = Identity(Tenant(), "crash", None, "main", None, PeerRole.ASSISTANT)
+    backend = EmbeddedBackend(Path(directory), EmbeddedSettings())
+    for batch in range(start, 100000):
+        messages = [
+            CapturedMessage("user", (TextPart(f"I prefer marker{batch}x{n} for the theme. " + "padding " * 200),),
+                            "2026-03-04T10:00:00+00:00", f"t_{batch}.{n}")
+            for n in range(3)
+        ]
+        await backend.append(who, messages, Deadline.after_ms(30000))
+        print(batch, flush=True)
+        if batch % 4 == 3:
+            await backend.commit(who, 2, Deadline.after_ms(30000))
+
+anyio.run(main, sys.argv[1], int(sys.argv[2]))
+"""
+
+
+@pytest.mark.parametrize("acknowledged", [5])
+async def test_a_killed_writer_loses_nothing_acknowledged(tmp_path: Path, acknowledged: int) -> None:
+    safe = await anyio.to_thread.run_sync(_killed_after, tmp_path, 0, acknowledged)
+    safe = await anyio.to_thread.run_sync(_killed_after, tmp_path, safe + 1000, acknowledged)
+    transcript = transcript_path(user_dir(tmp_path, WHO.tenant), WHO.session)
+    backend = EmbeddedBackend(tmp_path, EmbeddedSettings())
+    try:
+        past = await _settled(backend)
+        stored = await _all_texts(backend, past)
+        batches = [stored[at : at + BATCH] for at in range(0, len(stored), BATCH)]
+        for batch in batches:
+            assert len({text.partition("marker")[2].partition("x")[0] for text in batch}) == 1, "half a batch"
+            assert len(batch) == BATCH
+        numbers = [int(batch[0].partition("marker")[2].partition("x")[0]) for batch in batches]
+        assert numbers == sorted(set(numbers)), "order, and nothing twice"
+        assert safe in numbers
+        hits = await backend.find(WHO, f"marker{safe}x1", Target.MEMORIES, 5, _soon())
+        assert f"marker{safe}x1" in "\n".join(hit.text for hit in hits)
+    finally:
+        await backend.aclose()
+    assert all(isinstance(json.loads(line), dict) for line in transcript.read_bytes().splitlines())
+    assert not [name for _, _, names in os.walk(tmp_path) for name in names if name.startswith(".tmp-")]
+
+
+@pytest.mark.parametrize("cut", [1, 40, -1])
+async def test_a_torn_end_is_cut_off_and_the_rest_stands(tmp_path: Path, cut: int) -> None:
+    await _write(tmp_path, 3)
+    transcript = transcript_path(user_dir(tmp_path, WHO.tenant), WHO.session)
+    backend = EmbeddedBackend(tmp_path, EmbeddedSettings())
+    try:
+        before = await _all_texts(backend, await _settled(backend))
+    finally:
+        await backend.aclose()
+    whole = transcript.read_bytes()
+    line = whole.splitlines(keepends=True)[1]
+    entry = json.loads(line) | {"id": "t_torn.0", "sourceId": "t_torn.0", "batch": [1, 2]}
+    transcript.write_bytes(whole + json.dumps(entry).encode() + b"\n" + line[:cut])
+    backend = EmbeddedBackend(tmp_path, EmbeddedSettings())
+    try:
+        assert await _all_texts(backend, await _settled(backend)) == before
+        assert await backend.arrived(WHO, "t_torn", _soon()) == frozenset()
+    finally:
+        await backend.aclose()
+    assert transcript.read_bytes() == whole
+
+
+async def test_a_commit_that_a_crash_interrupted_is_taken_up_again(tmp_path: Path) -> None:
+    await _write(tmp_path, 2)
+    transcript = transcript_path(user_dir(tmp_path, WHO.tenant), WHO.session)
+    begun = {"type": "commit", "id": "archive_001", "messages": 3, "tokensBefore": 9, "firstKeptEntryId": "t_1.0"}
+    with transcript.open("ab") as file:
+        file.write(json.dumps(begun).encode() + b"\n")
+    backend = EmbeddedBackend(tmp_path, EmbeddedSettings())
+    try:
+        past = await _settled(backend)
+        assert past.archives == 1
+        assert "marker0x1" in past.overview
+        assert len(past.messages) % BATCH == 0
+    finally:
+        await backend.aclose()
+
+
+async def _write(directory: Path, batches: int) -> None:
+    backend = EmbeddedBackend(directory, EmbeddedSettings())
+    try:
+        for batch in range(batches):
+            texts = [TextPart(f"I prefer marker{batch}x{n} for the theme.") for n in range(BATCH)]
+            at = "2026-03-04T10:00:00+00:00"
+            messages = [CapturedMessage("user", (text,), at, f"t_{batch}.{n}") for n, text in enumerate(texts)]
+            await backend.append(WHO, messages, _soon())
+    finally:
+        await backend.aclose()
+
+
+def _killed_after(directory: Path, start: int, acknowledged: int) -> int:
+    """Run the writer until it acknowledged some batches and kill it; the last batch that it acknowledged."""
+    command = [sys.executable, "-c", WRITER, str(directory), str(start)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2]) as writer:
+        assert writer.stdout is not None
+        last = start
+        for _ in range(acknowledged):
+            last = int(writer.stdout.readline())
+        os.kill(writer.pid, signal.SIGKILL)
+        rest = writer.stdout.read().split()
+        writer.wait()
+    return int(rest[-1]) if rest else last
+
+
+async def _settled(backend: EmbeddedBackend) -> SessionPast:
+    """The past, once every commit in it has ended."""
+    with anyio.fail_after(60):
+        for number in range(1, 100_000):
+            task = f"commit_archive_{number:03d}"
+            while (status := await backend.commit_status(WHO, task, _soon())).state is CommitState.RUNNING:  # noqa: ASYNC110
+                await anyio.sleep(0.01)
+            if status.state is CommitState.LOST:
+                break
+            assert status.state is CommitState.COMPLETED, status.error
+    return await backend.past(WHO, 100_000, _soon())
+
+
+async def _all_texts(backend: EmbeddedBackend, past: SessionPast) -> list[str]:
+    messages = []
+    for number in range(1, past.archives + 1):
+        messages += await backend.archived_messages(WHO, f"archive_{number:03d}", _soon())
+    messages += past.messages
+    return [part.text for message in messages for part in message.parts if isinstance(part, TextPart)]
+
+
+def _soon() -> Deadline:
+    return Deadline.after_ms(60_000)
