@@ -12,6 +12,7 @@ from app.core.gate_chinese_words import (
     BA,
     CHAT,
     CJK,
+    COUNTED,
     CUTS,
     DELEGATED,
     DONE,
@@ -171,6 +172,16 @@ def _starts_by_looking(body: str) -> bool:
     return bool(soft and question and soft.start() < question.start() and not SAYING.search(body))
 
 
+def _closing_act(clause: str) -> re.Match[str] | None:
+    """An act with its object in front: 这段代码优化一下, 数据导一份, 旧日志删掉, 数据先备份."""
+    return SOFT_ACT.search(clause) or COUNTED.search(clause) or FINISHED.search(clause[-12:]) or URGED.search(clause)
+
+
+def _closing_act(clause: str) -> re.Match[str] | None:
+    """An act with its object in front: 这段代码优化一下, 数据导一份, 旧日志删掉, 数据先备份."""
+    return SOFT_ACT.search(clause) or COUNTED.search(clause) or FINISHED.search(clause[-12:]) or URGED.search(clause)
+
+
 def _verb(pattern: re.Pattern[str], scope: str, body: str, *, anywhere: bool) -> re.Match[str] | None:
     """The first match that is a verb and no noun: anywhere in ``scope``, else at the start of ``body``."""
     for match in pattern.finditer(scope if anywhere else body):
@@ -186,7 +197,7 @@ def _act(clause: str, body: str, asked: bool) -> Iterator[Found]:
     wish = WISH.search(clause)
     scope = body if asked else ba[1] if ba else clause[wish.end() :] if wish else body
     body = body.lstrip(" ,:请再也都就先")
-    if not (asked or ba or wish) and NOUN_FIRST.match(body):
+    if not ba and NOUN_FIRST.match(body):
         return
     for sign, pattern in ((Sign.SIDE_EFFECT, SIDE_EFFECT), (Sign.EXECUTION, EXECUTION)):
         if match := _verb(pattern, scope, body, anywhere=bool(asked or ba or wish)):
@@ -200,7 +211,7 @@ def _act(clause: str, body: str, asked: bool) -> Iterator[Found]:
         if asked or ba or wish or SOFT_ACT.search(clause) or (match.start() == 0 and not STATE.search(clause)):
             yield Found(Sign.SIDE_EFFECT, clause)
             yield Found(Sign.REQUEST, match[0])
-    elif match := SOFT_ACT.search(clause) or FINISHED.search(clause[-12:]) or URGED.search(clause):
+    elif match := _closing_act(clause):
         yield Found(Sign.EXECUTION, clause)
         yield Found(Sign.REQUEST, match[0])
     elif ba and ba.start() <= 6 and not MOVED.match(ba[1]):

@@ -101,7 +101,10 @@ NOMINAL = re.compile(
 )
 """After the verb: it was a noun. 部署的事, 测试时, 迁移方案."""
 
-NOUN_FIRST = re.compile(one_of(SIDE_EFFECT_WORDS + EXECUTION_WORDS) + "(?:的|得)")
+NOUN_FIRST = re.compile(
+    one_of(SIDE_EFFECT_WORDS + EXECUTION_WORDS + " ".join(SINGLE)) + r"(?:得|的(?!$|话))|[^,]{1,5}的(?:说|师傅|人说)"
+)
+"""The verb describes somebody or something: 订的酒店, 修电脑的说."""
 
 FINISHED = re.compile(
     "(?<!继)(?:"
@@ -112,10 +115,17 @@ FINISHED = re.compile(
 )
 """A verb with its result at the end, the object in front: 旧日志删掉, 机票一起订了吧."""
 
+COUNTED = re.compile(
+    one_of(SIDE_EFFECT_WORDS + EXECUTION_WORDS + " ".join(SINGLE) + " 出 合 导 打 排 重 做")
+    + r"(?:成|出)?(?:一|两|几)?(?:份|张|遍|版|套|封|条|个)(?![人月星小])"
+)
+"""The object in front, a measure behind the verb: 数据导一份给财务."""
 MOVED = re.compile(r"我|人|他|她|大家|老板|自己|咱")
 """把 with a person is feeling, not work: 把人累坏了."""
 
-JUDGES = re.compile(r"(?:真|太|好(?=[难累烦慢香吃看听玩用])|很|挺|非常|特别|实在|超)(?!的)[^,]{1,5}$(?<!点)(?<!些)")
+JUDGES = re.compile(
+    r"(?:真|太|好(?=[难累烦慢香吃看听玩用])|很|挺|非常|特别|实在|超)(?!的)[^,]{1,5}$(?<!点)(?<!些)|[这那]种事|的时候|不敢"
+)
 """A verdict at the end: 写周报真痛苦."""
 
 SELF_TOLD = re.compile(
@@ -248,7 +258,7 @@ REMIND = re.compile(r"提醒我(?!一下.{0,8}(?:什么|哪|谁))|提醒(?:他|�
 FEELING = re.compile(
     r"哈哈|呵呵|嘿嘿|呜呜|唉|哎呀|好累|累死|太累|太难|好烦|烦死|好开心|开心|高兴|难过|郁闷|焦虑|"
     r"崩溃(?=了?[,。!~]?$)|激动|太棒|真棒|厉害|牛[啊逼批x]|给力|辛苦了|谢谢|多谢|感谢|感激|"
-    r"谢啦|不错|真好|太好了|赞|我觉得|我认为|个人觉得|我感觉|我喜欢|我讨厌|我爱|我恨|羡慕|无聊|想哭|心情|心累|压力|"
+    r"谢啦|不错|真好|太好了|赞|我觉得|我认为|个人觉得|我感觉|我喜欢|我讨厌|我爱|我恨|羡慕|真的?不[行好]|[太真][差烂贵]|无聊|想哭|心情|心累|压力|"
     r"头疼|头大|失眠|好想|真香|吐槽|还好|幸好|好在|幸亏|受不了|无语|绝了|离谱|真的是|"
     r"佩服|加油|恭喜|开森|好困|好饿|真难|好难|有意思|没意思|真是.{0,8}(?:啊|呀|呢)"
 )

@@ -196,7 +196,7 @@ OUGHT = re.compile(
     r"^(?:the|every|all|each|our|this|that|these|those|its)(?: (?!developers|people|everyone|engineers|companies|"
     r"programmers|students|kids|teams|men|women|government)[\w'-]+){1,6}? "
     r"(?:should|must|has to|have to|needs? to|ought to)\b(?! be (?:able|free|fun|good|nice))"
-    r"|^(?:the|our|my|this|that) (?:[\w'-]+ ){1,4}?(?:needs|lacks|is missing|are missing|lack)\b"
+    r"|^(?:the|our|my|this|that) (?:[\w'-]+ ){0,4}?(?:needs|lacks|is missing|are missing|lack)\b"
 )
 """How a thing ought to behave, said of what is before us: "every link in the footer should open in a new tab"."""
 

@@ -94,7 +94,7 @@ PHRASAL = {
     "drop": ("a",),
     "fire": ("off", "up"),
     "follow": ("up",),
-    "get": ("rid of",),
+    "get": ("rid of", "it ", "this ", "that ", "them "),
     "go": ("through", "over", "ahead"),
     "hand": ("over",),
     "have": ("a look", "a go", "someone"),
@@ -165,7 +165,8 @@ ADJECTIVES = _words(
 )
 
 DETERMINERS = _words(
-    "the a an my our your his her its their this these those all every each both some any it them me us him"
+    "someone somebody everyone everybody the a an my our your his her its their this these those all every each "
+    "both some any it them me us him"
 )
 
 RELATIVE = _words(

@@ -457,6 +457,45 @@ Cut a release from the current main.
 你先跑一遍脚本，有报错发我看
 老师，麻烦把成绩单盖章后寄到这个地址
 我的快递被退回了，联系商家重发
+There's a ghost entry in the phone book that nobody can delete. Get it out.
+Do a dry run of the import and show me what would change.
+My keyboard layout resets after every reboot. Any chance you can pin it?
+Give the intern read-only access to the warehouse db.
+Our status page still says "investigating". Update it to resolved.
+Could we have the lights in the hallway come on at sunset?
+Figure out which of the two queries is cheaper and use that one.
+Refund order 8812 and apologise to the customer.
+The QR code on the flyer leads nowhere, swap it for the right one.
+Add Zoë to the invite and attach the agenda.
+I need a taxi to the airport at 5:15 tomorrow.
+pull the latest main and rebuild the image
+Put the kettle on at seven every weekday.
+Split the bill between the four of us and send the requests.
+Bold the totals and freeze the first row.
+Collect everyone's lunch choices by noon and place the order.
+Why on earth is CI taking 40 minutes now? Bring it down.
+Our onboarding video has no subtitles. Make some, English and Spanish.
+Bitte, I mean please, rename the repo to atlas.
+Have someone from facilities look at the broken door.
+docker: Error response from daemon: port is already allocated.\nget the container up
+Write up what we changed this week as release notes.
+把前台和会议室的灯都关了
+发票抬头开错了，重开一张
+上海分公司的考勤数据导一份给财务
+这篇稿子排一下版，配三张图
+加个缓存，别每次都查库
+整理下桌面上的截图，按日期归类
+老用户登录后头像不显示，麻烦跟一下
+给我约个体检，要周末的
+给所有图片加上水印再上传
+下午三点前把标书装订好送到前台
+页面切换太慢了，做下懒加载
+对比一下两个版本的性能，出个结论
+把空调定时到六点
+这堆 CSV 合成一个，编码统一成 UTF-8
+你先把依赖装好，然后把服务拉起来
+有空的话把测试覆盖率提到八成
+那个定时任务改成每小时一次吧
 """
 )
 
@@ -549,5 +588,48 @@ By the way, the client loved the prototype.
 我刚把猫喂了
 这书写得真好
 我明年想学钢琴
+The kettle finally died after twelve years of service.
+Could you imagine living on a boat?
+Pretty sure the CI gremlins are back, oh well.
+Our old office had a server room with a fish tank in it.
+Is it just me or did Slack change its font?
+I always mix up affect and effect.
+Everything's deployed and I'm going to bed.
+Which came first, Linux or Git?
+You're a star, the report was perfect.
+What are the main ideas of domain-driven design?
+Boss says we may get new laptops, fingers crossed.
+Paraphrase: "We will delete your account in 30 days."
+That's exactly what I needed, cheers!
+Did you know that octopuses have three hearts?
+How long have you been running?
+We'll probably rewrite it in Go some day, who knows.
+My landlord raised the rent again, I could scream.
+The bug report was wrong, it's expected behaviour.
+Who did we say would bring the projector?
+Turns out the test was flaky because of daylight saving.
+I'm vegetarian, by the way.
+Would a bigger cache have helped, in theory?
+Nah, leave it as it is.
+今天的代码评审吵了一下午
+为什么 Python 的缩进这么重要
+他们组的服务器比我们的好多了
+这个月加班太多，想辞职
+修电脑的说要换主板，贵死了
+上午的演示客户很满意
+你平时都怎么学习新技术的？
+刚把论文改完，交给导师了
+测试环境和生产环境一般怎么隔离？
+我以前做过三年运维
+删库这种事我可不敢想
+“部署”用日语怎么说
+你对低代码怎么看
+那家店的服务真的不行
+周末终于不用值班了
+有没有什么好看的科幻片
+我们公司用飞书，不用钉钉
+上次你帮我订的酒店很不错
+这段代码写得真漂亮
+发版日大家都特别紧张
 """
 )
