@@ -30,7 +30,7 @@ from app.core.messages import (
     tool_calls,
     tool_results,
 )
-from app.core.pairs import with_results
+from app.core.pairs import units, with_results
 from app.core.prints import content_print, is_timed, known, said_in, timed_print
 from app.core.remember import asks_to_remember
 from app.core.summary import own_messages
@@ -204,7 +204,7 @@ def _seen(
     With a position, only times can say so (a host that repeats a failed turn's messages together with the next one's).
     Without times a lone turn is always new, even if the same was said before; only a longer list can be a history.
     """
-    seen = with_results(offered, known(prints, seen_prints))
+    seen = with_results(offered, units(offered), known(prints, seen_prints))
     if positioned:
         return [old and bool(time_of(message)) for old, message in zip(seen, offered, strict=True)]
     timed = any(print_ and is_timed(print_) for print_ in prints)

@@ -30,15 +30,17 @@ def units(messages: Sequence[Message]) -> list[Unit]:
     return found
 
 
-def with_results(messages: Sequence[Message], known: Sequence[bool]) -> list[bool]:
+def with_results(messages: Sequence[Message], steps: Sequence[Unit], known: Sequence[bool]) -> list[bool]:
     """``known``, and also each tool result that answers a known message and stands before another known one.
+
+    ``steps`` are the messages' `units`.
 
     Hosts rewrite old results in the history they resend (they prune outputs, or got the messages rebuilt by us), so a
     result's text does not prove that it is new. Behind the last known message it may be.
     """
     last = max((index for index, old in enumerate(known) if old), default=-1)
     completed = list(known)
-    for unit in units(messages):
+    for unit in steps:
         if known[unit.start]:
             for index in unit:
                 completed[index] |= index < last and role_of(messages[index]) is Role.TOOL

@@ -110,10 +110,11 @@ def _without_archived(host: Sequence[Message], past: Past, *, cut_before: bool) 
     if not past.archived_prints:
         return list(host), []
     prints = [print_of(message) for message in host]
-    flags = with_results(host, archived(prints, past.archived_prints, past.seen_prints, cut_before=cut_before))
+    steps = units(host)
+    flags = with_results(host, steps, archived(prints, past.archived_prints, past.seen_prints, cut_before=cut_before))
     gone: set[int] = set()
     last_user, spare = False, None
-    for unit in units(host):
+    for unit in steps:
         printed = [index for index in unit if prints[index]]
         if printed and all(flags[index] if prints[index] else not tool_results(host[index]) for index in unit):
             gone.update(printed)
