@@ -41,7 +41,7 @@ def history(length: int, timed: bool) -> list[dict[str, Any]]:
 
 
 def measure(length: int, timed: bool, token_budget: int) -> float:
-    """Seconds of processor time, best of three, for one preflight with half of the history archived and to be digested."""
+    """Seconds of processor time, best of three, for one preflight with half of the history archived and digested."""
     messages = history(length, timed)
     kept = capture_turn(messages[: length // 2], received_at=datetime.now(UTC), pre_prompt_count=0)
     live = capture_turn(messages[length // 2 :], received_at=datetime.now(UTC), pre_prompt_count=0)
