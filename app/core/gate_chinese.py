@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from app.core.gate_chinese_words import (
     ASKS,
     BA,
+    CHANGED,
     CHAT,
     CJK,
     COUNTED,
@@ -174,12 +175,13 @@ def _starts_by_looking(body: str) -> bool:
 
 def _closing_act(clause: str) -> re.Match[str] | None:
     """An act with its object in front: 这段代码优化一下, 数据导一份, 旧日志删掉, 数据先备份."""
-    return SOFT_ACT.search(clause) or COUNTED.search(clause) or FINISHED.search(clause[-12:]) or URGED.search(clause)
-
-
-def _closing_act(clause: str) -> re.Match[str] | None:
-    """An act with its object in front: 这段代码优化一下, 数据导一份, 旧日志删掉, 数据先备份."""
-    return SOFT_ACT.search(clause) or COUNTED.search(clause) or FINISHED.search(clause[-12:]) or URGED.search(clause)
+    return (
+        SOFT_ACT.search(clause)
+        or COUNTED.search(clause)
+        or CHANGED.search(clause)
+        or FINISHED.search(clause[-12:])
+        or URGED.search(clause)
+    )
 
 
 def _verb(pattern: re.Pattern[str], scope: str, body: str, *, anywhere: bool) -> re.Match[str] | None:

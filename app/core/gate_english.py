@@ -27,6 +27,7 @@ from app.core.gate_english_moods import (
     MEANING,
     NARRATION,
     OPINION,
+    OTHERS,
     OUGHT,
     PAST_TALK,
     PLEASE,
@@ -204,7 +205,9 @@ def _act(words: list[str], *, polite: bool) -> Iterator[Found]:
 
 def _kind(verb: str, rest: str) -> Sign | None:
     """What kind of act ``verb`` is, given the words behind it; None when it is none."""
-    if verb == "let" and LET_KNOW.match(rest):
+    if rest.startswith("yourself"):
+        return None
+    if (verb == "let" and LET_KNOW.match(rest)) or (verb in {"tell", "ask"} and OTHERS.match(rest)):
         return Sign.SIDE_EFFECT
     if GIVEN_OBJECT.match(rest) or (verb in RETELLING and CONVERSATION.search(rest)):
         return Sign.GIVEN_TEXT

@@ -18,7 +18,8 @@ GIVEN_OBJECT = re.compile(
     r"the above|my|the) "
     r"(?:\w+ )?(?:sentences?|paragraphs?|phrases?|text|passages?|poem|essay|words?|wording|grammar|abstract|quote|"
     r"message)\b"
-    r"|(?:this|it|that)(?: \w+){0,3} (?:more|less|as an?|in an?|into|so that|so it|sound|shorter|formal\w*|polite\w*|"
+    r"|(?:this|it|that)(?: (?:a|bit|much|little|slightly|way|sound|be|look|read|even|lot|far))* (?:more|less|"
+    r"as an?|in an?|into|so that|so it|sound|shorter|formal\w*|polite\w*|"
     r"friendl\w*|simpler|clear\w*)\b"
 )
 
@@ -257,3 +258,6 @@ CODE_SHAPE = re.compile(
 POINTING = re.compile(r"(?:this|these|the following|the above|our|it|that)\b")
 TELLING = re.compile(r"(?:me |us )?(?:how|what|why|about|an? example|an? overview|the difference)\b")
 """Behind "show" or "give": an explanation is wanted."""
+
+OTHERS = re.compile(r"(?!me\b|us\b|you\b|yourself|him to|about|a\b|an\b|of\b)[\w']+ ")
+"""Behind "tell" or "ask": somebody else is to be told."""

@@ -9,7 +9,8 @@ def _words(text: str) -> frozenset[str]:
 
 
 SIDE_EFFECT = _words("""
-    free strip include exclude embed retire revise refresh reprint relabel retag reindex recalculate refill
+    free halve double triple whip
+    strip include exclude embed retire revise refresh reprint relabel retag reindex recalculate refill
     restock replenish
     rearrange reinstate escalate flag nudge warn tighten loosen overwrite pack paste prepend prefix rebrand reconnect
     relaunch reload rent request retry reroute separate shift silence snooze star stream substitute suspend tune
@@ -89,7 +90,20 @@ PHRASAL = {
     "come": ("up",),
     "cut": ("a",),
     "dig": ("into",),
-    "do": ("the same", "the rest", "it for", "that for", "this for", "a dry", "a full", "a quick", "something about"),
+    "do": (
+        "that",
+        "this",
+        "it ",
+        "the same",
+        "the rest",
+        "it for",
+        "that for",
+        "this for",
+        "a dry",
+        "a full",
+        "a quick",
+        "something about",
+    ),
     "draw": ("up",),
     "drop": ("a",),
     "fire": ("off", "up"),

@@ -496,6 +496,34 @@ Write up what we changed this week as release notes.
 你先把依赖装好，然后把服务拉起来
 有空的话把测试覆盖率提到八成
 那个定时任务改成每小时一次吧
+The unsubscribe link 404s in every newsletter since June. Urgent!! please repair
+Switch the staging DB to read-only while I export it.
+Someone should tell the hotel we arrive after midnight. Do that, please.
+I'd love for the search to ignore accents. Build that in.
+There are 300 unread mails from the shop. Delete the lot.
+Let's move the retro to Wednesday and invite the interns.
+How about renaming the variable before anyone copies it? Go ahead.
+Print this, sign it and scan it back to me.
+error: linker `cc` not found\nplease set this machine up so that cargo build works
+Archive anything in #random older than a year
+Two-factor isn't on for half of the accounts. Turn it on.
+The intro animation is too long, halve it.
+ask the vendor whether the API limit can be raised
+Our weekly numbers are late again; automate the report.
+Can you dig up the contract with the cleaning firm and see when it ends?
+Whip up a quick landing page for the workshop.
+The colours are off in print, convert everything to CMYK.
+Ping me when the price drops below 300.
+数据库密码泄露了，马上换
+给我找个周末能带狗的民宿
+这个页面的标题改成“关于我们”
+前端报跨域错误，后端那边配一下
+把所有 print 换成日志
+查重率太高，降到百分之十以下
+客户地址写错了，趁没发货改过来
+开发环境起不来了，帮我看看是不是端口冲突
+按这个模板再做十份
+今晚十点停机维护，你把公告发出去
 """
 )
 
@@ -631,5 +659,34 @@ Nah, leave it as it is.
 上次你帮我订的酒店很不错
 这段代码写得真漂亮
 发版日大家都特别紧张
+The parcel arrived, thank you for chasing it.
+Whoever invented regex had a dark sense of humour.
+I'm thinking of learning Rust this winter.
+What do people mean by technical debt?
+You once told me a trick for remembering port numbers, what was it?
+Just merged my first pull request, so proud!
+Our designer hates the new logo.
+Does anyone actually read release notes?
+I never delete emails, I just archive everything.
+Good idea, but not today.
+Put yourself in my shoes for a second.
+Between you and me, the audit was a joke.
+What's the capital of Mongolia?
+I changed my mind, leave the file alone.
+Nothing is broken for once, enjoy the silence.
+How do airlines schedule their crews?
+Our CEO writes code at night.
+The error went away on its own.
+Hope your weekend was as good as mine.
+前两天搬家，网线还没通
+这个错误我知道怎么回事，不劳你了
+程序员的尽头是什么
+我发现写文档其实挺治愈的
+系统升级之后流畅多了
+你说的那个方案我同意
+云服务和自建机房哪个划算
+刚开完会，说下个月要裁员
+为什么邮件会进垃圾箱
+我把手机摔了，心疼
 """
 )
