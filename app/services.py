@@ -103,13 +103,14 @@ async def open_services(
         )
         stack.push_async_callback(traces.aclose)
         searches = Searches(backend, cache_ms=settings.recall.cache_ms, stale_ms=settings.recall.stale_ms)
+        stack.push_async_callback(searches.aclose)
         yield Services(
             settings=settings,
             tokens=settings.auth.parsed(),
             metrics=metrics,
             backend=backend,
             store=store,
-            worker=Worker(store, backend, _worker_settings(settings)),
+            worker=Worker(store, searches.watching(backend), _worker_settings(settings)),
             recall=RecallEngine(settings, searches, traces),
             traces=traces,
         )

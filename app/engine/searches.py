@@ -9,18 +9,23 @@ answers are not kept: what was just told should be found as soon as the backend 
 import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, cast
 
 from app.core.deadline import Deadline
 from app.core.hits import Hit
 from app.core.identity import Identity
 from app.core.reasons import Reason
-from app.ports import BackendError, ContextBackend, Target
+from app.core.turns import CapturedMessage
+from app.ports import Appended, BackendError, CommitState, CommitStatus, ContextBackend, Target
 
 MAX_ENTRIES = 512
 MAX_CHARS = 16 * 1024 * 1024
 """Text held by all kept answers together, in characters."""
+SETTLE_S = 2.0
+"""After a change an answer is not kept as good: OpenViking finds new memories up to a second late (rig, Commit)."""
+_NEVER_GOOD = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +76,8 @@ class Searches:
         self._answers: OrderedDict[_Question, _Answer] = OrderedDict()
         self._chars = 0
         self._flights: dict[tuple[_Question, int], asyncio.Task[tuple[Hit, ...]]] = {}
-        self._versions: dict[str, int] = {}
+        self._versions: dict[str, tuple[int, float]] = {}
+        """By tenant: how often its memories changed, and when last."""
 
     async def find(self, who: Identity, query: str, target: Target, limit: int, deadline: Deadline) -> Found:
         """The hits for ``query``, best first. Raises `BackendError`; its reason is ``deadline_exceeded`` when late."""
@@ -96,7 +102,11 @@ class Searches:
             self._answers.clear()
             self._versions.clear()
             self._chars = 0
-        self._versions[who.account_key] = self._version(who) + 1
+        self._versions[who.account_key] = (self._version(who) + 1, self._clock())
+
+    def watching(self, backend: ContextBackend) -> ContextBackend:
+        """``backend`` for those who write: what they write, and each commit that ends, makes kept answers old."""
+        return cast(ContextBackend, _WatchedBackend(backend, self.memories_changed))
 
     async def aclose(self) -> None:
         """Stop what is under way."""
@@ -135,6 +145,7 @@ class Searches:
     async def _ask(self, question: _Question, version: int, who: Identity, deadline: Deadline) -> tuple[Hit, ...]:
         hits = tuple(await self._backend.find(who, question.query, question.target, question.limit, deadline))
         if hits and (self._cache_s or self._stale_s):
+            version = version if self._settled(who) else _NEVER_GOOD
             self._keep(question, _Answer(hits, self._clock(), version, sum(len(hit.text) for hit in hits)))
         return hits
 
@@ -147,7 +158,11 @@ class Searches:
             self._chars -= oldest.chars
 
     def _version(self, who: Identity) -> int:
-        return self._versions.get(who.account_key, 0)
+        return self._versions.get(who.account_key, (0, 0.0))[0]
+
+    def _settled(self, who: Identity) -> bool:
+        changes, last = self._versions.get(who.account_key, (0, 0.0))
+        return not changes or self._clock() - last >= SETTLE_S
 
 
 async def _within(deadline: Deadline, flight: "asyncio.Task[tuple[Hit, ...]]") -> tuple[Hit, ...]:
@@ -156,3 +171,26 @@ async def _within(deadline: Deadline, flight: "asyncio.Task[tuple[Hit, ...]]") -
     if not done or flight.cancelled():
         raise BackendError(Reason.DEADLINE_EXCEEDED, "the search is late", retryable=True)
     return flight.result()
+
+
+class _WatchedBackend:
+    """Passes everything on, and tells whose memories a write or a finished commit may have changed."""
+
+    def __init__(self, backend: ContextBackend, changed: Callable[[Identity], None]) -> None:
+        self._backend = backend
+        self._changed = changed
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._backend, name)
+
+    async def append(self, who: Identity, messages: Sequence[CapturedMessage], deadline: Deadline) -> Appended:
+        try:
+            return await self._backend.append(who, messages, deadline)
+        finally:
+            self._changed(who)
+
+    async def commit_status(self, who: Identity, task_id: str, deadline: Deadline) -> CommitStatus:
+        status = await self._backend.commit_status(who, task_id, deadline)
+        if status.state is not CommitState.RUNNING:
+            self._changed(who)
+        return status

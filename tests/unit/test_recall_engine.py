@@ -2,11 +2,12 @@ import asyncio
 
 import pytest
 
+from app.core.deadline import Deadline
 from app.core.identity import PeerRole, SessionKind, Tenant
 from app.core.reasons import Reason
 from app.core.trace import Verdict, trace_from_dict, trace_to_dict
 from app.engine.results import AssembleResult
-from app.ports import Target
+from app.ports import Appended, CommitState, CommitStatus, Target
 from tests.unit.recalling import LESSON, Recalling, ScriptedBackend, experience, failing, memory, settings, someone
 
 pytestmark = pytest.mark.anyio
@@ -214,6 +215,33 @@ async def test_the_cache_forgets_with_time_and_when_memories_changed() -> None:
     engine.searches.memories_changed(someone())
     await engine(QUESTION)
     assert len(backend.asked) == 3
+
+
+async def test_what_the_worker_writes_makes_kept_answers_old() -> None:
+    class Written(ScriptedBackend):
+        async def append(self, who, messages, deadline):
+            return Appended(1, 10)
+
+        async def commit_status(self, who, task_id, deadline):
+            return CommitStatus(CommitState(task_id))
+
+    backend, now = Written(memories=[BIKE]), [0.0]
+    engine = Recalling(backend, clock=lambda: now[0])
+    writer, soon = engine.searches.watching(backend), Deadline.after_ms(1_000)
+    await engine(QUESTION)
+    await writer.append(someone(session="another"), [], soon)
+    await engine(QUESTION)
+    await engine(QUESTION)
+    assert len(backend.asked) == 3, "a backend may find new memories a little late"
+    now[0] = 3.0
+    await engine(QUESTION)
+    await writer.commit_status(someone(), "running", soon)
+    await engine(QUESTION)
+    assert len(backend.asked) == 4
+    await writer.commit_status(someone(), "completed", soon)
+    await engine(QUESTION)
+    assert len(backend.asked) == 5
+    assert writer.asked is backend.asked  # everything else is passed on
 
 
 async def test_an_empty_answer_is_not_kept() -> None:
