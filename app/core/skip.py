@@ -130,8 +130,44 @@ _GOING_ON = _phrases("""
     弄完了吗, 做完了吗, 完成了吗, 进展如何, 怎么样, 怎么样了, 如何了, 怎样, 第一个, 第二个, 前者, 后者, 都要, 选一,
     选二, 选a, 选b, 一, 二, 三, 有, 要, 不要""")
 
+_SMALL_TALK = _phrases("""
+    how's everything, hows everything, how is everything, how's life, how have you been, how are you today,
+    how's your day, how was your day, hope you're well, hope you are well, hope all is well, hope you're doing well,
+    good to hear, glad to hear it, glad to hear that, glad to hear,
+    great to hear, happy to hear that, nice to hear, all clear, all clear now, clear, crystal clear, keep it coming,
+    keep it up, let me think about it, i'll think about it, i will think about it, let me know, hang on,
+    hang on a sec, hang tight, interesting, that's interesting, how interesting,
+    funny, that's funny, very funny, good stuff, great stuff, nice stuff, impressive, incredible, beautiful, superb,
+    terrific, splendid, marvelous, magnificent, fabulous, stellar, top, spot on, on point, bang on, right on,
+    you got it, you bet, you're right, you are right, that's correct, that's true, true that, touche,
+    my bad, no biggie, no big deal, it's fine, it's ok, it's okay, that's fair, all right then, very well,
+    as you wish, suit yourself, be my guest, please go ahead, by all means, why not, sure why not, of course not,
+    not yet, not now thanks, later maybe, some other time, next time, another time, never, always, sometimes, often,
+    i'm done, we're done, that's enough, enough, stop it, please stop, cancel that, cancel, abort, skip, skip it,
+    pass, nothing for now, nothing more, nothing else for now, that'll be all for today, that's all for today,
+    thanks again, thank you again, thanks anyway, thanks though, thanks in advance, bless you, god bless, respect,
+    kudos, props, hats off, well played, same old, not much, not bad, so so, could be better, can't complain,
+    sleepy, good luck, wish me luck, fingers crossed, happy birthday, merry christmas, happy new year,
+    happy holidays, enjoy, have fun, have a safe trip, safe travels, get well soon, long day, what a day, tgif,
+    monday again, testing testing, test test, is this thing on, can you hear me, do you copy, are you alive,
+    you alive, you ok, are you ok, are you okay, are you busy, busy, got a minute, got a sec, can we talk,
+    i have a question, quick question, question, one question, one more thing, one more question, help, help me,
+    i need help, can you help me, can you help, could you help me,
+    在的, 我在, 在呢, 好耶, 耶, 好家伙, 绝绝子, 真牛, 太强啦, 可太好了, 甚好, 极好, 好极了, 好得很, 不赖, 还行,
+    还可以, 一般般, 马马虎虎, 凑合, 有意思, 挺有意思, 有点意思, 真有意思, 好玩, 笑了, 笑哭, 乐了, 绷不住了, 救命,
+    心累, 好累, 累了, 好困, 困了, 好饿, 饿了, 好烦, 唉好吧, 随你, 随意, 看你, 都听你的, 你说了算, 就它了, 就它吧,
+    就这个吧, 就这个, 这个吧, 可以的呀, 中, 成, 成吧, 得嘞, 得了, 妥了妥了, 安排, 安排上, 冲鸭, 奥利给, 加油鸭,
+    打卡, 签到, 路过, 顶, 沙发, 求助, 帮帮我, 帮帮忙, 帮我一下, 有个问题, 问个问题, 请教一下, 请问, 请问一下,
+    方便吗, 有空吗, 忙不忙, 你忙吗, 听得到吗, 能听到吗, 收到吗, 收到没, 看到了吗, 看到了, 看见了, 看完了, 我看完了,
+    我懂了, 我明白了, 我清楚了, 我了解了, 清楚, 很清楚, 非常清楚, 讲得很清楚, 说得很清楚, 学到了, 长见识了,
+    长知识了, 涨姿势了, 受教了, 有收获, 祝好, 祝你好运, 一路平安, 生日快乐, 圣诞快乐, 元旦快乐, 中秋快乐, 国庆快乐,
+    恭喜发财, 万事如意, 早点休息, 早点睡, 好好休息, 注意休息, 注意身体, 保重, 慢走, 不送, 不见不散, 一会儿见,
+    待会见, 待会儿见, 下周见, 周一见, 改天见, 失陪, 我去忙了, 我忙去了, 我先下了, 我去吃饭了, 吃饭去了, 我去睡了,
+    去睡了, 下线了, 溜了, 闪了, 撤""")
+
 _SOFTENERS = _phrases("""
-    then, now, so, very, much, very much, a lot, again, please, pls, just, too, and, but, to you, for that, for
+    quick, quickly, super, just now, with thanks, honestly, truly, everything, my, your, now then, kind, sir, then,
+    now, so, very, much, very much, a lot, again, please, pls, just, too, and, but, to you, for that, for
     this, for now, for it, for your help, for the help, for everything, for all your help, for all, for the
     info, for the update, for the quick reply, for the explanation, for explaining, for confirming, for letting
     me know, for the heads up, for the tip, for the tips, for the answer, for helping, for helping me, for
@@ -141,6 +177,7 @@ _SOFTENERS = _phrases("""
     me, it's, its, is, really, so much, indeed, as well, still, the, a, to, of, in, at, on, with, for, help,
     i'm, im, we, we're, are, be, was, not, quite, pretty, actually, all, well, oh, think, know, good, that's,
     thats, bit, a bit, great, one, fine,
+    非常, 特别, 十分, 万分, 挺, 这, 那就, 好生, 么, 嗷, 噢, 哇, 耶, 麻烦, 有帮助, 及时, 耐心, 这么, 那么, 又, 再,
     吧, 啊, 呀, 哦, 啦, 呢, 嘛, 哈, 哟, 喽, 咯, 哒, 滴, 吗, 了, 的, 你, 您, 我, 那, 就, 先, 太, 很, 真, 都, 也, 还,
     请, 老师, 老板, 大佬, 哥, 姐, 亲,
     兄弟, 朋友, 朋友们, 各位, 大家, 助手, 小助手, 机器人, 小爱, 小度, 同学, 伙计, 宝, 宝贝, 小伙伴, 师傅, 一下,
@@ -148,7 +185,7 @@ _SOFTENERS = _phrases("""
     的回答, 的解答, 指点, 提醒, 的提醒, 支持""")
 """Words that name nothing themselves and only stand around a filler."""
 
-_FILLER = _GREETING | _ACKNOWLEDGEMENT | _GOING_ON
+_FILLER = _GREETING | _ACKNOWLEDGEMENT | _GOING_ON | _SMALL_TALK
 _LONGEST = 8
 """Words of the longest English phrase that is tried."""
 
