@@ -7,6 +7,7 @@ caller knows its deadline and whether a write may be repeated.
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 from urllib.parse import quote
 
@@ -81,6 +82,7 @@ class OpenVikingBackend:
         self._passed_on = outgoing_headers
         self._gateway = Gateway(settings, transport=transport, clock=clock, on_call=on_call)
         self._health = Health(self._gateway, self._keys, self._common_key)
+        self._url = str(httpx.URL(settings.url).copy_with(userinfo=b""))
 
     async def find(self, who: Identity, query: str, target: Target, limit: int, deadline: Deadline) -> list[Hit]:
         """See `ContextBackend.find`. An actor peer's memories lie beside the user's own, so both are searched."""
@@ -205,8 +207,9 @@ class OpenVikingBackend:
         return CommitReceipt(task_id, "archive_001" if task_id else None, None if task_id else receipt.skipped)
 
     async def health(self, deadline: Deadline) -> BackendHealth:
-        """See `ContextBackend.health`. Facts: ``version``, ``auth_mode``; of a key ``account``, ``user``, ``role``."""
-        return await self._health.check(deadline, trace_headers(self._passed_on()))
+        """See `ContextBackend.health`. Facts: ``url``, ``version``, ``auth_mode``; a key's ``account``, ``user``, ``role``."""
+        found = await self._health.check(deadline, trace_headers(self._passed_on()))
+        return replace(found, facts={"url": self._url, **found.facts})
 
     def breaker_states(self) -> dict[tuple[str, str], State]:
         """(``account/user``, ``search`` or ``sessions``) to state, for those that are not well; for metrics."""

@@ -21,9 +21,9 @@ def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
     monkeypatch.chdir(tmp_path)
     with ExitStack() as stack:
 
-        def started(backend: ContextBackend | None = None, **values: Any) -> TestClient:
+        def started(port: ContextBackend | None = None, **values: Any) -> TestClient:
             settings = Settings(_env_file=None, **{"data_dir": tmp_path / "data", "log_level": "error", **values})
-            return stack.enter_context(TestClient(create_app(settings, backend=backend)))
+            return stack.enter_context(TestClient(create_app(settings, backend=port)))
 
         yield started
 

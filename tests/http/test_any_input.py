@@ -115,7 +115,7 @@ def test_any_conversation(shared: TestClient, path: str, body: dict) -> None:
 
 
 UNTOLD = [positive_data_acceptance, ignored_auth]
-"""A schema can not say that sessionId or sessionKey must be more than white space, nor that tokens are not configured."""
+"""A schema can not say that an id must be more than white space, nor that no tokens are configured."""
 
 
 def test_the_openapi_document_tells_the_truth(shared: TestClient) -> None:
