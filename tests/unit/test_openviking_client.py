@@ -627,6 +627,7 @@ async def test_health_tells_what_the_server_says(make: Callable[..., OpenVikingB
     health = await make(api_key="k").health(soon())
     assert health.ok
     assert health.facts == {
+        "url": "http://ov:1933",
         "version": "0.5.2",
         "auth_mode": "api_key",
         "account": "acme",
