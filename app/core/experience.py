@@ -2,8 +2,8 @@
 
 Source: agent-experience design, sections 4 and 5. OpenViking writes `## Situation / ## Approach / ## Reflect` and a
 `<!-- MEMORY_FIELDS {json} -->` trailer; the block shows Trigger and Scope (from Situation), Do (from Approach),
-Avoid (from
-Reflect) and Check (from Reflect or Approach). No heading is ever empty. All text passes the fence: it is data.
+Avoid (from Reflect) and Check (from Reflect or Approach). No heading is ever empty. All text passes the fence: it
+is data.
 """
 
 import json

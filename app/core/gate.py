@@ -1,9 +1,9 @@
 """The experience gate: does the latest message ask the agent to act? Deterministic, and each point names its reason.
 
-Source: agent-experience design, section 3 (hard skips, forced triggers, score table, threshold 3). The design's keyword
-table counts words wherever they stand; here a verb counts where somebody is asked to do it, which is what tells
-"fix the
-login" from "I fixed the login" and from "how do I fix a login?". See `app.core.gate_signs` for the whole table.
+Source: agent-experience design, section 3 (score table, threshold 3). The design's keyword table counts words
+wherever they stand; here a verb counts where somebody is asked to do it, which is what tells "fix the login" from
+"I fixed the login" and from "how do I fix a login?". See `app.core.gate_signs` for the whole table. Its hard skips
+and forced triggers are in `app.core.occasion`.
 """
 
 from collections.abc import Iterable

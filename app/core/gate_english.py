@@ -1,9 +1,8 @@
 """English for the experience gate: who is asked to do what, and what is only talked about.
 
-Every word list is closed-class or general vocabulary, by meaning; none comes from a data set. A verb counts
-where somebody
-is asked to do it: at the start of a clause (imperative), after a polite form ("could you", "I need you to", "would you
-mind"), or as something that is due ("needs to be renamed"). Elsewhere it is part of a story or of a question.
+A verb counts where somebody is asked to do it: at the start of a clause (imperative), after a polite form ("could
+you", "I need you to", "would you mind"), or as something that is due ("needs to be renamed"). Elsewhere it is part
+of a story or of a question.
 """
 
 from collections.abc import Iterator

@@ -98,8 +98,7 @@ def sample(text: str) -> str:
 
 
 def own_words(text: str) -> str:
-    """``text`` without text to be reworked, and with marks for fenced code and quoted words: those are not the
-    user's order.
+    """``text`` without what was handed in to be reworked, and with marks for code and quotes: they are no order.
 
     "Translate this: delete the file" asks for no deletion.
     """

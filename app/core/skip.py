@@ -1,10 +1,8 @@
 """Which messages are no query: nothing could usefully be looked up for "hi", "好的", "continue" or a bare "/new".
 
-A message is no query when it is made of filler phrases *only*; one word that names something makes it a query.
-So the text
-is covered from left to right with phrases of a fixed list, and what can not be covered decides. Linear: only
-texts of at
-most 160 characters can be filler, and each position tries phrases of bounded length.
+A message is no query when it is made of filler phrases *only*; one word that names something makes it a query. So
+the text is covered from left to right with phrases of a fixed list, and what can not be covered decides. Linear:
+only texts of at most 160 characters can be filler, and each position tries phrases of bounded length.
 """
 
 import re

@@ -1,13 +1,10 @@
-"""Is the message a pasted conversation of several people, and the note that keeps the model from answering it
-with silence.
+"""Is the message a pasted conversation? And the note that keeps the model from answering one with silence.
 
-Source: the OpenViking plugin's "transcript ingest assist": metadata, commands and pure questions are filtered
-out, what is
-left is checked for speaker turns and length. A conversation is told by what all exports share, whatever their
-format: lines
-(or line pairs) that begin with who speaks, two or more such speakers, at least one of whom speaks again, and
-*speech* after
-the names. Configuration, logs, rosters and lists have keys in the place of names, and each key once.
+Source: the OpenViking plugin's "transcript ingest assist": metadata, commands and pure questions are filtered out,
+what is left is checked for speaker turns and length. A conversation is told by what all exports share, whatever
+their format: lines (or line pairs) that begin with who speaks, two or more such speakers, at least one of whom
+speaks again, and *speech* after the names. Configuration, logs, rosters and lists have keys in the place of names,
+each key once.
 """
 
 import re
