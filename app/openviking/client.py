@@ -207,7 +207,7 @@ class OpenVikingBackend:
         return CommitReceipt(task_id, "archive_001" if task_id else None, None if task_id else receipt.skipped)
 
     async def health(self, deadline: Deadline) -> BackendHealth:
-        """See `ContextBackend.health`. Facts: url, version and auth_mode of the server; account, user and role of a key."""
+        """See `ContextBackend.health`. Facts: the url, version, auth_mode; a key's account, user, role."""
         found = await self._health.check(deadline, trace_headers(self._passed_on()))
         return replace(found, facts={"url": self._url, **found.facts})
 
