@@ -249,7 +249,8 @@ def _unique(candidates: Sequence[Candidate]) -> tuple[list[Candidate], list[Cand
 
 def _same_text_key(candidate: Candidate) -> str:
     """Equal for memories that say the same. Two events of different days are two events, however they are worded."""
-    said = " ".join(candidate.hit.text.casefold().split())
+    text = candidate.hit.text
+    said = " ".join(text[:COMPARED_CHARS].casefold().split()) + text[COMPARED_CHARS:].rstrip()
     if candidate.category != "events":
         return said
     made = event_date(candidate.hit)

@@ -38,6 +38,8 @@ from app.errors import StoreUnavailable
 
 MAX_PENDING = 1_000
 """Traces waiting to be written; the oldest go when the disk can not keep up."""
+GATHER_S = 0.25
+"""How long traces are gathered before they are written together; readers do not wait for it."""
 
 log = structlog.get_logger(__name__)
 metadata = MetaData()
@@ -78,6 +80,7 @@ class TraceStore:
         """Write what is recorded, until cancelled. Belongs to the lifespan's task group."""
         while True:
             await self._woken.wait()
+            await asyncio.sleep(GATHER_S)
             self._woken.clear()
             await self.flush()
 
