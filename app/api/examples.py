@@ -19,6 +19,7 @@ AFTER_TURN_REQUEST: dict[str, Any] = {
     "prePromptMessageCount": 0,
     "advancementKey": "turn-0001",
     "tokenBudget": 128000,
+    "wait": True,
     "messages": [
         {
             "role": "user",
@@ -38,7 +39,7 @@ AFTER_TURN_RESPONSE: dict[str, Any] = {
     "reason": "ok",
     "turnId": "t_01kd2m8q4x7w5r3n9b6c1v0hza",
     "captured": 2,
-    "delivery": "queued",
+    "delivery": "delivered",
     "pendingTokens": 31,
     "compaction": {"state": "idle", "uploadId": None, "messageRange": None, "clear": None},
 }

@@ -59,13 +59,16 @@ class _StrictRequest(Request):
 
 
 class StrictRoute(APIRoute):
-    """A route whose body is parsed by `parse_json`."""
+    """A route whose body is JSON, parsed by `parse_json`; without a content type it is taken to be."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """FastAPI's handler, given a request that parses strictly."""
         handler = super().get_route_handler()
 
         async def strict(request: Request) -> Response:
+            kind = request.headers.get("content-type", "application/json").partition(";")[0].strip().lower()
+            if not (kind == "application/json" or kind.endswith("+json")):
+                raise InvalidRequest(FieldProblem("headers.Content-Type", "send the body as application/json"))
             return await handler(_StrictRequest(request.scope, request.receive))
 
         return strict

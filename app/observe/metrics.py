@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics, generate_latest
 
 _BUCKETS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30)
 
@@ -11,6 +11,7 @@ class Metrics:
     """Everything that is counted. Labels have few values: no session, tenant or text ever becomes one."""
 
     def __init__(self) -> None:
+        disable_created_metrics()
         self.registry = CollectorRegistry()
         self.requests = Counter(
             "sidecar_requests", "Requests answered.", ["endpoint", "phase", "status"], registry=self.registry

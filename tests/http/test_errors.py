@@ -73,6 +73,12 @@ def test_a_bad_field_is_named(client: TestClient, path: str, more: dict[str, Any
     assert problem(answer, 400, Reason.INVALID_REQUEST)["errors"][0]["field"] == field
 
 
+def test_another_content_type_is_named(client: TestClient) -> None:
+    answer = client.post("/assemble", content=b'{"sessionId": "s"}', headers={"content-type": "text/plain"})
+    assert problem(answer, 400, Reason.INVALID_REQUEST)["errors"][0]["field"] == "headers.Content-Type"
+    assert client.post("/assemble", content=b'{"sessionId": "s"}').is_success
+
+
 def test_both_spellings_of_a_key_must_agree(client: TestClient) -> None:
     answer = client.post(
         "/after-turn", json={"sessionId": "s", "advancementKey": "a"}, headers={"Idempotency-Key": "b"}
