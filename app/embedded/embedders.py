@@ -1,6 +1,7 @@
 """Embedders: texts in, vectors out. They run in worker threads; none is loaded before it is needed."""
 
 import importlib
+import math
 import os
 import threading
 from array import array
@@ -111,10 +112,15 @@ def dimensions(vector: Vector) -> int:
 
 
 def quantised(vector: Vector) -> bytes:
-    """The vector in one byte a number, stretched to use the whole byte: for cosines, where length is nothing."""
+    """A unit vector in one byte a number. Six standard deviations fill the byte; what is beyond is cut off."""
     numbers = array("f", vector)
-    largest = max(map(abs, numbers), default=0.0) or 1.0
-    return array("b", (round(number / largest * 127) for number in numbers)).tobytes()
+    scale = quantised_length(len(numbers))
+    return array("b", (max(-127, min(127, round(number * scale))) for number in numbers)).tobytes()
+
+
+def quantised_length(dimensions: int) -> float:
+    """The length of a unit vector of so many numbers once it is `quantised`."""
+    return 127 * math.sqrt(dimensions) / 6
 
 
 def _packed(numbers: Any) -> Vector:

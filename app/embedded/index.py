@@ -23,10 +23,10 @@ import apsw
 
 from app.core.words import STOP_WORDS, tokens
 from app.embedded.documents import Document, file_documents, turn_documents
-from app.embedded.embedders import Vector, dimensions, quantised
+from app.embedded.embedders import Vector, dimensions, quantised, quantised_length
 from app.embedded.transcript import message_of, parse_entry
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 MAX_INDEXED_BYTES = 4 * 1024 * 1024
 """A Markdown file is indexed up to here."""
 MAX_QUERY_TERMS = 48
@@ -147,9 +147,9 @@ class Index:
                 return []
             for realm in realms:
                 rows = db.execute(
-                    "SELECT rowid, 1 - distance FROM chunks_vec WHERE embedding MATCH vec_int8(?)"
+                    "SELECT rowid, 1 - distance * distance / ? FROM chunks_vec WHERE embedding MATCH vec_int8(?)"
                     " AND k = ? AND realm = ?",
-                    (quantised(vector), limit, realm),
+                    (2 * quantised_length(dimensions(vector)) ** 2, quantised(vector), limit, realm),
                 )
                 found += [_id_and_score(row) for row in rows]
         return sorted(found, key=lambda pair: -pair[1])[:limit]
@@ -167,12 +167,12 @@ class Index:
     def turns_at(self, places: Iterable[tuple[int, int]]) -> list[Chunk]:
         """The turns (their first pieces) at these places in their files."""
         wanted = sorted(set(places))
+        values = ",".join(["(?,?)"] * len(wanted))
         with self._reading() as db:
-            query = (
-                f"SELECT id, file_id, {_DOCUMENT_COLUMNS} FROM chunks WHERE file_id = ? AND ordinal = ? AND part = 0"
-            )
-            rows = [row for place in wanted for row in db.execute(query, place)]
-        return [chunk for row in rows if (chunk := _chunk(row)).document.speaker]
+            query = f"WITH wanted(f, o) AS (VALUES {values}) SELECT id, file_id, {_DOCUMENT_COLUMNS}"
+            query += " FROM wanted CROSS JOIN chunks ON file_id = f AND ordinal = o AND part = 0 AND speaker != ''"
+            rows = db.execute(query, [number for place in wanted for number in place]).fetchall() if wanted else []
+        return [_chunk(row) for row in rows]
 
     def count(self) -> int:
         """How many chunks there are."""
@@ -220,10 +220,7 @@ class Index:
         if self._meta(db, "dimensions") == str(numbers):
             return
         db.execute("DROP TABLE IF EXISTS chunks_vec")
-        db.execute(
-            f"CREATE VIRTUAL TABLE chunks_vec USING vec0(realm TEXT partition key,"
-            f" embedding int8[{numbers}] distance_metric=cosine)"
-        )
+        db.execute(f"CREATE VIRTUAL TABLE chunks_vec USING vec0(realm TEXT partition key, embedding int8[{numbers}])")
         db.execute("UPDATE chunks SET embedded = 0 WHERE embedded = 1")
         db.execute("INSERT OR REPLACE INTO meta VALUES ('dimensions', ?)", (str(numbers),))
 

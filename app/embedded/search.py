@@ -9,7 +9,7 @@ come back as one excerpt, which also says the date and the speaker once for all 
 import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from app.core.hits import Hit
@@ -32,6 +32,7 @@ EXCERPT_CHARS = 800
 """Longest excerpt of several turns."""
 EXCERPT_REACH = 3
 """Turns this near to one in an excerpt may join it."""
+_NEAR = tuple(sorted(range(-EXCERPT_REACH, EXCERPT_REACH + 1), key=abs))
 EXCERPT_SHARE = 0.6
 """A turn joins only with at least this share of the best one's score."""
 LONG_TURN_CHARS = 400
@@ -58,10 +59,11 @@ class _Scored:
         return self.chunk.document
 
 
-def neighbours(chunks: Iterable[Chunk]) -> set[tuple[int, int]]:
-    """The places beside the turns among ``chunks``, without those that are taken."""
-    turns = {chunk.place for chunk in chunks if chunk.document.speaker}
-    return {(file, ordinal + step) for file, ordinal in turns for step in (-1, 1) if ordinal + step >= 0} - turns
+def neighbours(chunks: Iterable[Chunk], best: Collection[int]) -> set[tuple[int, int]]:
+    """The places beside the turns with the ``best`` ids, without those that are among ``chunks`` themselves."""
+    turns = {chunk.place: chunk.id in best for chunk in chunks if chunk.document.speaker}
+    beside = {(file, ordinal + step) for (file, ordinal), good in turns.items() if good for step in (-1, 1)}
+    return {place for place in beside if place not in turns and place[1] >= 0}
 
 
 def hits(
@@ -196,28 +198,39 @@ def _jaccard(one: frozenset[str], other: frozenset[str]) -> float:
 
 def _excerpts(order: Sequence[_Scored]) -> list[list[Document]]:
     """Hits in order; turns near to a better one of the same session stand with it, in the order they were said."""
-    groups: list[list[_Scored]] = []
-    by_file: dict[int, list[list[_Scored]]] = {}
+    groups: list[_Excerpt] = []
+    at: dict[tuple[int, int], _Excerpt] = {}
     for scored in order:
-        group = next((g for g in by_file.get(scored.chunk.file, []) if _joins(scored, g)), None)
-        if group is not None:
-            group.append(scored)
-            continue
-        groups.append([scored])
-        if scored.document.speaker:
-            by_file.setdefault(scored.chunk.file, []).append(groups[-1])
-    return [sorted((s.document for s in group), key=lambda d: (d.ordinal, d.part)) for group in groups]
+        document = scored.chunk.document
+        file, ordinal = scored.chunk.place
+        group = next((g for step in _NEAR if (g := at.get((file, ordinal + step))) and g.takes(scored)), None)
+        if group is None or not document.speaker:
+            group = _Excerpt(scored.score, document.realm)
+            groups.append(group)
+        group.documents.append(document)
+        group.chars += len(document.text)
+        if document.speaker:
+            at.setdefault((file, ordinal), group)
+    return [sorted(group.documents, key=lambda d: (d.ordinal, d.part)) for group in groups]
 
 
-def _joins(scored: _Scored, group: Sequence[_Scored]) -> bool:
-    document, best = scored.document, group[0]
-    return (
-        bool(document.speaker)
-        and document.realm == best.document.realm
-        and scored.score >= EXCERPT_SHARE * best.score
-        and min(abs(document.ordinal - other.document.ordinal) for other in group) <= EXCERPT_REACH
-        and sum(len(other.document.text) for other in group) + len(document.text) <= EXCERPT_CHARS
-    )
+@dataclass(slots=True)
+class _Excerpt:
+    """Turns that come back as one hit; ``best`` is the score of the first."""
+
+    best: float
+    realm: str
+    documents: list[Document] = field(default_factory=list)
+    chars: int = 0
+
+    def takes(self, scored: _Scored) -> bool:
+        """Whether a turn near by is good enough, and there is room for it."""
+        document = scored.chunk.document
+        return (
+            document.realm == self.realm
+            and scored.score >= EXCERPT_SHARE * self.best
+            and self.chars + len(document.text) <= EXCERPT_CHARS
+        )
 
 
 def _hit(documents: Sequence[Document], score: float) -> Hit:

@@ -234,7 +234,8 @@ class UserSpace:
         """The best hits from what both searches found."""
         found = self._index.chunks({**words, **vectors})
         if self._settings.search.merge == "rrf":
-            beside = self._index.turns_at(search.neighbours(found))
+            best = {*list(words)[:limit], *list(vectors)[:limit]}
+            beside = self._index.turns_at(search.neighbours(found, best))
             found += [chunk for chunk in beside if chunk.document.realm in realms]
         return search.hits(query, words, vectors, found, self._settings.search, now, limit)
 
