@@ -1,7 +1,7 @@
-"""The context backend port: what the engine and the worker need of OpenViking or of the embedded engine.
+"""The two ports: the context backend (OpenViking, or the embedded engine) and the turn store.
 
-One contract suite (``tests/contract``) runs over every implementation. All methods raise `BackendError` and nothing else
-for anything that goes wrong behind them; a cancelled call leaves no half-done work but what the backend itself has begun.
+One contract suite (``tests/contract``) runs over every implementation of a port. A backend raises `BackendError` and
+nothing else for anything that goes wrong behind it; a cancelled call leaves only what the backend itself has begun.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from app.core.turns import CapturedMessage
 
 
 class BackendError(Exception):
-    """A call failed. ``reason`` is what the host is told; ``uncertain`` says that a write may have happened all the same."""
+    """A call failed. ``reason`` is what the host is told; ``uncertain``: a write may have happened all the same."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""All settings, read in one place: environment variables with the prefix ``SIDECAR_``, nested with ``__``, and ``.env``.
+"""All settings, read in one place: variables with the prefix ``SIDECAR_``, nested with ``__``, and ``.env``.
 
 The README's table is generated from this file (``make docs``); a test compares the two and proves that each is used.
 """

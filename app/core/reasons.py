@@ -9,6 +9,7 @@ class Reason(StrEnum):
     meaning: str
 
     def __new__(cls, code: str, meaning: str) -> "Reason":
+        """A member whose value is ``code``."""
         member = str.__new__(cls, code)
         member._value_ = code
         member.meaning = meaning

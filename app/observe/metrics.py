@@ -11,7 +11,7 @@ class Metrics:
     """Everything that is counted. Labels have few values: no session, tenant or text ever becomes one."""
 
     def __init__(self) -> None:
-        disable_created_metrics()
+        disable_created_metrics()  # type: ignore[no-untyped-call]
         self.registry = CollectorRegistry()
         self.requests = Counter(
             "sidecar_requests", "Requests answered.", ["endpoint", "phase", "status"], registry=self.registry
