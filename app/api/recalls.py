@@ -8,6 +8,7 @@ from pydantic.alias_generators import to_camel
 
 from app.api.document import problems
 from app.api.recalls_page import CONTENT_SECURITY_POLICY, detail_page, list_page, missing_page
+from app.api.recalls_schema import RecallDetail, RecallList
 from app.api.scope import ServicesDep, TenantDep
 from app.api.wire import Json
 from app.core.identity import MAX_ID_CHARS, Tenant, session_name
@@ -37,7 +38,7 @@ _PAGE_HEADERS = {
 }
 
 
-@router.get("/recalls", summary="Recalls of this tenant, newest first", responses=problems())
+@router.get("/recalls", summary="Recalls of this tenant, newest first", response_model=RecallList, responses=problems())
 async def recalls(
     services: ServicesDep,
     tenant: TenantDep,
@@ -52,7 +53,12 @@ async def recalls(
     return Json({"recalls": [_summary(trace) for trace in found], "nextCursor": following})
 
 
-@router.get("/recalls/{trace_id}", summary="Why a recall came out as it did", responses=problems(404))
+@router.get(
+    "/recalls/{trace_id}",
+    summary="Why a recall came out as it did",
+    response_model=RecallDetail,
+    responses=problems(404),
+)
 async def recall(services: ServicesDep, tenant: TenantDep, trace_id: TraceId) -> Response:
     """The whole story: the gate with its points, each search, each candidate with its score's parts and verdict."""
     trace = await services.traces.get(account_key(tenant), trace_id)

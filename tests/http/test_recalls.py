@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from app.api.recalls_schema import RecallDetail, RecallList
 from tests.http.conftest import Start
 
 ALICE = {"X-OpenViking-Account": "acme", "X-OpenViking-User": "alice"}
@@ -27,6 +28,7 @@ def test_every_recall_can_be_looked_up_by_its_trace_id(client: TestClient) -> No
     assert trace["searches"][0]["target"] == "memories"
     assert trace["query"] is None and trace["queryChars"] == len("which tea do I like?")
     assert "tea" not in str(trace)
+    assert RecallDetail.model_validate(trace).model_dump(by_alias=True, mode="json") == trace
 
 
 def test_another_tenant_can_not_see_it(client: TestClient) -> None:
@@ -42,6 +44,7 @@ def test_the_list_is_newest_first_and_paged(client: TestClient) -> None:
     first = client.get("/recalls", params={"limit": 2}, headers=ALICE).json()
     rest = client.get("/recalls", params={"limit": 2, "cursor": first["nextCursor"]}, headers=ALICE).json()
     listed = [line["traceId"] for line in (*first["recalls"], *rest["recalls"])]
+    assert RecallList.model_validate(first).model_dump(by_alias=True, mode="json") == first
     assert sorted(listed) == sorted(made) and len(rest["recalls"]) == 1
     assert [line["at"] for line in first["recalls"]] == sorted((r["at"] for r in first["recalls"]), reverse=True)
 
