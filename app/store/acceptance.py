@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from sqlalchemy import Connection, Row, func, insert, select
+from sqlalchemy import Connection, Row, bindparam, func, insert, select
 
 from app.core.capture import with_ids
 from app.core.commit_policy import CommitRules
@@ -21,6 +21,10 @@ Status = Literal["committed", "duplicate", "skipped"]
 
 UNDELIVERED = (TurnState.PENDING, TurnState.SENDING, TurnState.DEAD)
 """States whose payload is nowhere but here."""
+
+_INSERT = insert(turns)
+_KNOWN = select(turns.c.turn_id, turns.c.captured, turns.c.state, turns.c.fingerprint)
+_BY_KEY = _KNOWN.where(turns.c.session_id == bindparam("session_id"), turns.c.key_hash == bindparam("key_hash"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +57,9 @@ def accept(
     if state is TurnState.PENDING and max_pending_bytes is not None:
         _check_room(connection, len(prepared.payload), max_pending_bytes)
     _insert(connection, session, prepared, state, now)
-    _advance(connection, session, turn, now, captured=state is TurnState.PENDING)
-    session = session_rows.lock_id(connection, session.id)
-    if state is TurnState.PENDING:
-        if commits.review(connection, session, rules, now, remember=turn.remember):
-            session = session_rows.lock_id(connection, session.id)
-        session_rows.wake(connection, session, now)
+    session = _advance(connection, session, turn, now, captured=state is TurnState.PENDING)
+    if state is TurnState.PENDING and commits.review(connection, session, rules, now, remember=turn.remember):
+        session = session_rows.lock_id(connection, session.id)
     status: Status = "committed" if state is TurnState.PENDING else "skipped"
     return _answer(connection, session, status, prepared.turn_id, _captured(turn), state)
 
@@ -68,28 +69,17 @@ def pending_bytes(connection: Connection) -> int:
     return connection.execute(select(func.sum(turns.c.bytes)).where(turns.c.state.in_(UNDELIVERED))).scalar() or 0
 
 
-def pending_tokens(connection: Connection, session: SessionRow) -> int:
-    """The tokens of the session's turns that no commit holds yet."""
-    live = select(func.sum(turns.c.tokens)).where(
-        turns.c.session_id == session.id,
-        turns.c.position > session.archived_through,
-        turns.c.state.in_(commits.SEEN_STATES),
-    )
-    return connection.execute(live).scalar() or 0
-
-
 def _known(connection: Connection, session: SessionRow, turn: NewTurn) -> Row[*tuple[Any, ...]] | None:
     """The turn that this one repeats. Raises `KeyReused` when its key belongs to another."""
-    columns = select(turns.c.turn_id, turns.c.captured, turns.c.state, turns.c.fingerprint)
     if turn.key is not None:
-        mine = (turns.c.session_id == session.id, turns.c.key_hash == hashed(turn.key))
-        row = connection.execute(columns.where(*mine)).one_or_none()
+        name = {"session_id": session.id, "key_hash": hashed(turn.key)}
+        row = connection.execute(_BY_KEY, name).one_or_none()
         if row is not None and row.fingerprint != turn.fingerprint:
             raise KeyReused("this key was used for another turn of the session")
         return row
     if not turn.repeatable:
         return None
-    same = columns.where(turns.c.session_id == session.id, turns.c.fingerprint == turn.fingerprint)
+    same = _KNOWN.where(turns.c.session_id == session.id, turns.c.fingerprint == turn.fingerprint)
     if not any(is_timed(print_) for print_ in turn.prints):
         # A position alone proves nothing across a reset: the host counts from the start again.
         same = same.where(turns.c.epoch == session.epoch)
@@ -124,10 +114,11 @@ def _insert(connection: Connection, session: SessionRow, prepared: Prepared, sta
         "reason": turn.skipped or "",
         "created_at": now,
     }
-    connection.execute(insert(turns).values(row))
+    connection.execute(_INSERT, row)
 
 
-def _advance(connection: Connection, session: SessionRow, turn: NewTurn, now: float, *, captured: bool) -> None:
+def _advance(connection: Connection, session: SessionRow, turn: NewTurn, now: float, *, captured: bool) -> SessionRow:
+    """The session behind its newest turn; with something to deliver it is due."""
     values: dict[str, Any] = {
         "next_position": session.next_position + 1,
         "next_message": session.next_message + len(turn.prints),
@@ -135,8 +126,8 @@ def _advance(connection: Connection, session: SessionRow, turn: NewTurn, now: fl
         "token_budget": turn.token_budget,
     }
     if captured:
-        values["last_turn_at"] = now
-    session_rows.change(connection, session.id, **values)
+        values |= {"last_turn_at": now, "due_at": session_rows.due_with(session, now)}
+    return session_rows.changed(connection, session.id, **values)
 
 
 def _captured(turn: NewTurn) -> int:
@@ -151,6 +142,6 @@ def _answer(
         turn_id=turn_id,
         captured=captured,
         delivered=state == TurnState.DELIVERED,
-        pending_tokens=pending_tokens(connection, session),
+        pending_tokens=commits.tokens_of(connection, session).pending,
         compaction=commits.compaction_of(connection, session),
     )

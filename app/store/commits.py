@@ -1,9 +1,10 @@
 """Commits as rows: planning them, and what the prompt loses through them."""
 
+from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 
-from sqlalchemy import Connection, Row, and_, func, insert, select, update
+from sqlalchemy import Connection, Row, and_, bindparam, case, func, insert, select, update
 
 from app.core import commit_policy
 from app.core.commit_policy import Boundary, Cause, CommitRules, LiveTurn, Reached
@@ -19,8 +20,30 @@ CommitRow = Row[*tuple[Any, ...]]
 
 SEEN_STATES = (TurnState.PENDING, TurnState.SENDING, TurnState.DELIVERED)
 """States of turns that count as part of the conversation: on their way, or there."""
+_TOKENS = select(
+    func.sum(case((turns.c.position > bindparam("archived"), turns.c.tokens), else_=0)), func.sum(turns.c.tokens)
+).where(
+    turns.c.session_id == bindparam("id"),
+    turns.c.position > bindparam("cleared"),
+    turns.c.state.in_(SEEN_STATES),
+)
 _STORED = (CommitPhase.RUNNING, CommitPhase.COMPLETED, CommitPhase.FAILED, CommitPhase.EMPTY, CommitPhase.LOCAL)
 FINISHED = (CommitPhase.COMPLETED, CommitPhase.FAILED, CommitPhase.EMPTY, CommitPhase.LOCAL)
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """A session's tokens: of turns that no commit holds yet, and of all that the prompt still shows."""
+
+    pending: int
+    shown: int
+
+
+def tokens_of(connection: Connection, session: SessionRow) -> Tokens:
+    """Both sums, in one pass over what the prompt shows."""
+    reach = {"id": session.id, "archived": session.archived_through, "cleared": session.cleared_through}
+    pending, shown = connection.execute(_TOKENS, reach).one()
+    return Tokens(pending or 0, shown or 0)
 
 
 def shown_turns(connection: Connection, session: SessionRow) -> list[LiveTurn]:
@@ -87,11 +110,15 @@ def clear(connection: Connection, session: SessionRow, through: int) -> None:
 
 def review(connection: Connection, session: SessionRow, rules: CommitRules, now: float, *, remember: bool) -> bool:
     """What a new turn sets off: a commit at the threshold or on request, and relief of the prompt. True if anything."""
+    tokens = tokens_of(connection, session)
+    budget = session.token_budget
+    if tokens.shown < min(rules.threshold_ratio, rules.clear_ratio) * budget and not remember:
+        return False
     shown = shown_turns(connection, session)
     changed = _relieve(connection, session, shown, rules)
     if not rules.remembers(session_rows.identity_of(session).kind):
         return changed
-    boundary = commit_policy.at_threshold(shown, session.archived_through, session.token_budget, rules)
+    boundary = commit_policy.at_threshold(shown, session.archived_through, budget, rules)
     if boundary and not _unfinished(connection, session):
         plan(connection, session, boundary, Cause.THRESHOLD, now)
         return True
@@ -105,7 +132,7 @@ def review(connection: Connection, session: SessionRow, rules: CommitRules, now:
 
 def compaction_of(connection: Connection, session: SessionRow) -> Compaction:
     """What `/after-turn` shows: the newest upload of the epoch, and the range that the host may drop by now."""
-    rows = _of_epoch(connection, session)
+    rows = _of_epoch(connection, session) if session.archived_through else []
     if not rows:
         return Compaction()
     newest = rows[-1]
@@ -127,8 +154,6 @@ def _state_of(row: CommitRow) -> CompactionState:
 
 
 def _relieve(connection: Connection, session: SessionRow, shown: list[LiveTurn], rules: CommitRules) -> bool:
-    if sum(turn.tokens for turn in shown) < min(rules.threshold_ratio, rules.clear_ratio) * session.token_budget:
-        return False
     rows = _of_epoch(connection, session)
     reached = Reached(stored=_through(rows, _STORED), finished=_through(rows, FINISHED))
     through = commit_policy.cleared(shown, reached, session.token_budget, rules)

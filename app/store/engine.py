@@ -47,6 +47,7 @@ class Database:
         self._reading = anyio.CapacityLimiter(8)
         # SQLite has one writer at a time anyway: queueing here is fair, queueing on its lock is polling.
         self._writing = anyio.CapacityLimiter(1 if engine.dialect.name == "sqlite" else 8)
+        self._behind = anyio.CapacityLimiter(1 if engine.dialect.name == "sqlite" else 6)
 
     async def read(self, work: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """What ``work`` returns. Raises `StoreUnavailable` when the store can not be read."""
@@ -60,6 +61,11 @@ class Database:
         """
         call = partial(_transact, self._writers, work, *args, **kwargs)
         return await anyio.to_thread.run_sync(call, limiter=self._writing)
+
+    async def write_behind(self, work: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """`write` for background work: however much of it there is, a caller of `write` waits for one at most."""
+        async with self._behind:
+            return await self.write(work, *args, **kwargs)
 
     def close(self) -> None:
         """Close every connection."""

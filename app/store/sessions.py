@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Row, and_, case, func, select, update
+from sqlalchemy import Connection, Row, and_, bindparam, case, func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from app.core.identity import Identity, Tenant
@@ -13,6 +13,18 @@ from app.store.work import Lease, LeaseLost
 
 SessionRow = Row[*tuple[Any, ...]]
 """A whole row of `app.store.schema.sessions`."""
+
+# Statements on the way of every acknowledgement are built once: building one costs as much as running it.
+_LOCK = (
+    select(sessions)
+    .where(
+        sessions.c.account == bindparam("account"),
+        sessions.c.user_name == bindparam("user_name"),
+        sessions.c.session == bindparam("session"),
+    )
+    .with_for_update()
+)
+_CHANGE = update(sessions).where(sessions.c.id == bindparam("this_id")).returning(sessions)
 
 
 def named(tenant: Tenant, session: str) -> Any:
@@ -32,21 +44,19 @@ def find(connection: Connection, tenant: Tenant, session: str) -> SessionRow | N
 
 def lock(connection: Connection, who: Identity, now: float, token_budget: int) -> SessionRow:
     """The session's row, made if need be, and locked until the transaction ends: accepts of a session go one by one."""
-    query = select(sessions).where(named(who.tenant, who.session)).with_for_update()
-    row = connection.execute(query).one_or_none()
+    name = {"account": who.tenant.account or "", "user_name": who.tenant.user or "", "session": who.session}
+    row = connection.execute(_LOCK, name).one_or_none()
     if row is not None:
         return row
     values = {
-        "account": who.tenant.account or "",
-        "user_name": who.tenant.user or "",
-        "session": who.session,
+        **name,
         "identity": dump_identity(who),
         "token_budget": token_budget,
         "last_turn_at": now,
     }
     dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
     connection.execute(dialect.insert(sessions).values(values).on_conflict_do_nothing())
-    return connection.execute(query).one()
+    return connection.execute(_LOCK, name).one()
 
 
 def lock_id(connection: Connection, session_id: int) -> SessionRow:
@@ -70,10 +80,21 @@ def last_agent(connection: Connection, tenant: Tenant, session: str) -> str | No
     return identity_of(row).agent if row else None
 
 
+def changed(connection: Connection, session_id: int, **values: Any) -> SessionRow:
+    """The row after setting columns of it."""
+    return connection.execute(_CHANGE, {"this_id": session_id, **values}).one()
+
+
+def due_with(row: SessionRow, at: float) -> float:
+    """When the session is due if it is to be looked at by ``at``: then or sooner, never before a back-off is over."""
+    due: float = max(at, row.retry_at)
+    return due if row.due_at is None else min(due, row.due_at)
+
+
 def wake(connection: Connection, row: SessionRow, at: float) -> None:
-    """Have a worker look at the session at ``at``, or sooner if that is planned; never before a back-off is over."""
-    due = max(at, row.retry_at)
-    if row.due_at is None or due < row.due_at:
+    """Have a worker look at the session at ``at``; see `due_with`."""
+    due = due_with(row, at)
+    if due != row.due_at:
         change(connection, row.id, due_at=due)
 
 
@@ -96,10 +117,11 @@ def next_due(connection: Connection) -> float | None:
 
 def hold(connection: Connection, lease: Lease, until: float) -> SessionRow:
     """The leased session's row, locked, with the lease prolonged. Raises `LeaseLost` if another worker has it."""
-    row = lock_id(connection, lease.session_id)
-    if row.fence != lease.fence or row.lease_owner is None:
+    mine = and_(sessions.c.id == lease.session_id, sessions.c.fence == lease.fence, sessions.c.lease_owner.is_not(None))
+    prolonged = update(sessions).where(mine).values(lease_until=until).returning(sessions)
+    row = connection.execute(prolonged).one_or_none()
+    if row is None:
         raise LeaseLost(f"session {lease.session_id} was taken over")
-    change(connection, row.id, lease_until=until)
     return row
 
 

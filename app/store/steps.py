@@ -28,6 +28,7 @@ from app.store.work import (
     SendTurn,
     Step,
     TurnState,
+    WorkStep,
 )
 
 TurnRow = Row[*tuple[Any, ...]]
@@ -47,12 +48,26 @@ def next_step(
 ) -> Step:
     """Write down ``outcome`` and choose what is next; a turn or commit to send is marked as being sent.
 
-    Raises `LeaseLost`, and writes nothing, when the session has another worker by now.
+    With nothing to do now the lease ends. Raises `LeaseLost`, and writes nothing, when another worker has the session.
     """
     session = session_rows.hold(connection, lease, now + rules.lease_s)
     if outcome is not None:
         record(connection, session, outcome, now)
         session = session_rows.lock_id(connection, session.id)
+    step = _choose(connection, session, rules, now)
+    if isinstance(step, Rest):
+        session_rows.release(connection, lease, step.until)
+    return step
+
+
+def claim(connection: Connection, owner: str, rules: WorkRules, now: float, limit: int) -> list[tuple[Lease, WorkStep]]:
+    """Lease up to ``limit`` sessions that are due, each with its first step."""
+    leases = session_rows.claim(connection, owner, now, rules.lease_s, limit)
+    steps = [(lease, next_step(connection, lease, rules, now)) for lease in leases]
+    return [(lease, step) for lease, step in steps if not isinstance(step, Rest)]
+
+
+def _choose(connection: Connection, session: SessionRow, rules: WorkRules, now: float) -> Step:
     if session.retry_at > now:
         return Rest(session.retry_at)
     if (following := _due_task(connection, session, now)) is not None:
@@ -84,7 +99,7 @@ def mark_attempt(connection: Connection, lease: Lease, rules: WorkRules, step: S
 
 
 def release(connection: Connection, lease: Lease, rules: WorkRules, now: float) -> float | None:
-    """Give the session back and say when it is due again."""
+    """Give the session back, whatever came of its last step, and say when it is due again."""
     session = session_rows.lock_id(connection, lease.session_id)
     due_at = _next_due(connection, session, rules.commit, now)
     session_rows.release(connection, lease, due_at)

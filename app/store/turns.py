@@ -15,7 +15,7 @@ from app.store.deliveries import Delivery, DeliveryPage, OutboxGauges
 from app.store.engine import Database, open_database
 from app.store.requests import CommitView, SessionSize
 from app.store.steps import WorkRules
-from app.store.work import Lease, Outcome, SendTurn, Step
+from app.store.work import Lease, Outcome, SendTurn, Step, WorkStep
 
 T = TypeVar("T")
 
@@ -129,25 +129,25 @@ class SqlTurnStore:
             return error.detail
         return None
 
-    async def claim(self, owner: str, limit: int) -> list[Lease]:
-        """Lease up to ``limit`` sessions that are due."""
-        return await self._database.write(sessions.claim, owner, self.clock(), self.rules.lease_s, limit)
+    async def claim(self, owner: str, limit: int) -> list[tuple[Lease, WorkStep]]:
+        """Lease up to ``limit`` sessions that are due, each with its first step."""
+        return await self._database.write_behind(steps.claim, owner, self.rules, self.clock(), limit)
 
     async def next_due(self) -> float | None:
         """When the next session that nobody holds is due."""
         return await self._database.read(sessions.next_due)
 
     async def next_step(self, lease: Lease, outcome: Outcome | None = None) -> Step:
-        """Write down how the last step went and get the next. Raises `LeaseLost`."""
-        return await self._database.write(steps.next_step, lease, self.rules, self.clock(), outcome)
+        """Write down how the last step went and get the next; `Rest` ends the lease. Raises `LeaseLost`."""
+        return await self._database.write_behind(steps.next_step, lease, self.rules, self.clock(), outcome)
 
     async def mark_attempt(self, lease: Lease, step: SendTurn, sent: int) -> None:
         """Write down that another write of this turn begins. Raises `LeaseLost`."""
-        await self._database.write(steps.mark_attempt, lease, self.rules, step, sent, self.clock())
+        await self._database.write_behind(steps.mark_attempt, lease, self.rules, step, sent, self.clock())
 
     async def release(self, lease: Lease) -> float | None:
         """Give a session back; when it is due again."""
-        return await self._database.write(steps.release, lease, self.rules, self.clock())
+        return await self._database.write_behind(steps.release, lease, self.rules, self.clock())
 
     async def sweep(self, is_gone: Callable[[str], bool]) -> None:
         """At start: end the leases of dead processes and look at every session left uncommitted."""

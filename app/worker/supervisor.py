@@ -29,6 +29,7 @@ from app.store.work import (
     Rest,
     SendCommit,
     SendTurn,
+    Step,
     TurnDelivered,
     TurnDoubtful,
     TurnRejected,
@@ -103,8 +104,8 @@ class Worker:
     async def drain(self) -> None:
         """Do everything that is due now, in this task, and return (for tests and for a last effort)."""
         while leases := await self._store.claim(self._owner, self._concurrency):
-            for lease in leases:
-                await self._serve(lease)
+            for lease, step in leases:
+                await self._serve(lease, step)
 
     async def wait_until(self, done: Callable[[], Awaitable[bool]], deadline: Deadline) -> bool:
         """Wait until ``done`` says so, looking after each step of this worker and now and then; False if it is late."""
@@ -120,37 +121,37 @@ class Worker:
     async def _dispatch(self, group: TaskGroup) -> float | None:
         """Start serving sessions that are due, as many as there is room for; seconds until the next look."""
         free = self._concurrency - self._busy
-        leases = await self._store.claim(self._owner, free) if free else []
-        for lease in leases:
-            self._busy += 1
-            group.start_soon(self._serve_in_background, lease)
-        if free and len(leases) == free:
+        due = await self._store.next_due() if free else None
+        if due is None:
             return None
-        due = await self._store.next_due()
-        return None if due is None or not free else min(max(due - self._store.clock(), 0.01), LOOK_EVERY_S)
+        if due > self._store.clock():
+            return min(due - self._store.clock(), LOOK_EVERY_S)
+        for lease, step in await self._store.claim(self._owner, free):
+            self._busy += 1
+            group.start_soon(self._serve_in_background, lease, step)
+        return 0.0
 
-    async def _serve_in_background(self, lease: Lease) -> None:
+    async def _serve_in_background(self, lease: Lease, first: WorkStep) -> None:
         try:
-            await self._guarded(lambda: self._serve(lease))
+            await self._guarded(lambda: self._serve(lease, first))
         finally:
             self._busy -= 1
             self.wake()
 
-    async def _serve(self, lease: Lease) -> None:
-        """Take the session's steps until there is nothing to do now, then give it back."""
-        outcome: Outcome | None = None
+    async def _serve(self, lease: Lease, step: Step) -> None:
+        """Take the session's steps until there is nothing to do now, which ends the lease."""
         try:
-            while not isinstance(step := await self._store.next_step(lease, outcome), Rest):
+            while not isinstance(step, Rest):
                 outcome = await self._take(lease, step)
                 _log(lease, step, outcome)
+                step = await self._store.next_step(lease, outcome)
                 self._tell()
         except LeaseLost:
             log.warning("lease_lost", session=lease.who.session)
-            return
-        finally:
+        except BaseException:  # cancelled, or the store failed: whoever is next need not wait for the lease to run out
             with anyio.CancelScope(shield=True):
                 await self._guarded(lambda: self._store.release(lease))
-        self._tell()
+            raise
 
     async def _take(self, lease: Lease, step: WorkStep) -> Outcome:
         try:

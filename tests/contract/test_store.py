@@ -16,7 +16,7 @@ from app.errors import Conflict, KeyReused, NotFound, OutboxFull, StoreUnavailab
 from app.store import engine as store_engine
 from app.store.schema import metadata
 from app.store.turns import SqlTurnStore, open_store
-from app.store.work import Lease, LeaseLost, Rest, SendTurn, TurnDelivered, TurnFailed, TurnRejected
+from app.store.work import Lease, LeaseLost, Rest, SendTurn, Step, TurnDelivered, TurnFailed, TurnRejected
 from tests.postgres import NoPostgres, postgres
 from tests.unit.turning import TIME, FakeClock, a_turn, somebody, work_rules
 
@@ -71,20 +71,20 @@ async def store(opened: OpenStore) -> SqlTurnStore:
     return await opened()
 
 
-async def lease(store: SqlTurnStore, owner: str = "me") -> Lease:
-    (found,) = await store.claim(owner, 1)
-    return found
+async def claimed(store: SqlTurnStore, owner: str = "me") -> tuple[Lease, SendTurn]:
+    ((lease, step),) = await store.claim(owner, 1)
+    assert isinstance(step, SendTurn)
+    return lease, step
 
 
 async def deliver_all(store: SqlTurnStore) -> list[SendTurn]:
     """Play a worker to whom every write succeeds; what it sent, in order."""
     sent: list[SendTurn] = []
-    for held in await store.claim("me", 100):
-        step = await store.next_step(held)
+    for lease, first in await store.claim("me", 100):
+        step: Step = first
         while isinstance(step, SendTurn):
             sent.append(step)
-            step = await store.next_step(held, TurnDelivered(step))
-        await store.release(held)
+            step = await store.next_step(lease, TurnDelivered(step))
     return sent
 
 
@@ -213,37 +213,33 @@ async def test_a_leased_session_is_nobody_elses_until_the_lease_ends(
     store: SqlTurnStore, opened: OpenStore, clock: FakeClock
 ) -> None:
     await store.accept(a_turn("a"))
-    mine = await lease(store)
-    step = await store.next_step(mine)
-    assert isinstance(step, SendTurn)
+    mine, step = await claimed(store)
     other = await opened()
     assert await other.claim("other", 10) == []
     clock.now += 31
-    theirs = await lease(other, "other")
+    theirs, taken = await claimed(other, "other")
     with pytest.raises(LeaseLost):
         await store.next_step(mine, TurnDelivered(step))
     with pytest.raises(LeaseLost):
         await store.mark_attempt(mine, step, 0)
     await store.release(mine)
-    taken = await other.next_step(theirs)
-    assert isinstance(taken, SendTurn) and taken.doubt_since == pytest.approx(clock.now - 31)
+    assert taken.doubt_since == pytest.approx(clock.now - 31)
+    assert isinstance(await other.next_step(theirs, TurnDelivered(taken)), Rest)
 
 
 async def test_a_step_prolongs_the_lease(store: SqlTurnStore, clock: FakeClock) -> None:
     await store.accept(a_turn("a"))
     await store.accept(a_turn("b"))
-    mine = await lease(store)
-    step = await store.next_step(mine)
+    mine, step = await claimed(store)
     for _ in range(3):
         clock.now += 20
-        assert isinstance(step, SendTurn)
         await store.mark_attempt(mine, step, 0)
     assert await store.claim("other", 10) == []
 
 
 async def test_leases_of_dead_processes_end_at_once(store: SqlTurnStore) -> None:
     await store.accept(a_turn("a"))
-    mine = await lease(store, "dead")
+    mine, _ = await claimed(store, "dead")
     assert await store.expire_leases(lambda owner: owner == "dead") == 1
     assert len(await store.claim("me", 10)) == 1
     with pytest.raises(LeaseLost):
@@ -252,22 +248,19 @@ async def test_leases_of_dead_processes_end_at_once(store: SqlTurnStore) -> None
 
 async def test_a_turn_accepted_under_a_lease_is_not_forgotten(store: SqlTurnStore) -> None:
     await store.accept(a_turn("a"))
-    mine = await lease(store)
-    step = await store.next_step(mine)
-    assert isinstance(step, SendTurn)
-    assert isinstance(await store.next_step(mine, TurnDelivered(step)), Rest)
+    mine, step = await claimed(store)
     await store.accept(a_turn("b"))
-    await store.release(mine)
+    following = await store.next_step(mine, TurnDelivered(step))
+    assert isinstance(following, SendTurn)
+    assert isinstance(await store.next_step(mine, TurnDelivered(following)), Rest)
+    await store.accept(a_turn("c"))
     assert len(await deliver_all(store)) == 1
 
 
 async def test_a_back_off_holds_for_turns_that_come_meanwhile(store: SqlTurnStore, clock: FakeClock) -> None:
     await store.accept(a_turn("a"))
-    mine = await lease(store)
-    step = await store.next_step(mine)
-    assert isinstance(step, SendTurn)
-    assert isinstance(await store.next_step(mine, TurnFailed(step, "503", clock.now + 10)), Rest)
-    assert await store.release(mine) == clock.now + 10
+    mine, step = await claimed(store)
+    assert await store.next_step(mine, TurnFailed(step, "503", clock.now + 10)) == Rest(clock.now + 10)
     await store.accept(a_turn("b"))
     assert await store.claim("me", 1) == []
     clock.now += 10
@@ -276,11 +269,8 @@ async def test_a_back_off_holds_for_turns_that_come_meanwhile(store: SqlTurnStor
 
 async def dead_letter(store: SqlTurnStore, words: str = "bad") -> str:
     turn_id = (await store.accept(a_turn(words, key=words))).turn_id
-    mine = await lease(store)
-    step = await store.next_step(mine)
-    assert isinstance(step, SendTurn)
+    mine, step = await claimed(store)
     await store.next_step(mine, TurnRejected(step, "400 no"))
-    await store.release(mine)
     return turn_id
 
 
@@ -345,11 +335,9 @@ async def test_old_sessions_are_forgotten_but_nothing_undelivered(opened: OpenSt
     store = await opened(keep_days=1)
     await store.accept(a_turn("old", key="old"))
     await store.accept(a_turn("waiting", who=somebody("s2"), key="k"))
-    (mine, _) = await store.claim("me", 10)
-    step = await store.next_step(mine)
+    (mine, step), _ = await store.claim("me", 10)
     assert isinstance(step, SendTurn)
     await store.next_step(mine, TurnDelivered(step))
-    await store.release(mine)
     clock.now += 2 * 86_400
     await store.forget_old()
     assert [item.session for item in (await store.deliveries(None)).items] == ["s2"]

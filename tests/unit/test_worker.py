@@ -162,10 +162,9 @@ async def test_a_worker_that_dies_in_a_write_is_continued_by_the_next(desk: Desk
     desk.backend.faults = [("after", Killed())]  # type: ignore[list-item]
     await desk.say("q0")
     await desk.say("q1")
-    (lease,) = await desk.store.claim("the dead", 1)
-    step = await desk.store.next_step(lease)
+    ((lease, step),) = await desk.store.claim("the dead", 1)
     with pytest.raises(Killed):
-        await desk.worker._take(lease, step)  # type: ignore[arg-type]
+        await desk.worker._take(lease, step)
     await desk.work(29)
     assert desk.backend.texts(somebody()) == ["q0"]
     await desk.work(10)
