@@ -1,8 +1,8 @@
 """Reading host messages, whatever their style; they are never changed in place.
 
 A message is the JSON object the host sent. Beyond ``role``, ``content``, ``timestamp`` and the tool fields it is opaque
-and goes back as it came (contract, Conventions). Understood: OpenClaw's own shape, OpenAI's (``tool_calls``, role ``tool``)
-and Anthropic's (``tool_use`` / ``tool_result`` blocks).
+and goes back as it came (contract, Conventions). Understood: OpenClaw's own shape, OpenAI's (``tool_calls``, role
+``tool``) and Anthropic's (``tool_use`` / ``tool_result`` blocks).
 """
 
 import json
@@ -83,7 +83,7 @@ def blocks_of(message: Message) -> list[Mapping[str, Any]]:
 
 
 def text_of(message: Message) -> str:
-    """The text of all text blocks, joined by newlines; a compaction summary's ``summary``; no tool output, no thinking."""
+    """The text of all text blocks, joined by newlines; a compaction summary's ``summary``; no output, no thinking."""
     if role_of(message) is Role.SUMMARY:
         return _string(message.get("summary"))
     return "\n".join(text for block in blocks_of(message) if (text := text_in(block)))

@@ -1,0 +1,34 @@
+"""Logs tell what happened and to whom, and never what was said or which key was used."""
+
+import json
+
+import pytest
+
+from tests.http.conftest import Start
+
+SECRETS = ("hush-hush-token", "root-key-1", "sourdough", "Lisbon trip")
+
+
+def test_logs_hold_codes_and_no_text(start: Start, capfd: pytest.CaptureFixture[str]) -> None:
+    client = start(
+        log_level="info",
+        backend="openviking",
+        auth={"tokens": "hush-hush-token"},
+        openviking={"url": "http://127.0.0.1:9", "api_key": "root-key-1"},
+    )
+    headers = {"Authorization": "Bearer hush-hush-token", "X-Request-ID": "req-42"}
+    messages = [{"role": "user", "content": "Remember my sourdough recipe for the Lisbon trip."}]
+    body = {"sessionId": "s-7", "messages": messages}
+    assert client.post("/after-turn", json=body, headers=headers).is_success
+    assert client.post("/assemble", json=body, headers=headers).is_success
+    assert client.post("/assemble", json={"sessionId": "s-7", "messages": [{}]}, headers=headers).status_code == 400
+    assert client.post("/assemble", json=body, headers={"Authorization": "Bearer wrong"}).status_code == 401
+    text = capfd.readouterr().err
+    assert not [secret for secret in SECRETS if secret in text]
+    lines = [json.loads(line) for line in text.splitlines()]
+    requests = [line for line in lines if line["event"] == "request"]
+    assert [line["status"] for line in requests] == [200, 200, 400, 401]
+    assert [line["reason"] for line in requests] == ["ok", "openviking_unavailable", "invalid_request", "unauthorized"]
+    assert {line["request_id"] for line in requests[:3]} == {"req-42"}
+    assert requests[1]["session"] == "s-7"
+    assert any(line["event"] == "backend_does_not_answer" for line in lines)
