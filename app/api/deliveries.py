@@ -2,7 +2,6 @@
 
 from dataclasses import asdict
 from datetime import UTC, datetime
-from enum import StrEnum
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Response
@@ -15,21 +14,11 @@ from app.api.wire import Json
 from app.core.identity import MAX_ID_CHARS, session_name
 from app.errors import FieldProblem, InvalidRequest
 from app.store.deliveries import MAX_PAGE, Delivery
+from app.store.work import TurnState
 
 router = APIRouter(tags=["deliveries"])
 
 TurnId = Annotated[str, Path(max_length=64, description="The `turnId` of an `/after-turn` answer.")]
-
-
-class DeliveryState(StrEnum):
-    """Where a turn is."""
-
-    PENDING = "pending"
-    SENDING = "sending"
-    DELIVERED = "delivered"
-    DEAD = "dead"
-    DISCARDED = "discarded"
-    SKIPPED = "skipped"
 
 
 @router.get("/turns/{turnId}", summary="One turn", response_model=DeliveryBody, responses=problems(404))
@@ -44,7 +33,7 @@ async def turn(services: ServicesDep, tenant: TenantDep, turn_id: Annotated[Turn
 async def deliveries(
     services: ServicesDep,
     tenant: TenantDep,
-    state: Annotated[list[DeliveryState] | None, Query(description="Only these states.")] = None,
+    state: Annotated[list[TurnState] | None, Query(description="Only these states.")] = None,
     session: Annotated[
         str | None, Query(max_length=MAX_ID_CHARS, description="Only this session: the host's id, or the backend's.")
     ] = None,
