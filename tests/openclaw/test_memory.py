@@ -117,7 +117,8 @@ def test_after_compaction_the_model_sees_summary_and_live_messages(world: World)
 
 def test_an_overflow_is_recovered_with_a_shorter_history(world: World) -> None:
     for n in range(3):
-        world.gateway.say(f"Chapter {n} of a long story. SAY: chapter {n} heard", "overflow")
+        chapter = f"Chapter {n}: {'the ship went on and on over the wide sea; ' * 60}"
+        world.gateway.say(f"{chapter} SAY: chapter {n} heard", "overflow")
     world.gateway.say(f"CTXONCE:{world.backend}:1 What was it about? SAY: dragons", "overflow")
     messages = world.asked("What was it about?")
     assert any(SUMMARY in text_of(message) for message in messages)

@@ -41,7 +41,7 @@ def test_a_hanging_sidecar_delays_a_reply_by_less_than_two_seconds(alone: World)
     def seconds() -> float:
         n = next(turns)
         started = time.monotonic()
-        assert alone.gateway.say(f"Turn {n}. SAY: heard {n}", "hang").strip() == f"heard {n}"
+        assert alone.gateway.say(f"Turn {n}. SAY: hung {n}", "hang").strip() == f"hung {n}"
         return time.monotonic() - started
 
     alone.gateway.say("Warm up. SAY: warm", "hang")
@@ -56,8 +56,8 @@ def test_a_hanging_sidecar_delays_a_reply_by_less_than_two_seconds(alone: World)
     print(f"a turn takes {healthy:.2f} s, with a sidecar that hangs {', '.join(f'{s:.2f} s' for s in hanging)}")
     assert min(hanging) < healthy + 2.0
     said = next(turns)
-    eventually(lambda: f"heard {said - 1}" in [message.text for message in alone.stored()])
-    assert [m.text for m in alone.stored() if m.text.startswith("heard")] == [f"heard {n}" for n in range(said)]
+    eventually(lambda: f"hung {said - 1}" in [message.text for message in alone.stored()])
+    assert [m.text for m in alone.stored() if m.text.startswith("hung")] == [f"hung {n}" for n in range(said)]
     assert "degraded to" not in alone.gateway.log()
 
 
