@@ -44,6 +44,7 @@ class CompactResult:
 
     ok: bool
     compacted: bool
+    """True when messages left the prompt. A very short session's summary may all the same have more tokens than they."""
     reason: Reason
     task_id: str | None = None
     summary: str = ""
