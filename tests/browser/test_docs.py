@@ -1,39 +1,14 @@
 """Swagger UI in a real headless Chromium that can reach nothing but the sidecar."""
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
 from tests.process import sidecar
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine: apt-get install chromium"),
-]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(
-            executable_path=CHROMIUM,
-            args=[
-                "--no-sandbox",
-                "--disable-gpu",
-                "--disable-background-networking",
-                "--disable-component-update",
-                "--disable-sync",
-                "--no-first-run",
-                "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
-            ],
-        )
-        yield launched
-        launched.close()
+pytestmark = pytest.mark.browser
 
 
 @pytest.fixture(scope="module")
@@ -43,8 +18,8 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture
-def page(browser: Browser, url: str) -> Iterator[Page]:
-    opened = browser.new_page(viewport={"width": 1280, "height": 1800})
+def page(chromium: Browser, url: str) -> Iterator[Page]:
+    opened = chromium.new_page(viewport={"width": 1280, "height": 1800})
     foreign: list[str] = []
     opened.on(
         "request", lambda request: None if request.url.startswith((url, "data:")) else foreign.append(request.url)
@@ -54,7 +29,7 @@ def page(browser: Browser, url: str) -> Iterator[Page]:
     assert foreign == []
 
 
-def test_try_it_out_answers_on_each_endpoint(page: Page, url: str, artifacts: Path) -> None:
+def test_try_it_out_answers_on_each_endpoint(page: Page, url: str, screenshots: Path) -> None:
     page.goto(f"{url}/docs")
     expect(page.get_by_role("heading", name="OpenViking sidecar")).to_be_visible()
     operations = page.locator(".opblock")
@@ -74,11 +49,4 @@ def test_try_it_out_answers_on_each_endpoint(page: Page, url: str, artifacts: Pa
         expected = "404" if "{" in path else "200"
         expect(status, path).to_contain_text(expected, timeout=20_000)
         operation.locator(".opblock-summary-control").first.click()
-    page.screenshot(path=artifacts / "docs.png", full_page=True)
-
-
-@pytest.fixture
-def artifacts() -> Path:
-    path = Path(__file__).parents[2] / "artifacts"
-    path.mkdir(exist_ok=True)
-    return path
+    page.screenshot(path=screenshots / "docs.png", full_page=True)
