@@ -1,8 +1,8 @@
 """What is kept of a turn: which messages are new, and what of them is worth keeping (contract, POST /after-turn).
 
 Kept: user and assistant text with its line breaks, tool calls with input, results with output and error flag, each
-message with its own time. Left out: injected blocks, host noise, system and custom messages, thinking, images,
-empty leftovers.
+message with its own time. Left out: injected blocks and calls, host noise, system and custom messages, thinking,
+images, empty leftovers.
 """
 
 import hashlib
@@ -16,6 +16,7 @@ from itertools import chain
 from typing import Any, Literal
 
 from app.core.cleaning import clean_assistant_text, clean_tool_text, storable
+from app.core.inject import is_simulated
 from app.core.messages import (
     CALL_TYPES,
     Message,
@@ -88,7 +89,8 @@ def capture_turn(
     prints = [content and timed_print(message, content) for message, content in zip(offered, contents, strict=True)]
     seen = _seen(offered, prints, seen_prints, positioned=start is not None)
     fresh = [message for message, old in zip(offered, seen, strict=True) if not old]
-    captured = () if is_heartbeat else captured_messages(fresh, received_at, peer_id)
+    told = [] if is_heartbeat else [message for message in fresh if not is_simulated(message)]
+    captured = captured_messages(told, received_at, peer_id)
     return CapturedTurn(
         messages=captured,
         prints=tuple(print_ for print_, old in zip(prints, seen, strict=True) if print_ and not old),

@@ -1,4 +1,5 @@
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -6,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.block import fit, memories_section, render_block
+from app.core.capture import capture_turn
 from app.core.fence import strip_blocks
 from app.core.inject import Mode, inject, is_injected, is_simulated
 from app.core.messages import Role, role_of, text_of, tool_calls, tool_results
@@ -74,6 +76,12 @@ def test_tool_call_puts_a_call_and_its_result_before_the_question(host: list[dic
     assert tool_calls(call)[0].id == tool_results(result)[0].call_id
     assert tool_results(result)[0].text == BLOCK
     assert is_simulated(call) and is_simulated(result) and not any(is_simulated(m) for m in host)
+
+
+def test_a_simulated_call_is_not_captured(host: list[dict[str, Any]]) -> None:
+    now = datetime.now(UTC)
+    placed = inject(host, BLOCK, "", Mode.TOOL_CALL, "q").messages
+    assert capture_turn(placed, received_at=now).messages == capture_turn(host, received_at=now).messages
 
 
 @pytest.mark.parametrize(
