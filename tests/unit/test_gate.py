@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.gate import EVIDENCE_CHARS, THRESHOLD, judge_task
-from app.core.gate_signs import HEAD_CHARS, TAIL_CHARS, Sign
+from app.core.gate.signs import HEAD_CHARS, TAIL_CHARS, Sign
 from tests.unit import gate_examples as examples
 
 TASKS = [*examples.TASKS_EN, *examples.TASKS_ZH, *examples.TASKS_MIXED, *examples.MORE_TASKS, *examples.FRESH_TASKS]

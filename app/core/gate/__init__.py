@@ -2,15 +2,15 @@
 
 Source: agent-experience design, section 3 (score table, threshold 3). The design's keyword table counts words
 wherever they stand; here a verb counts where somebody is asked to do it, which is what tells "fix the login" from
-"I fixed the login" and from "how do I fix a login?". See `app.core.gate_signs` for the whole table. Its hard skips
+"I fixed the login" and from "how do I fix a login?". See `app.core.gate.signs` for the whole table. Its hard skips
 and forced triggers are in `app.core.occasion`.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from app.core import gate_chinese, gate_english
-from app.core.gate_signs import EVIDENCE_CHARS, Found, Sentence, Sign, own_words, sample, sentences
+from app.core.gate import chinese, english
+from app.core.gate.signs import EVIDENCE_CHARS, Found, Sentence, Sign, own_words, sample, sentences
 
 THRESHOLD = 3
 OBJECT_CHARS = 1200
@@ -44,20 +44,20 @@ class GateScore:
 
 
 def judge_task(text: str) -> GateScore:
-    """Score the latest user message by the table in `gate_signs`. Reads at most 4000 characters of it."""
+    """Score the latest user message by the table in `signs`. Reads at most 4000 characters of it."""
     own = own_words(sample(text).lower())
     found = [item for sentence in sentences(own) for item in _own_voice(_signs(sentence))]
     own = own[:OBJECT_CHARS]
-    found += gate_english.objects(own)
-    if gate_chinese.speaks_chinese(own):
-        found += gate_chinese.objects(own)
+    found += english.objects(own)
+    if chinese.speaks_chinese(own):
+        found += chinese.objects(own)
     return _score(found)
 
 
 def _signs(sentence: Sentence) -> list[Found]:
-    signs = list(gate_english.read(sentence))
-    if gate_chinese.speaks_chinese(sentence.text):
-        signs += gate_chinese.read(sentence)
+    signs = list(english.read(sentence))
+    if chinese.speaks_chinese(sentence.text):
+        signs += chinese.read(sentence)
     return signs
 
 

@@ -7,7 +7,7 @@ of a story or of a question.
 
 from collections.abc import Iterator
 
-from app.core.gate_english_moods import (
+from app.core.gate.english_moods import (
     ABILITY,
     ASKING,
     CHAT,
@@ -44,7 +44,7 @@ from app.core.gate_english_moods import (
     WORD,
     YOU,
 )
-from app.core.gate_english_words import (
+from app.core.gate.english_words import (
     AUX,
     DETERMINERS,
     EFFECTIVE_REWORDING,
@@ -62,7 +62,7 @@ from app.core.gate_english_words import (
     VERBS,
     base,
 )
-from app.core.gate_signs import EVIDENCE_CHARS, Found, Sentence, Sign
+from app.core.gate.signs import EVIDENCE_CHARS, Found, Sentence, Sign
 
 _ABOUT = (
     (Sign.CHAT, CHAT),

@@ -7,7 +7,7 @@ Chinese has neither spaces nor inflection, so the lists are searched as substrin
 import re
 from collections.abc import Iterator
 
-from app.core.gate_chinese_words import (
+from app.core.gate.chinese_words import (
     ASKS,
     BA,
     CHANGED,
@@ -57,8 +57,8 @@ from app.core.gate_chinese_words import (
     URGED,
     WISH,
 )
-from app.core.gate_english_words import ACTS
-from app.core.gate_signs import Found, Sentence, Sign
+from app.core.gate.english_words import ACTS
+from app.core.gate.signs import Found, Sentence, Sign
 
 _ABOUT = (
     (Sign.CHAT, CHAT),

@@ -1,6 +1,6 @@
 """How English asks, tells, remembers and feels: the patterns by which the experience gate reads the mood of a sentence.
 
-Every repetition is bounded and every text is short (`gate_signs` cuts it), so the time is bounded too.
+Every repetition is bounded and every text is short (`signs` cuts it), so the time is bounded too.
 """
 
 import re
