@@ -44,7 +44,7 @@ export function createEngine(runtime) {
   async function assemble(params) {
     const messages = Array.isArray(params.messages) ? params.messages : [];
     const own = { messages, estimatedTokens: estimateTokens(messages) };
-    const isLoop = hasAssembled && !params.runtimeContext;
+    const isLoop = hasAssembled && !("runtimeContext" in params); // named by the main call, if only as undefined
     hasAssembled = true;
     if (!config.compaction || (isLoop && own.estimatedTokens <= (params.tokenBudget ?? Infinity))) return own;
     const session = sessionOfTurn(params);
@@ -135,6 +135,11 @@ export function createEngine(runtime) {
         turnAdvancementIdempotency: "atomic-idempotent-v1",
       },
     },
+    /** Every attempt but a session's very first begins with this. */
+    bootstrap: async () => {
+      hasAssembled = false;
+      return { bootstrapped: true };
+    },
     ingest: async () => ({ ingested: false }), // turns come whole, by commitTurn
     assemble: guarded(runtime, assemble, ({ messages }) => ({ messages: messages ?? [], estimatedTokens: 0 })),
     commitTurn: guarded(runtime, commitTurn, () => ({ status: /** @type {const} */ ("committed") })),
@@ -146,6 +151,7 @@ export function createEngine(runtime) {
   /** The attempt that follows a compaction is lost without the shorter history: it has the turn's time to itself. @param {CompactParams} params */
   function renewBudget(params) {
     sessionOfTurn(params).spentMs = 0;
+    hasAssembled = false;
     isAfterCompaction = true;
   }
 

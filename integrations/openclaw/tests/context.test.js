@@ -17,7 +17,9 @@ async function setUp(t, more = {}) {
 }
 
 const user = (/** @type {string} */ content) => ({ role: "user", content, timestamp: 1 });
-const main = (/** @type {any[]} */ messages, more = {}) => ({ ...sessionParams("a"), messages, runtimeContext: {}, tokenBudget: 1000, ...more });
+const main = (/** @type {any[]} */ messages, more = {}) => ({
+  ...sessionParams("a"), messages, tokenBudget: 1000, runtimeContext: undefined, ...more, // as OpenClaw names it
+});
 
 /** @param {Awaited<ReturnType<typeof startStandin>>} sidecar @param {unknown} body */
 function answerAssemble(sidecar, body) {
@@ -40,6 +42,19 @@ test("the sidecar's assembly is what the model sees", async (t) => {
     prompt: "next", tokenBudget: 1000, model: "m", availableTools: ["exec"],
   });
   assert.ok(deadlineMs > 0 && deadlineMs < 1000);
+});
+
+test("after an overflow the engine asks again, told by a compaction or by a new attempt", async (t) => {
+  const { sidecar, plugin } = await setUp(t);
+  const loopless = { ...sessionParams("a"), messages: [user("one")], tokenBudget: 1000 };
+  const engine = plugin.engine();
+  await engine.assemble(main([user("one")]));
+  await engine.compact(sessionParams("a"));
+  await engine.assemble(loopless);
+  await engine.bootstrap(sessionParams("a"));
+  await engine.assemble(loopless);
+  await engine.assemble(loopless);
+  assert.equal(sidecar.to("/assemble").length, 3);
 });
 
 test("images come back where they were", async (t) => {
