@@ -128,13 +128,13 @@ def words_in(text: str, wanted: Collection[str]) -> list[str]:
     """
     text = text[:COMPARED_CHARS]
     text = (text if text.isascii() else unicodedata.normalize("NFKC", text)).lower()
-    return [word for word in wanted if _stands_in(word, text)]
+    return [word for word in wanted if word in text and _stands_alone(word, text)]
 
 
-def _stands_in(word: str, text: str) -> bool:
+def _stands_alone(word: str, text: str) -> bool:
+    if CJK.match(word):
+        return True
     at = text.find(word)
-    if at < 0 or CJK.match(word):
-        return at >= 0
     for _ in range(MAX_PLACES):
         end = at + len(word)
         begins = not (at and text[at - 1].isalnum())
