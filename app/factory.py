@@ -48,7 +48,6 @@ def create_app(settings: Settings, *, backend: ContextBackend | None = None) -> 
         lifespan=lifespan,
         generate_unique_id_function=lambda route: route.name,
         redoc_url=None,
-        strict_content_type=False,
         static_url="/docs-assets",
         swagger_ui_parameters={"tryItOutEnabled": True, "displayRequestDuration": True, "defaultModelsExpandDepth": 0},
     )

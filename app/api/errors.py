@@ -7,6 +7,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
+from app.api.scope import PAGES
 from app.api.wire import field_problems, problem
 from app.core.reasons import Reason
 from app.errors import FieldProblem, InvalidRequest, NotFound, SidecarError
@@ -54,4 +55,7 @@ def _translated(error: HTTPException) -> SidecarError:
 
 def _answer(request: Request, error: SidecarError) -> Response:
     structlog.contextvars.bind_contextvars(reason=str(error.code))
-    return problem(error, request.state.request_id)
+    answer = problem(error, request.state.request_id)
+    if error.status == 401 and request.url.path.startswith(PAGES):
+        answer.headers["WWW-Authenticate"] = 'Basic realm="token as password", charset="UTF-8"'
+    return answer

@@ -1,5 +1,6 @@
 """The door: who may call, for which tenant, and as whom (contract, "Who is calling")."""
 
+import base64
 import hmac
 from typing import Annotated
 
@@ -12,16 +13,19 @@ from app.core.identity import Identity, Tenant, is_bypassed, is_openviking_id, r
 from app.errors import FieldProblem, Forbidden, InvalidRequest, Unauthorized
 from app.services import Services
 
+PAGES = "/ui/"
+"""Paths of pages for people."""
+
 _bearer = HTTPBearer(auto_error=False, description="A token of `SIDECAR_AUTH__TOKENS`, when tokens are configured.")
 
 
-def services_of(request: Request) -> Services:
-    """The services that the lifespan opened."""
+async def services_of(request: Request) -> Services:
+    """The services that the lifespan opened. Asynchronous, like all dependencies here: others cost a thread each."""
     services: Services = request.app.state.services
     return services
 
 
-def tenant_of(
+async def tenant_of(
     request: Request,
     services: Annotated[Services, Depends(services_of)],
     credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)],
@@ -32,7 +36,8 @@ def tenant_of(
     that OpenViking does not allow.
     """
     asked = Tenant(_id_header(request, "X-OpenViking-Account"), _id_header(request, "X-OpenViking-User"))
-    bound = _bound_tenant(services, credentials.credentials if credentials else None)
+    token = credentials.credentials if credentials else _basic_password(request)
+    bound = _bound_tenant(services, token)
     if bound:
         for wanted, allowed in ((asked.account, bound.account), (asked.user, bound.user)):
             if wanted and allowed and wanted != allowed:
@@ -76,6 +81,17 @@ def _bound_tenant(services: Services, token: str | None) -> Tenant | None:
     if not found:
         raise Unauthorized("send Authorization: Bearer <token>")
     return bound
+
+
+def _basic_password(request: Request) -> str | None:
+    """The token as a password, for people: browsers send no Bearer tokens. Only pages take it, never an API call."""
+    scheme, _, encoded = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() != "basic" or not request.url.path.startswith(PAGES):
+        return None
+    try:
+        return base64.b64decode(encoded, validate=True).decode().partition(":")[2]
+    except ValueError:
+        return None
 
 
 def _id_header(request: Request, name: str) -> str | None:

@@ -59,14 +59,17 @@ class _StrictRequest(Request):
 
 
 class StrictRoute(APIRoute):
-    """A route whose body is JSON, parsed by `parse_json`; without a content type it is taken to be."""
+    """A route whose body is JSON and says so, parsed by `parse_json`.
+
+    A page on another site can post anything to this machine but JSON that says it is JSON: a browser asks first.
+    """
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """FastAPI's handler, given a request that parses strictly."""
         handler = super().get_route_handler()
 
         async def strict(request: Request) -> Response:
-            kind = request.headers.get("content-type", "application/json").partition(";")[0].strip().lower()
+            kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
             if not (kind == "application/json" or kind.endswith("+json")):
                 raise InvalidRequest(FieldProblem("headers.Content-Type", "send the body as application/json"))
             return await handler(_StrictRequest(request.scope, request.receive))

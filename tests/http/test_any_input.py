@@ -104,7 +104,8 @@ def test_any_bytes(shared: TestClient, path: str, body: bytes) -> None:
 @QUICK
 @given(path=st.sampled_from(LIFECYCLE), body=json_values)
 def test_any_json(shared: TestClient, path: str, body: object) -> None:
-    assert shared.post(path, content=json.dumps(body)).status_code < 500
+    headers = {"content-type": "application/json"}
+    assert shared.post(path, content=json.dumps(body), headers=headers).status_code < 500
 
 
 @QUICK
