@@ -2,8 +2,10 @@
 
     python -m benchmarks.search [--sizes 1000,10000,100000] [--words-only]
 
-Fills one user's transcripts with made-up talk, gives every chunk a random vector where `sqlite-vec` is installed, and asks
-questions of a few words for the 24 candidates that a recall with the default limit wants. Printed: median and p95 per size.
+Fills one user's transcripts with made-up talk, gives every chunk a random vector where `sqlite-vec` is installed, and
+asks
+questions of a few words for the 24 candidates that a recall with the default limit wants. Printed: median and p95 per
+size.
 Exits 1 when the median is not under 10 ms at 10,000 chunks or under 60 ms at 100,000.
 """
 
@@ -42,13 +44,13 @@ class RandomVectors:
     batch = 500
 
     def __init__(self) -> None:
-        self._random = random.Random(7)  # noqa: S311 - reproducible
+        self._random = random.Random(7)
         self._pool = array("f", (self._random.gauss(0, 1) for _ in range(100_000)))
 
     def passages(self, texts: Sequence[str]) -> list[Vector]:
         return [self._vector() for _ in texts]
 
-    def query(self, text: str) -> Vector:
+    def query(self, _text: str) -> Vector:
         return self._vector()
 
     def _vector(self) -> Vector:
@@ -93,7 +95,7 @@ def main() -> int:
     vectors = not options.words_only and importlib.util.find_spec("sqlite_vec") is not None
     print(f"search, {'words and vectors' if vectors else 'words only'}, {LIMIT} hits wanted\n")
     print(f"{'chunks':>8} {'p50 ms':>8} {'p95 ms':>8} {'limit ms':>9}")
-    rng, done, failed = random.Random(1), 0, False  # noqa: S311 - reproducible
+    rng, done, failed = random.Random(1), 0, False
     with tempfile.TemporaryDirectory() as directory, ThreadPoolExecutor(4) as threads:
         embedder = RandomVectors() if vectors else None
         space = UserSpace(Path(directory), Tenant(), EmbeddedSettings(), embedder, threads)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from app.core.hits import Hit
-from app.core.words import token_set, tokens
+from app.core.words import STOP_WORDS, token_set, tokens
 from app.embedded.documents import Document, day_of
 from app.embedded.index import Chunk
 from app.settings import SearchSettings
@@ -22,6 +22,10 @@ WORD_NEIGHBOUR = 0.5
 """Share of a neighbour's BM25 score that a turn gets."""
 VECTOR_NEIGHBOUR = 0.3
 """Share of a neighbour's similarity, less than for words because a turn is embedded with the one before it."""
+NAMED_SPEAKER = 2.5
+"""Factor for what was said by someone whom the query names: who is asked about mostly says it first-hand."""
+QUESTION = 0.8
+"""Factor for a turn that ends in a question: it seldom answers one."""
 RRF_K = 20
 """Rank constant of reciprocal rank fusion: for lists of some hundred, smaller than the usual 60."""
 DECAY_FLOOR = 0.9
@@ -81,9 +85,11 @@ def hits(
     Scores are between 0 and 1. Their order is the order of the hits, and the first says how much of the query was
     found.
     """
-    merged = (
-        _weighted(words, vectors, chunks, settings) if settings.merge == "weighted" else _fused(words, vectors, chunks)
-    )
+    if settings.merge == "weighted":
+        merged = _weighted(words, vectors, chunks, settings)
+    else:
+        asked = frozenset(tokens(query)) - STOP_WORDS
+        merged = [_Scored(s.chunk, s.score * _voice(s.document, asked)) for s in _fused(words, vectors, chunks)]
     floor = 0.0 if settings.merge == "weighted" else DECAY_FLOOR
     aged = [_Scored(s.chunk, s.score * _decay(s.document, now, settings.half_life_days, floor)) for s in merged]
     order = _without_doubles(sorted(aged, key=lambda s: (-s.score, s.document.uri)))
@@ -123,6 +129,16 @@ def _with_neighbours(scores: Mapping[int, float], chunks: Sequence[Chunk], share
         if score > 0:
             total[chunk.id] = score
     return total
+
+
+def _voice(document: Document, asked: frozenset[str]) -> float:
+    """How much a turn counts by who said it and how."""
+    if not document.speaker:
+        return 1.0
+    label = _LABEL.match(document.text)
+    named = label is not None and not asked.isdisjoint(tokens(label.group()))
+    asks = document.text.rstrip().endswith(("?", "？"))
+    return (NAMED_SPEAKER if named else 1.0) * (QUESTION if asks else 1.0)
 
 
 def _weighted(
