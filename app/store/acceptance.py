@@ -42,26 +42,38 @@ def prepare(turn: NewTurn) -> Prepared:
     return Prepared(turn, turn_id, dump_messages(with_ids(turn.messages, turn_id)))
 
 
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """The answer, and whether a worker should be woken: a session that has a date already will be looked at then."""
+
+    answer: Acceptance
+    wakes: bool
+
+
 def accept(
     connection: Connection, prepared: Prepared, rules: CommitRules, now: float, max_pending_bytes: int | None
-) -> Acceptance:
+) -> Accepted:
     """Record the turn, or recognise it. ``max_pending_bytes`` None: the caller knows that there is room."""
     turn = prepared.turn
     session = session_rows.lock(connection, turn.who, now, turn.token_budget)
     known = _known(connection, session, turn)
     if known is not None:
-        return _answer(connection, session, "duplicate", known.turn_id, known.captured, known.state)
+        return Accepted(
+            _answer(connection, session, "duplicate", known.turn_id, known.captured, known.state), wakes=False
+        )
     if turn.skipped is not None and turn.key is None and not turn.prints:
-        return _answer(connection, session, "skipped", "", 0, TurnState.SKIPPED)
+        return Accepted(_answer(connection, session, "skipped", "", 0, TurnState.SKIPPED), wakes=False)
     state = TurnState.PENDING if turn.skipped is None else TurnState.SKIPPED
     if state is TurnState.PENDING and max_pending_bytes is not None:
         _check_room(connection, len(prepared.payload), max_pending_bytes)
     _insert(connection, session, prepared, state, now)
+    due_before = session.due_at
     session = _advance(connection, session, turn, now, captured=state is TurnState.PENDING)
     if state is TurnState.PENDING and commits.review(connection, session, rules, now, remember=turn.remember):
         session = session_rows.lock_id(connection, session.id)
     status: Status = "committed" if state is TurnState.PENDING else "skipped"
-    return _answer(connection, session, status, prepared.turn_id, _captured(turn), state)
+    answer = _answer(connection, session, status, prepared.turn_id, _captured(turn), state)
+    return Accepted(answer, wakes=session.due_at != due_before)
 
 
 def pending_bytes(connection: Connection) -> int:

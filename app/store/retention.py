@@ -32,7 +32,9 @@ def _forget_sessions(connection: Connection, cutoff: float) -> int:
     quiet = select(sessions.c.id).where(
         sessions.c.last_turn_at < cutoff, ~waiting_turn.exists(), ~waiting_commit.exists()
     )
-    ids = list(connection.execute(quiet.limit(_BATCH)).scalars())
+    # Locked, so that a turn that comes in just now finds no session and makes a new one, instead of going with the old.
+    locked = quiet.limit(_BATCH).with_for_update(of=sessions, skip_locked=True)
+    ids = list(connection.execute(locked).scalars())
     for table in (turns, commits):
         connection.execute(delete(table).where(table.c.session_id.in_(ids)))
     connection.execute(delete(sessions).where(sessions.c.id.in_(ids)))

@@ -31,6 +31,8 @@ from app.store.work import (
     WorkStep,
 )
 
+SWEEP_BATCH = 100
+
 TurnRow = Row[*tuple[Any, ...]]
 
 
@@ -106,15 +108,25 @@ def release(connection: Connection, lease: Lease, rules: WorkRules, now: float) 
     return due_at
 
 
-def sweep(connection: Connection, now: float) -> None:
-    """Have every session with uncommitted turns looked at: a former process may have left it without a date."""
-    live = select(turns.c.session_id).where(
+def sweep(connection: Connection, rules: WorkRules, now: float, after: int) -> int | None:
+    """Plan commits for sessions that a former process left uncommitted, a batch at a time; where the next begins.
+
+    Sessions that somebody works on are left alone, and no prompt changes by this: see `commit_policy.on_remember`.
+    """
+    live = select(turns.c.id).where(
         turns.c.session_id == sessions.c.id,
         turns.c.position > sessions.c.archived_through,
         turns.c.state.in_(commits.SEEN_STATES),
     )
-    forgotten = and_(sessions.c.due_at.is_(None), live.exists())
-    connection.execute(update(sessions).where(forgotten).values(due_at=now))
+    left = select(sessions).where(sessions.c.id > after, sessions.c.lease_until <= now, live.exists())
+    batch = left.order_by(sessions.c.id).limit(SWEEP_BATCH).with_for_update(of=sessions, skip_locked=True)
+    rows = connection.execute(batch).all()
+    for session in rows:
+        if rules.commit.remembers(session_rows.identity_of(session).kind):
+            boundary = commit_policy.on_remember(commits.shown_turns(connection, session), session.archived_through)
+            if boundary is not None:
+                commits.plan(connection, session, boundary, Cause.SWEEP, now)
+    return rows[-1].id if len(rows) == SWEEP_BATCH else None
 
 
 def _is_next(commit: CommitRow, turn: TurnRow | None) -> bool:

@@ -52,11 +52,12 @@ class SqlTurnStore:
         """Put the turn on disk, or recognise it. Raises `KeyReused`, `OutboxFull`, `StoreUnavailable`."""
         prepared = acceptance.prepare(turn)
         limit = None if await self._has_room(len(prepared.payload)) else self._max_pending_bytes
-        answer = await self._database.write(acceptance.accept, prepared, self._commit_rules, self.clock(), limit)
-        if answer.status == "committed":
+        accepted = await self._database.write(acceptance.accept, prepared, self._commit_rules, self.clock(), limit)
+        if accepted.answer.status == "committed":
             self._room -= len(prepared.payload)
+        if accepted.wakes:
             self.on_work()
-        return answer
+        return accepted.answer
 
     async def seen_prints(self, who: Identity) -> tuple[str, ...]:
         """The prints of all turns of the session's present epoch, oldest first."""
@@ -150,9 +151,11 @@ class SqlTurnStore:
         return await self._database.write_behind(steps.release, lease, self.rules, self.clock())
 
     async def sweep(self, is_gone: Callable[[str], bool]) -> None:
-        """At start: end the leases of dead processes and look at every session left uncommitted."""
-        await self._database.write(sessions.expire_leases, is_gone)
-        await self._database.write(steps.sweep, self.clock())
+        """At start: end the leases of dead processes, and have what they left uncommitted committed."""
+        await self.expire_leases(is_gone)
+        place: int | None = 0
+        while place is not None:
+            place = await self._database.write_behind(steps.sweep, self.rules, self.clock(), place)
 
     async def expire_leases(self, is_gone: Callable[[str], bool]) -> int:
         """End the leases of dead processes; how many sessions that freed."""

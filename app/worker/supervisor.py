@@ -46,6 +46,8 @@ T = TypeVar("T")
 
 LOOK_EVERY_S = 1.0
 """Longest sleep: other processes write to the store without waking this one."""
+COLLECT_S = 0.005
+"""Pause before new work is looked at: what comes together is taken together, and the host gets its answer first."""
 LOOK_FOR_DEAD_S = 3.0
 """Between two looks for dead processes that hold leases."""
 FORGET_EVERY = 20
@@ -100,6 +102,7 @@ class Worker:
                 until = await self._guarded(lambda: self._dispatch(group))
                 with anyio.move_on_after(LOOK_EVERY_S if until is None else until):
                     await self._work.wait()
+                    await anyio.sleep(COLLECT_S)
 
     async def drain(self) -> None:
         """Do everything that is due now, in this task, and return (for tests and for a last effort)."""

@@ -452,7 +452,10 @@ async def test_a_repeated_reset_begins_one_epoch(desk: Desk) -> None:
 async def test_a_session_left_by_a_dead_process_is_swept_at_the_start(desk: Desk) -> None:
     await desk.say("q0", "a0")
     await desk.work()
-    desk.clock.now += 10_000
+    await desk.say("job", who=somebody("job", kind=SessionKind.CRON))
+    await desk.store.sweep(lambda _: True)
     await desk.store.sweep(lambda _: True)
     await desk.work(5)
     assert len(desk.backend.session(somebody()).archives) == 1
+    assert (await desk.store.local_past(somebody())).prints == ()
+    assert desk.backend.session(somebody("job")).archives == []
