@@ -2,8 +2,9 @@
 
     python -m benchmarks.transform
 
-Exits 1 when the engine's median is 34 ms or more. The backend sleeps and answers with 24 memories and 12 experiences of
-ordinary length; every message is a new one, so nothing comes from the cache.
+Exits 1 when the engine's median is 34 ms or more, with the default settings or with experiences. The backend sleeps and
+answers with 24 memories and 12 experiences of ordinary length; every message is a new one, so nothing comes from the
+cache. Run it on a quiet machine: the CPU column says how much of a median is our own work.
 """
 
 import asyncio
@@ -93,9 +94,9 @@ async def measured(work: Callable[[int], Awaitable[Any]]) -> Figures:
     return Figures(statistics.median(times[WARM_UP:]) * 1000, cpu / ROUNDS * 1000)
 
 
-async def of_engine(backend: SlowBackend) -> Figures:
-    """The use case alone."""
-    settings = Settings(_env_file=None, experience={"enabled": True})
+async def of_engine(backend: SlowBackend, *, experiences: bool) -> Figures:
+    """The use case alone: one search by default, two with experiences."""
+    settings = Settings(_env_file=None, experience={"enabled": experiences})
     engine = RecallEngine(settings, Searches(backend, cache_ms=15_000), _NoTraces())  # type: ignore[arg-type]
 
     async def recall(number: int) -> None:
@@ -137,12 +138,16 @@ async def main() -> int:
     backend = SlowBackend()
     own = await measured(lambda _: backend.find(ME, "q", Target.MEMORIES, 24, Deadline.after_ms(5_000)))
     with tempfile.TemporaryDirectory() as directory:
-        rows = {"transform": await of_engine(backend), "POST /assemble": await of_service(backend, Path(directory))}
+        rows = {
+            "transform": await of_engine(backend, experiences=False),
+            "+ experiences": await of_engine(backend, experiences=True),
+            "POST /assemble": await of_service(backend, Path(directory)),
+        }
     print(f"{'':<16}{'median ms':>10}{'x backend':>11}{'beyond it':>11}{'CPU ms':>9}")
     for name, found in {"backend alone": own, **rows}.items():
         ratio, beyond = found.median_ms / own.median_ms, found.median_ms - own.median_ms
         print(f"{name:<16}{found.median_ms:>10.2f}{ratio:>11.3f}{beyond:>11.2f}{found.cpu_ms:>9.2f}")
-    return 0 if rows["transform"].median_ms < LIMIT_MS else 1
+    return 0 if max(rows["transform"].median_ms, rows["+ experiences"].median_ms) < LIMIT_MS else 1
 
 
 if __name__ == "__main__":
