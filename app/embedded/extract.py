@@ -45,6 +45,7 @@ class _Statement:
 _Rule = tuple[re.Pattern[str], Callable[[re.Match[str], str], _Statement | None]]
 
 _SENTENCE_END = re.compile(r"[。！？\n]|[.!?](?=\s|$)|(?<=[.!?][\"”])\s")
+_ASCII_WORD = re.compile(r"[a-z0-9]+")
 _LABELLED = re.compile(r"[^\s:：,，。]{1,20}(?: [^\s:：,，。]{1,20})?[:：]\s")
 _REMEMBER = re.compile(
     r"^(?:(?:please|pls|also|and|ok|okay|hey|so|but|just|can you|could you)[ ,]+){0,3}"
@@ -75,13 +76,13 @@ def memories_in(messages: Sequence[CapturedMessage]) -> Iterator[Memory]:
 
 def slug(text: str, words: int = 6) -> str:
     """A short file name or key part that says what ``text`` is about; letters of any script."""
-    telling = [token for token in tokens(text) if token not in STOP_WORDS] or tokens(text)
-    if not telling:
-        return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:12]
-    if all(token.isascii() for token in telling):
-        return "-".join(re.sub(r"[^a-z0-9]+", "", token) or "x" for token in telling[:words])[:60]
-    letters = "".join(character for character in text if character.isalnum())
-    return letters[: words * 3].lower()
+    if text.isascii():
+        every = _ASCII_WORD.findall(text.lower())
+        telling = [word for word in every if word not in STOP_WORDS] or every
+        name = "-".join(telling[:words])[:60]
+    else:
+        name = "".join(character for character in text if character.isalnum())[: words * 3].lower()
+    return name or hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:12]
 
 
 def _statements(sentence: str, message: CapturedMessage) -> Iterator[_Statement]:

@@ -47,6 +47,8 @@ MAX_CANDIDATES = 400
 """Most candidates of each search, whatever the limit."""
 RANK_STEP = 0.03
 """Log-odds between one hit's score and the next one's."""
+CONFIDENT = 5
+"""How many hits are looked at for how much of the query they have."""
 VECTOR_CONFIDENCE = 0.6
 """How sure a semantic match is when no word tells."""
 
@@ -95,7 +97,7 @@ def hits(
     order = _without_doubles(sorted(aged, key=lambda s: (-s.score, s.document.uri)))
     varied = [*_varied(order[:VARIED], settings.mmr_lambda), *order[VARIED:MAX_CANDIDATES]]
     excerpts = _excerpts(varied)[:limit]
-    top = _log_odds(_confidence(query, [_said(turns) for turns in excerpts[:10]], semantic=bool(vectors)))
+    top = _log_odds(_confidence(query, [_said(turns) for turns in excerpts[:CONFIDENT]], semantic=bool(vectors)))
     return [_hit(turns, _logistic(top - RANK_STEP * rank)) for rank, turns in enumerate(excerpts)]
 
 
@@ -193,7 +195,7 @@ def _varied(order: Sequence[_Scored], mmr_lambda: float) -> list[_Scored]:
     if mmr_lambda >= 1 or len(order) < 3:
         return list(order)
     best = order[0].score or 1.0
-    said = [token_set(s.document.text) for s in order]
+    said = [_word_set(s.document.text) for s in order]
     value = [mmr_lambda * s.score / best for s in order]
     nearest = [0.0] * len(order)
     left = list(range(len(order)))
@@ -205,6 +207,11 @@ def _varied(order: Sequence[_Scored], mmr_lambda: float) -> list[_Scored]:
         for i in left:
             nearest[i] = max(nearest[i], _jaccard(said[pick], said[i]))
     return chosen
+
+
+def _word_set(text: str) -> frozenset[str]:
+    """Good enough to tell that two texts say the same, and ten times as fast as `tokens`."""
+    return frozenset(text.lower().split()) if text.isascii() else frozenset(tokens(text))
 
 
 def _jaccard(one: frozenset[str], other: frozenset[str]) -> float:

@@ -1,0 +1,188 @@
+"""What the rules remember from a statement, and what they leave alone."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.core.turns import CapturedMessage, TextPart, ToolPart
+from app.embedded.chunks import MAX_CHARS, chunk_markdown
+from app.embedded.experiences import experiences_in
+from app.embedded.extract import memories_in
+from app.embedded.records import HYSTERESIS, Record, Source, merge, read_records, write_records
+
+
+def said(text: str, role: str = "user") -> CapturedMessage:
+    return CapturedMessage(
+        "assistant" if role == "assistant" else "user", (TextPart(text),), "2026-03-04T09:00:00+00:00", "t_a.0"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "file"),
+    [
+        ("I prefer tabs over spaces.", "preference", "preferences/spaces-or-tabs.md"),
+        ("I really love hiking in the Alps.", "preference", "preferences/hiking.md"),
+        ("My favourite colour is teal.", "preference", "preferences/favorite-colour.md"),
+        ("I always use zsh on servers.", "preference", "preferences/"),
+        ("My name is Mara.", "profile", "profile.md"),
+        ("I live in Turin now.", "profile", "profile.md"),
+        ("I'm working at a small bakery.", "profile", "profile.md"),
+        ("I'm a veterinary nurse.", "profile", "profile.md"),
+        ("My sister's name is Ines.", "profile", "profile.md"),
+        ("I'm allergic to walnuts.", "profile", "profile.md"),
+        ("Kestrel is our deployment tool.", "fact", "entities/kestrel.md"),
+        ("The Kestrel service runs on port 9000.", "fact", "entities/kestrel-service.md"),
+        ("Tomas works on the parser.", "fact", "entities/tomas.md"),
+        ("We decided to use SQLite for the cache.", "decision", "events/2026/03/04/"),
+        ("I have a dentist appointment on March 12.", "event", "events/2026/03/04/"),
+        ("Please remember that the spare key is under the fern.", "fact", "entities/notes.md"),
+        ("我喜欢喝乌龙茶。", "preference", "preferences/"),
+        ("我更喜欢深色主题。", "preference", "preferences/主题.md"),
+        ("我讨厌香菜。", "preference", "preferences/"),
+        ("我叫陈安。", "profile", "profile.md"),
+        ("我住在成都。", "profile", "profile.md"),
+        ("我在一家医院工作。", "profile", "profile.md"),
+        ("我的生日是五月三日。", "profile", "profile.md"),
+        ("我们决定改用消息队列。", "decision", "events/2026/03/04/"),
+        ("明天我要去看牙医。", "event", "events/2026/03/04/"),
+        ("请记住：备用钥匙在花盆下面。", "fact", "entities/notes.md"),
+        ("订单系统部署在二号机房。", "fact", "entities/订单系统.md"),
+    ],
+)
+def test_a_statement_is_remembered(text: str, kind: str, file: str) -> None:
+    found = list(memories_in([said(text)]))
+    assert [(memory.record.type, memory.file.startswith(file)) for memory in found] == [(kind, True)], found
+    record = found[0].record
+    assert record.value in text
+    assert record.source == Source("chat_turn", "t_a.0", "2026-03-04T09:00:00+00:00")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "What do I prefer, tabs or spaces?",
+        "我喜欢什么？",
+        "If I prefer tabs, the linter complains",
+        "```\nMy name is Mara.\n```",
+        "> I live in Turin now.",
+        "Tim: I love basketball.",
+        "I'm a bit tired.",
+        "Thanks, that looks good.",
+        "好的，谢谢。",
+        "Run the tests again",
+        "",
+    ],
+)
+def test_what_is_no_statement_of_the_user_is_left_alone(text: str) -> None:
+    assert list(memories_in([said(text)])) == []
+
+
+def test_what_the_assistant_says_is_no_memory() -> None:
+    assert list(memories_in([said("I prefer tabs over spaces.", "assistant")])) == []
+
+
+def test_sensitivity_follows_the_content() -> None:
+    levels = [
+        next(iter(memories_in([said(text)]))).record.sensitivity
+        for text in ("I prefer tabs.", "My email is mara@example.org", "Remember that my salary is confidential.")
+    ]
+    assert levels == ["low", "medium", "high"]
+
+
+@given(st.lists(st.text(max_size=200), max_size=5))
+def test_any_text_goes_through_the_rules(texts: list[str]) -> None:
+    messages = [said(text) for text in texts]
+    for memory in memories_in(messages):
+        assert ".." not in memory.file
+        assert not memory.file.startswith("/")
+        assert "/" not in memory.record.value or memory.record.value
+    list(experiences_in(messages))
+
+
+def record(value: str, *, confidence: float = 0.9, ref: str = "t_1.0", day: int = 1) -> Record:
+    observed = f"2026-03-{day:02}T09:00:00+00:00"
+    return Record("preference", "preference.theme", value, confidence, Source("chat_turn", ref, observed))
+
+
+def test_a_later_statement_supersedes_and_keeps_history() -> None:
+    (merged,) = merge([record("dark")], record("light", ref="t_2.0", day=2))
+    assert (merged.value, merged.version) == ("light", 2)
+    assert [(old["value"], old["outcome"]) for old in merged.history] == [("dark", "superseded")]
+
+
+def test_a_much_weaker_statement_is_only_noted() -> None:
+    weak = record("light", confidence=0.9 - HYSTERESIS - 0.01, ref="t_2.0", day=2)
+    (merged,) = merge([record("dark")], weak)
+    assert (merged.value, merged.version) == ("dark", 1)
+    assert [(old["value"], old["outcome"]) for old in merged.history] == [("light", "not_adopted")]
+
+
+def test_saying_it_again_confirms() -> None:
+    (merged,) = merge([record("dark")], record("Dark.", ref="t_2.0", day=2))
+    assert merged.value == "dark"
+    assert merged.confidence > 0.9
+    assert merged.last_confirmed_at == "2026-03-02T09:00:00+00:00"
+
+
+def test_extracting_the_same_message_twice_changes_nothing() -> None:
+    once = merge([record("dark")], record("light", ref="t_2.0", day=2))
+    assert merge(once, record("light", ref="t_2.0", day=2)) == once
+    assert merge(once, record("dark")) == once
+
+
+def test_an_older_statement_that_comes_late_does_not_win() -> None:
+    (merged,) = merge([record("light", day=5)], record("dark", ref="t_0.0", day=1))
+    assert merged.value == "light"
+
+
+VALUES = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=60).filter(
+    lambda text: not text.startswith(("#", "-", "<"))
+)
+
+
+@given(st.lists(VALUES, min_size=1, max_size=5, unique=True))
+def test_records_come_back_as_they_were_written(values: list[str]) -> None:
+    records = [
+        Record("fact", f"key.{number}", value, 0.8, Source("chat_turn", f"t.{number}", "2026-03-01T09:00:00+00:00"))
+        for number, value in enumerate(values)
+    ]
+    body, read = read_records(write_records("Things", records))
+    assert read == records
+    assert read_records(write_records("Things", read, body))[1] == records
+
+
+def test_a_person_edits_a_record_and_adds_a_line() -> None:
+    text = write_records("Theme", [record("I prefer the dark theme")])
+    body, (edited,) = read_records(text.replace("- I prefer the dark theme", "- I prefer no theme at all"))
+    assert (edited.value, edited.confidence, edited.source.kind) == ("I prefer no theme at all", 1.0, "edit")
+    with_note = text.replace("# Theme\n", "# Theme\n\nAsk before changing this.\n")
+    body, records = read_records(with_note)
+    assert "Ask before changing this." in write_records("Theme", records, body)
+
+
+@given(st.text(st.sampled_from("ab #\n`。中 "), max_size=6000))
+def test_chunks_are_short_and_hold_everything(text: str) -> None:
+    chunks = chunk_markdown(text)
+    assert all(0 < len(chunk) <= MAX_CHARS for chunk in chunks)
+    joined = "".join("".join(chunk.split()) for chunk in chunks)
+    for line in text.split("\n"):
+        if len(line) <= 100:
+            assert "".join(line.split()) in joined
+
+
+def test_an_error_that_the_user_says_is_gone_becomes_an_experience() -> None:
+    messages = [
+        said("The build fails: Error: lockfile out of date"),
+        said("The cause is a stale lockfile. Run `npm install` and commit it.", "assistant"),
+        said("great, it works now"),
+    ]
+    (experience,) = experiences_in(messages)
+    for heading in ("## Situation", "## Approach", "## Reflect"):
+        assert heading in experience.text
+    assert "stale lockfile" in experience.text
+
+
+def test_an_error_without_a_fix_is_no_experience() -> None:
+    failed = ToolPart("1", "bash", {"cmd": "make"}, "Error: no rule", is_error=True)
+    message = CapturedMessage("assistant", (failed,), "2026-03-04T09:00:00+00:00", "t_a.1")
+    assert list(experiences_in([said("build it"), message])) == []
