@@ -76,7 +76,8 @@ class EmbeddedBackend:
         self._background = ThreadPoolExecutor(4, thread_name_prefix="embedded")
         self._limiter = CapacityLimiter(THREADS)
         self._spaces: OrderedDict[Tenant, UserSpace] = OrderedDict()
-        self._opening = threading.Lock()
+        self._guard = threading.Lock()
+        self._opening: dict[Tenant, threading.Lock] = {}
 
     async def find(self, who: Identity, query: str, target: Target, limit: int, deadline: Deadline) -> list[Hit]:
         """The best hits: words and vectors are searched at the same time."""
@@ -181,7 +182,7 @@ class EmbeddedBackend:
             await to_thread.run_sync(self._close)
 
     def _close(self) -> None:
-        with self._opening:
+        with self._guard:
             spaces = list(self._spaces.values())
             self._spaces.clear()
         for space in spaces:
@@ -191,21 +192,32 @@ class EmbeddedBackend:
             space.close()
 
     def _space(self, tenant: Tenant) -> UserSpace:
-        with self._opening:
-            space = self._spaces.pop(tenant, None)
-            if space is None:
-                space = UserSpace(
-                    self._data_dir,
-                    tenant,
-                    self._settings,
-                    self._embedder,
-                    self._background,
-                    automation_memory=self._automation_memory,
-                )
-            self._spaces[tenant] = space
-            while len(self._spaces) > MAX_OPEN_USERS:
-                self._spaces.popitem(last=False)[1].stop()
-            return space
+        """The user's memory, opened once. Users do not wait for one another while an index is built."""
+        with self._guard:
+            space = self._spaces.get(tenant)
+            if space is not None:
+                self._spaces.move_to_end(tenant)
+                return space
+            opening = self._opening.setdefault(tenant, threading.Lock())
+        with opening:
+            with self._guard:
+                space = self._spaces.get(tenant)
+            if space is not None:
+                return space
+            space = UserSpace(
+                self._data_dir,
+                tenant,
+                self._settings,
+                self._embedder,
+                self._background,
+                automation_memory=self._automation_memory,
+            )
+            with self._guard:
+                self._spaces[tenant] = space
+                self._opening.pop(tenant, None)
+                while len(self._spaces) > MAX_OPEN_USERS:
+                    self._spaces.popitem(last=False)[1].stop()
+        return space
 
     def _probe(self) -> None:
         make_private_dir(self._data_dir)

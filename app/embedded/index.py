@@ -29,6 +29,8 @@ from app.embedded.transcript import message_of, parse_entry
 SCHEMA_VERSION = 2
 MAX_INDEXED_BYTES = 4 * 1024 * 1024
 """A Markdown file is indexed up to here."""
+BUSY_MS = 30_000
+"""How long to wait for another process that writes, and may be building the index."""
 MAX_QUERY_TERMS = 48
 """The longest words of a query that are looked up."""
 _TAIL_BYTES = 4096
@@ -376,7 +378,7 @@ class Index:
 
     def _connect(self) -> apsw.Connection:
         db = apsw.Connection(str(self._path))
-        db.set_busy_timeout(5000)
+        db.set_busy_timeout(BUSY_MS)
         db.execute("PRAGMA synchronous = NORMAL")  # what a power cut takes is read from the files again
         with suppress(ImportError):
             extension = importlib.import_module("sqlite_vec").loadable_path()

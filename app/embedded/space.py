@@ -63,7 +63,7 @@ class UserSpace:
         self._closed = False
         with layout.locked(self.root, Deadline.after_ms(_UNHURRIED_MS)):
             layout.sweep_temporaries(self.root)
-            self._index = self._open_index()
+        self._index = self._open_index()
         self._index_inode = self._inode()
 
     def stop(self) -> None:

@@ -1,0 +1,140 @@
+"""The embedded engine with an OpenAI-compatible server: vectors, commits, and what it does when the server fails."""
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+import httpx
+import pytest
+from pytest_httpx import HTTPXMock
+
+from app.core.deadline import Deadline
+from app.core.identity import Identity, PeerRole, Tenant
+from app.core.turns import CapturedMessage, TextPart
+from app.embedded.backend import EmbeddedBackend
+from app.ports import SessionPast, Target
+from app.settings import ChatSettings, EmbeddedSettings, EmbedderSettings
+
+pytest.importorskip("sqlite_vec", reason="extra vec is missing")
+pytestmark = [
+    pytest.mark.anyio,
+    pytest.mark.httpx_mock(can_send_already_matched_responses=True, assert_all_responses_were_requested=False),
+]
+
+URL = "http://model.test/v1"
+EMBEDDER = EmbeddedSettings(embedder=EmbedderSettings(kind="openai", url=URL, model="tiny", api_key="embedder-key"))
+CHAT = EmbeddedSettings(chat=ChatSettings(url=URL, model="talker"))
+WHO = Identity(Tenant(), "talk", None, "main", None, PeerRole.ASSISTANT)
+TOPICS = ("cat dog pet Biscuit", "tax invoice money Turin")
+
+
+def soon() -> Deadline:
+    return Deadline.after_ms(60_000)
+
+
+def said(number: int, text: str) -> CapturedMessage:
+    return CapturedMessage("user", (TextPart(text),), f"2026-03-04T09:0{number}:00+00:00", f"t_a.{number}")
+
+
+@asynccontextmanager
+async def opened(directory: Path, settings: EmbeddedSettings) -> AsyncIterator[EmbeddedBackend]:
+    backend = EmbeddedBackend(directory, settings)
+    try:
+        yield backend
+    finally:
+        await backend.aclose()
+
+
+def topics(request: httpx.Request) -> httpx.Response:
+    """Vectors of topics, in the wrong order, as the protocol allows."""
+    texts = json.loads(request.content)["input"]
+    rows = [
+        {"index": n, "embedding": [0.1, *(1.0 if set(text.split()) & set(t.split()) else 0.0 for t in TOPICS)]}
+        for n, text in enumerate(texts)
+    ]
+    return httpx.Response(200, json={"data": rows[::-1]})
+
+
+async def test_vectors_come_from_the_server(tmp_path: Path, httpx_mock: HTTPXMock) -> None:
+    httpx_mock.add_callback(topics, url=f"{URL}/embeddings")
+    async with opened(tmp_path, EMBEDDER) as backend:
+        await backend.append(WHO, [said(0, "Biscuit sleeps all day")], soon())
+        await backend.append(
+            Identity(Tenant(), "other", None, "main", None, PeerRole.ASSISTANT),
+            [said(1, "The Turin office paid")],
+            soon(),
+        )
+        assert "Biscuit" in (await backend.find(WHO, "any pet", Target.MEMORIES, 5, soon()))[0].text
+        assert "Turin" in (await backend.find(WHO, "send money", Target.MEMORIES, 5, soon()))[0].text
+    sent = httpx_mock.get_requests()[0]
+    assert sent.headers["Authorization"] == "Bearer embedder-key"
+    assert json.loads(sent.content)["model"] == "tiny"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        httpx.Response(503),
+        httpx.Response(200, text="<html>"),
+        httpx.Response(200, json=[]),
+        httpx.Response(200, json={"data": []}),
+        httpx.Response(200, json={"data": [{"index": 0, "embedding": []}]}),
+        httpx.Response(200, json={"data": [{"index": 0, "embedding": ["x"]}]}),
+    ],
+)
+async def test_words_find_while_the_embedder_fails(
+    tmp_path: Path, httpx_mock: HTTPXMock, answer: httpx.Response
+) -> None:
+    httpx_mock.add_callback(lambda _: answer, url=f"{URL}/embeddings")
+    async with opened(tmp_path, EMBEDDER) as backend:
+        await backend.append(WHO, [said(0, "Biscuit sleeps all day")], soon())
+        assert "Biscuit" in (await backend.find(WHO, "where does Biscuit sleep", Target.MEMORIES, 5, soon()))[0].text
+
+
+async def committed(backend: EmbeddedBackend) -> SessionPast:
+    await backend.append(WHO, [said(0, "I prefer tea."), said(1, "The kettle is broken.")], soon())
+    receipt = await backend.commit(WHO, 0, soon())
+    assert receipt.task_id
+    with anyio.fail_after(60):
+        while (await backend.commit_status(WHO, receipt.task_id, soon())).state == "running":  # noqa: ASYNC110
+            await anyio.sleep(0.01)
+    return await backend.past(WHO, 10_000, soon())
+
+
+async def test_a_chat_model_writes_summary_and_memories(tmp_path: Path, httpx_mock: HTTPXMock) -> None:
+    told = {
+        "summary": "Talk about tea.",
+        "abstract": "Tea",
+        "memories": [
+            {"category": "entities", "key": "kettle", "value": "The kettle needs a new switch", "message": 1},
+            {"category": "../../outside", "key": "x", "value": "y"},
+            "nonsense",
+        ],
+        "experiences": [{"name": "kettle", "situation": "broken", "approach": "new switch", "reflect": "check fuse"}],
+    }
+    content = f"```json\n{json.dumps(told)}\n```"
+    httpx_mock.add_response(url=f"{URL}/chat/completions", json={"choices": [{"message": {"content": content}}]})
+    async with opened(tmp_path, CHAT) as backend:
+        past = await committed(backend)
+        assert (past.overview, past.abstracts) == ("Talk about tea.", (("archive_001", "Tea"),))
+        hits = await backend.find(WHO, "kettle switch", Target.MEMORIES, 5, soon())
+        assert any("needs a new switch" in hit.text for hit in hits)
+        assert await backend.find(WHO, "broken kettle", Target.EXPERIENCES, 5, soon())
+
+
+@pytest.mark.parametrize("content", ["I can not do that.", "{}", '{"summary": 3}', '{"summary": ""}', "[" * 5000])
+async def test_rules_stand_in_for_a_model_that_talks_nonsense(
+    tmp_path: Path, httpx_mock: HTTPXMock, content: str
+) -> None:
+    httpx_mock.add_response(url=f"{URL}/chat/completions", json={"choices": [{"message": {"content": content}}]})
+    async with opened(tmp_path, CHAT) as backend:
+        assert "I prefer tea." in (await committed(backend)).overview
+
+
+async def test_rules_stand_in_for_a_model_that_is_down(tmp_path: Path, httpx_mock: HTTPXMock) -> None:
+    httpx_mock.add_exception(httpx.ConnectError("refused"), url=f"{URL}/chat/completions")
+    async with opened(tmp_path, CHAT) as backend:
+        assert "I prefer tea." in (await committed(backend)).overview
+    assert list(tmp_path.rglob("preferences/*.md"))  # noqa: ASYNC240
