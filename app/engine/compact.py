@@ -9,11 +9,13 @@ from app.core.reasons import Reason
 from app.core.tokens import estimate_tokens
 from app.store.requests import CommitView, SessionSize
 from app.store.turns import SqlTurnStore
-from app.store.work import CommitPhase
+from app.store.work import UNSENT_COMMITS, CommitPhase
 from app.worker.supervisor import Worker
 
 _ARCHIVED = (CommitPhase.RUNNING, CommitPhase.COMPLETED, CommitPhase.FAILED)
-_GOING_ON = (CommitPhase.PLANNED, CommitPhase.SENDING, CommitPhase.RUNNING)
+_GOING_ON = (*UNSENT_COMMITS, CommitPhase.RUNNING)
+_HOPELESS = 3
+"""Failed attempts at a delivery or a commit after which `/compact` does not wait for it any longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,7 @@ class CompactResult:
 
     ok: bool
     compacted: bool
-    """True when messages left the prompt. A very short session's summary may all the same have more tokens than they."""
+    """True when messages left the prompt. A very short session's summary may still have more tokens than they had."""
     reason: Reason
     task_id: str | None = None
     summary: str = ""
@@ -69,7 +71,13 @@ async def compact(
     tries = {commit.id: commit.attempts for commit in commits}
 
     async def done() -> bool:
-        return all(_settled(commit, tries[commit.id]) for commit in await store.commits(ids))
+        now = await store.commits(ids)
+        if all(_settled(commit, tries[commit.id]) for commit in now):
+            return True
+        # A backend that is away will not be back while the host waits; what was asked goes on behind the answer.
+        size = await store.size_of(who)
+        unsent = max((c.attempts - tries[c.id] for c in now if c.phase in UNSENT_COMMITS), default=0)
+        return max(unsent, size.failures if size else 0) >= _HOPELESS
 
     await worker.wait_until(done, deadline)
     commits = await store.commits(ids)
@@ -94,7 +102,7 @@ def _result(
 ) -> CompactResult:
     gone = _prompt_tokens(before) - _prompt_tokens(after)
     tokens_before = asked.current_tokens or _prompt_tokens(before)
-    reason = _reason(commits, settled=settled)
+    reason = _reason(commits, settled=settled, stuck=after is not None and after.failures > 0)
     newest = commits[-1] if commits else None
     ok = reason in {Reason.COMMIT_COMPLETED, Reason.COMMIT_NO_ARCHIVE, Reason.SESSION_NOT_FOUND}
     return CompactResult(
@@ -114,12 +122,13 @@ def _result(
     )
 
 
-def _reason(commits: Sequence[CommitView], *, settled: bool) -> Reason:
+def _reason(commits: Sequence[CommitView], *, settled: bool, stuck: bool) -> Reason:
     phases = [commit.phase for commit in commits]
     if not settled:
-        # An error from the last attempt says more than the time it took: the backend was never reached.
-        unsent = any(commit.phase in _GOING_ON[:2] and commit.error for commit in commits)
-        return Reason.COMMIT_ERROR if unsent else Reason.COMMIT_TIMEOUT
+        # An error says more than the time it took: the backend could not be asked.
+        unsent = [commit for commit in commits if commit.phase in UNSENT_COMMITS]
+        failed = any(commit.error for commit in unsent) or (stuck and bool(unsent))
+        return Reason.COMMIT_ERROR if failed else Reason.COMMIT_TIMEOUT
     if CommitPhase.FAILED in phases:
         return Reason.COMMIT_FAILED
     if CommitPhase.REJECTED in phases:

@@ -69,10 +69,12 @@ def accept(
     _insert(connection, session, prepared, state, now)
     due_before = session.due_at
     session = _advance(connection, session, turn, now, captured=state is TurnState.PENDING)
-    if state is TurnState.PENDING and commits.review(connection, session, rules, now, remember=turn.remember):
+    tokens = commits.tokens_of(connection, session)
+    if state is TurnState.PENDING and commits.review(connection, session, tokens, rules, now, remember=turn.remember):
         session = session_rows.lock_id(connection, session.id)
+        tokens = commits.tokens_of(connection, session)
     status: Status = "committed" if state is TurnState.PENDING else "skipped"
-    answer = _answer(connection, session, status, prepared.turn_id, _captured(turn), state)
+    answer = _answer(connection, session, status, prepared.turn_id, _captured(turn), state, tokens)
     return Accepted(answer, wakes=session.due_at != due_before)
 
 
@@ -147,13 +149,19 @@ def _captured(turn: NewTurn) -> int:
 
 
 def _answer(
-    connection: Connection, session: SessionRow, status: Status, turn_id: str, captured: int, state: str
+    connection: Connection,
+    session: SessionRow,
+    status: Status,
+    turn_id: str,
+    captured: int,
+    state: str,
+    tokens: commits.Tokens | None = None,
 ) -> Acceptance:
     return Acceptance(
         status=status,
         turn_id=turn_id,
         captured=captured,
         delivered=state == TurnState.DELIVERED,
-        pending_tokens=commits.tokens_of(connection, session).pending,
+        pending_tokens=(tokens or commits.tokens_of(connection, session)).pending,
         compaction=commits.compaction_of(connection, session),
     )

@@ -108,9 +108,10 @@ def clear(connection: Connection, session: SessionRow, through: int) -> None:
     session_rows.change(connection, session.id, cleared_through=through, cleared_message=number)
 
 
-def review(connection: Connection, session: SessionRow, rules: CommitRules, now: float, *, remember: bool) -> bool:
+def review(
+    connection: Connection, session: SessionRow, tokens: Tokens, rules: CommitRules, now: float, *, remember: bool
+) -> bool:
     """What a new turn sets off: a commit at the threshold or on request, and relief of the prompt. True if anything."""
-    tokens = tokens_of(connection, session)
     budget = session.token_budget
     if tokens.shown < min(rules.threshold_ratio, rules.clear_ratio) * budget and not remember:
         return False

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, func, select, update
+from sqlalchemy import Connection, select, update
 
 from app.core import commit_policy
 from app.core.commit_policy import Boundary, Cause
@@ -35,8 +35,8 @@ class SessionSize:
 
     tokens: int
     summary: str
-    undelivered: int
-    """Turns on their way to the backend."""
+    failures: int
+    """Attempts at the oldest undelivered turn, when they failed; 0 when nothing is stuck."""
 
 
 def size_of(connection: Connection, who: Identity) -> SessionSize | None:
@@ -45,9 +45,12 @@ def size_of(connection: Connection, who: Identity) -> SessionSize | None:
     if session is None:
         return None
     shown = commit_rows.shown_turns(connection, session)
-    waiting = select(func.count()).where(turns.c.session_id == session.id, turns.c.state.in_(OPEN_TURNS))
+    oldest = select(turns.c.attempts, turns.c.error).where(
+        turns.c.session_id == session.id, turns.c.state.in_(OPEN_TURNS)
+    )
+    stuck = connection.execute(oldest.order_by(turns.c.position).limit(1)).one_or_none()
     summary = session.summary if session.cleared_message >= 0 else ""
-    return SessionSize(sum(turn.tokens for turn in shown), summary, connection.execute(waiting).scalar() or 0)
+    return SessionSize(sum(turn.tokens for turn in shown), summary, stuck.attempts if stuck and stuck.error else 0)
 
 
 def views(connection: Connection, ids: Sequence[int]) -> list[CommitView]:

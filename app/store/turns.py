@@ -21,6 +21,8 @@ T = TypeVar("T")
 
 _ROOM_KNOWN_S = 1.0
 """How long a count of the outbox is trusted; other processes write to it too."""
+_AGENT_KNOWN_S = 5.0
+_AGENTS_KNOWN = 1024
 
 
 class SqlTurnStore:
@@ -45,6 +47,7 @@ class SqlTurnStore:
         self._database = database
         self._max_pending_bytes = max_pending_bytes
         self._keep_s = keep_s
+        self._agents: dict[tuple[Tenant, str], tuple[str, float]] = {}
         self._room = 0
         self._room_counted_at = float("-inf")
 
@@ -57,6 +60,7 @@ class SqlTurnStore:
             self._room -= len(prepared.payload)
         if accepted.wakes:
             self.on_work()
+        self._know(turn.who)
         return accepted.answer
 
     async def seen_prints(self, who: Identity) -> tuple[str, ...]:
@@ -68,7 +72,10 @@ class SqlTurnStore:
         return await self._database.read(past.local_past, who)
 
     async def last_agent(self, tenant: Tenant, session: str) -> str | None:
-        """The agent last seen for this session."""
+        """The agent last seen for this session; what another process saw may be known a few seconds later."""
+        known = self._agents.get((tenant, session))
+        if known is not None and time.monotonic() - known[1] < _AGENT_KNOWN_S:
+            return known[0]
         return await self._database.read(sessions.last_agent, tenant, session)
 
     async def size_of(self, who: Identity) -> SessionSize | None:
@@ -177,6 +184,11 @@ class SqlTurnStore:
         answer = await self._database.write(work, *args, **kwargs)
         self.on_work()
         return answer
+
+    def _know(self, who: Identity) -> None:
+        if len(self._agents) >= _AGENTS_KNOWN:
+            self._agents.clear()
+        self._agents[who.tenant, who.session] = (who.agent, time.monotonic())
 
     async def _has_room(self, size: int) -> bool:
         """Whether a turn fits without counting again; the count is exact whenever it is close."""

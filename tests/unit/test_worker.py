@@ -335,6 +335,17 @@ async def test_compact_of_an_unknown_session_says_so(desk: Desk) -> None:
     assert (result.ok, result.compacted, result.reason) == (True, False, "session_not_found")
 
 
+async def test_compact_does_not_wait_for_a_backend_that_is_away(desk: Desk) -> None:
+    desk.backend.faults = [("before", refused())] * 50
+    await desk.say("q", "a")
+    result = await desk.compacted()
+    assert (result.ok, result.compacted, result.reason) == (False, False, "commit_error")
+    assert desk.clock.now - 1_000_000.0 < 20
+    desk.backend.faults = []
+    await desk.work(60)
+    assert (await desk.store.local_past(somebody())).summary == "summary of archive_001"
+
+
 async def test_a_failed_poll_is_no_time_out(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     works = desk.backend.commit_status
     trouble: list[BackendError] = [refused(), lost_before()]
