@@ -16,7 +16,6 @@ from app.embedded import layout
 from app.embedded.documents import day_of
 from app.embedded.experiences import Experience, experiences_in
 from app.embedded.extract import Memory, memories_in
-from app.embedded.model import distil_with_model
 from app.embedded.records import NOTE_BEGIN, NOTE_END, merge, read_records, write_records
 from app.embedded.transcript import Transcript, message_tokens
 from app.settings import ChatSettings
@@ -53,7 +52,11 @@ def distil(messages: Sequence[CapturedMessage], earlier: str, chat: ChatSettings
         note=digest(messages, NOTE_TOKENS),
         day=day_of(messages[-1].created_at) if messages else "1970-01-01",
     )
-    told = distil_with_model(messages, earlier, chat) if chat.url else None
+    if not chat.url:
+        return ruled
+    from app.embedded.model import distil_with_model  # httpx costs the default install's start a tenth of a second
+
+    told = distil_with_model(messages, earlier, chat)
     if told is None:
         return ruled
     return replace(

@@ -8,7 +8,6 @@ from array import array
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from app.embedded.openai import embed_over_http
 from app.settings import EmbedderSettings
 
 Vector = bytes
@@ -95,6 +94,8 @@ class OpenAICompatible:
         """See `Embedder`."""
         if not texts:
             return []
+        from app.embedded.openai import embed_over_http  # httpx costs the default install's start a tenth of a second
+
         try:
             vectors = embed_over_http(self._settings, list(texts))
         except (OSError, ValueError) as error:
