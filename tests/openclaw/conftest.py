@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.integration.conftest import rigs as rigs  # the real OpenViking, started when first asked for
-from tests.openclaw.host import Gateway, Rig, Sidecar, rig, why_not
+from tests.openclaw.host import Gateway, Rig, Sidecar, rig, text_of, why_not, without_block
 from tests.openclaw.stored import StoredMessage, in_embedded, in_openviking
 
 
@@ -29,12 +29,12 @@ class World:
     stored: Callable[[], list[StoredMessage]]
 
     def asked(self, text: str) -> list[dict]:
-        """The messages of the last request to the model in which this text stands in a user message."""
+        """The messages of the last request to the model in which a user says this, and not only a recalled memory."""
         requests = [request["messages"] for request in self.rig.requests()]
         return next(
             messages
             for messages in reversed(requests)
-            if any(text in str(message["content"]) for message in messages if message["role"] == "user")
+            if any(text in without_block(text_of(message)) for message in messages if message["role"] == "user")
         )
 
 

@@ -185,3 +185,9 @@ def text_of(message: dict[str, Any]) -> str:
     """All text of a message in a request to the model."""
     content = message.get("content") or ""
     return content if isinstance(content, str) else "\n".join(part.get("text", "") for part in content)
+
+
+def without_block(text: str) -> str:
+    """A message's text without the injected block."""
+    before, start, rest = text.partition("<openviking-context>")
+    return before + rest.partition("</openviking-context>")[2] if start else text
