@@ -138,7 +138,7 @@ class RecallSettings(BaseModel):
     half_life_days: float = Field(0.0, ge=0, description="Age at which an event counts half; 0 is off.")
     cooldown_turns: int = Field(0, ge=0, le=100, description="Turns for which an injected memory rests; 0 is off.")
     cache_ms: int = Field(
-        15_000, ge=0, le=600_000, description="How long an equal query in a session is answered again."
+        3_000, ge=0, le=600_000, description="How long an equal query in a session is answered again."
     )
     stale_ms: int = Field(0, ge=0, description="How old a kept result may serve while the backend is late; 0 is off.")
 
