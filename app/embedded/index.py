@@ -1,15 +1,11 @@
-"""The search index of one user: SQLite with FTS5 for words and `sqlite-vec` for vectors. Files are the truth, this is
-not.
+"""The search index of one user: FTS5 for words, `sqlite-vec` for vectors. The files are the truth, this is not.
 
-Tables as in the seed: ``files``, ``chunks``, ``embedding_cache``, ``chunks_fts``, ``chunks_vec``. The file can be
-deleted at
-any time; a damaged one, or one of another version, is thrown away and built anew. Several processes may have it open.
+Tables as in the seed: ``files``, ``chunks``, ``embedding_cache``, ``chunks_fts``, ``chunks_vec``. The index can be
+deleted at any time and is built again from the files.
 """
 
 import hashlib
-import importlib
 import os
-import queue
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -22,33 +18,18 @@ from typing import Any
 import apsw
 
 from app.core.words import STOP_WORDS, tokens
+from app.embedded.database import Database, get_meta, one, set_meta, storable
 from app.embedded.documents import Document, file_documents, turn_documents
 from app.embedded.embedders import Vector, dimensions, quantised, quantised_length
 from app.embedded.transcript import message_of, parse_entry
 
-SCHEMA_VERSION = 2
 MAX_INDEXED_BYTES = 4 * 1024 * 1024
 """A Markdown file is indexed up to here."""
-BUSY_MS = 30_000
-"""How long to wait for another process that writes, and may be building the index."""
 MAX_QUERY_TERMS = 48
 """The longest words of a query that are looked up."""
 _TAIL_BYTES = 4096
 _SCAN_SHARE = 10
 """Looking for edited files takes at most one part in so many of the time."""
-
-_SCHEMA = """
-CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
-CREATE TABLE files(id INTEGER PRIMARY KEY, path TEXT UNIQUE, mtime_ns INTEGER, size INTEGER, hash BLOB, turns INTEGER,
-                   kind TEXT);
-CREATE TABLE chunks(id INTEGER PRIMARY KEY, file_id INTEGER, ordinal INTEGER, part INTEGER, uri TEXT, category TEXT,
-                    realm TEXT, at TEXT, speaker TEXT, text TEXT, source TEXT, embedded INTEGER DEFAULT 0);
-CREATE INDEX chunks_by_place ON chunks(file_id, ordinal, part);
-CREATE INDEX chunks_to_embed ON chunks(id) WHERE embedded = 0;
-CREATE TABLE embedding_cache(hash BLOB PRIMARY KEY, vector BLOB) WITHOUT ROWID;
-CREATE VIRTUAL TABLE chunks_fts USING fts5(realm, body, content='', contentless_delete=1,
-                                           tokenize='porter ascii');
-"""
 
 _DOCUMENT_COLUMNS = "ordinal, part, uri, category, realm, at, speaker, text, source"
 
@@ -71,33 +52,35 @@ class Index:
     """The index of the user whose files are under ``root``. All methods may be called from any thread."""
 
     def __init__(
-        self, root: Path, uri_root: str, *, embedder: str = "", is_searchable: Callable[[str], bool] = lambda _: True
+        self,
+        root: Path,
+        uri_root: str,
+        *,
+        embedder: str = "",
+        is_searchable: Callable[[str], bool] = lambda _: True,
+        afresh: bool = False,
     ) -> None:
+        """``is_searchable`` tells which kinds of session are; ``afresh`` builds the index anew whatever is there."""
         self._root = root
         self._uri_root = uri_root
-        self._path = root / "index.db"
         self._embedder = embedder
         self._is_searchable = is_searchable
-        self._write_lock = threading.RLock()
-        self._readers: queue.LifoQueue[apsw.Connection] = queue.LifoQueue()
+        self._lock = threading.RLock()
         self._known: dict[str, tuple[int, int]] = {}
         self._known_version = -1
         self._next_scan = 0.0
-        self._writer = self._open()
+        self._database = Database(root / "index.db", afresh=afresh)
+        self._settle_embedder()
 
     def close(self) -> None:
-        """Close every connection that is not in use."""
-        with self._write_lock:
-            self._writer.close()
-        with suppress(queue.Empty):
-            while True:
-                self._readers.get_nowait().close()
+        """Close the database."""
+        self._database.close()
 
     # keeping up with the files
 
     def sync(self, *, at_once: bool = False) -> None:
         """Take in every file that is new, changed or gone, unless that was just looked at."""
-        with self._write_lock:
+        with self._lock:
             begun = time.monotonic()
             if begun < self._next_scan and not at_once:
                 return
@@ -106,11 +89,11 @@ class Index:
             changed = sorted(path for path, stamp in seen.items() if known.get(path) != stamp)
             gone = [path for path in known if path not in seen]
             if changed or gone:
-                with self._writing():
+                with self._writing() as db:
                     for path in gone:
-                        self._forget(path)
+                        self._forget(db, path)
                     for path in changed:
-                        self._take_in(path, *seen[path])
+                        self._take_in(db, path, *seen[path])
             done = time.monotonic()
             self._next_scan = done + (done - begun) * _SCAN_SHARE
 
@@ -122,8 +105,8 @@ class Index:
     def sync_file(self, path: Path) -> None:
         """Take in one file that was just written."""
         status = path.stat()
-        with self._write_lock, self._writing():
-            self._take_in(str(path.relative_to(self._root)), status.st_mtime_ns, status.st_size)
+        with self._lock, self._writing() as db:
+            self._take_in(db, str(path.relative_to(self._root)), status.st_mtime_ns, status.st_size)
 
     # searching
 
@@ -133,7 +116,7 @@ class Index:
         if not wanted:
             return []
         match = f"realm : ({_any_of(map(_realm_term, realms))}) AND body : ({_any_of(wanted)})"
-        with self._reading() as db:
+        with self._database.reading() as db:
             rows = db.execute(
                 "SELECT rowid, -rank FROM chunks_fts WHERE chunks_fts MATCH ? AND rank MATCH 'bm25(0.0, 1.0)'"
                 " ORDER BY rank LIMIT ?",
@@ -144,8 +127,8 @@ class Index:
     def search_vectors(self, vector: Vector, realms: Sequence[str], limit: int) -> list[tuple[int, float]]:
         """Chunk ids with their cosine similarity, best first; nothing before the first chunk was embedded."""
         found: list[tuple[int, float]] = []
-        with self._reading() as db:
-            if self._meta(db, "dimensions") != str(dimensions(vector)):
+        with self._database.reading() as db:
+            if get_meta(db, "dimensions") != str(dimensions(vector)):
                 return []
             for realm in realms:
                 rows = db.execute(
@@ -159,7 +142,7 @@ class Index:
     def chunks(self, ids: Iterable[int]) -> list[Chunk]:
         """The chunks of these ids; those that are gone are left out."""
         wanted = list(ids)
-        with self._reading() as db:
+        with self._database.reading() as db:
             rows = db.execute(
                 f"SELECT id, file_id, {_DOCUMENT_COLUMNS} FROM chunks WHERE id IN ({_marks(wanted)})",  # noqa: S608
                 wanted,
@@ -170,7 +153,7 @@ class Index:
         """The turns (their first pieces) at these places in their files."""
         wanted = sorted(set(places))
         values = ",".join(["(?,?)"] * len(wanted))
-        with self._reading() as db:
+        with self._database.reading() as db:
             query = f"WITH wanted(f, o) AS (VALUES {values}) SELECT id, file_id, {_DOCUMENT_COLUMNS}"
             query += " FROM wanted CROSS JOIN chunks ON file_id = f AND ordinal = o AND part = 0 AND speaker != ''"
             rows = db.execute(query, [number for place in wanted for number in place]).fetchall() if wanted else []
@@ -178,14 +161,14 @@ class Index:
 
     def count(self) -> int:
         """How many chunks there are."""
-        with self._reading() as db:
-            return int(_one(db.execute("SELECT count(*) FROM chunks")) or 0)
+        with self._database.reading() as db:
+            return int(one(db.execute("SELECT count(*) FROM chunks")) or 0)
 
     # vectors
 
     def to_embed(self, limit: int) -> list[tuple[int, str]]:
         """Up to ``limit`` chunks without a vector: id and the text to embed, a turn with the one before it."""
-        with self._reading() as db:
+        with self._database.reading() as db:
             rows = db.execute(
                 "SELECT c.id, c.speaker, c.text, (SELECT p.text FROM chunks p WHERE p.file_id = c.file_id"
                 " AND p.ordinal = c.ordinal - 1 AND p.part = 0 AND p.speaker != '') FROM chunks c"
@@ -196,20 +179,20 @@ class Index:
 
     def cached_vectors(self, texts: Sequence[str]) -> dict[str, Vector]:
         """The vectors that are known for these texts."""
-        with self._reading() as db:
+        with self._database.reading() as db:
             query = "SELECT vector FROM embedding_cache WHERE hash = ?"
-            found = {text: _one(db.execute(query, (self._text_hash(text),))) for text in texts}
+            found = {text: one(db.execute(query, (self._text_hash(text),))) for text in texts}
         return {text: vector for text, vector in found.items() if vector is not None}
 
     def add_vectors(self, embedded: Sequence[tuple[int, str, Vector]]) -> None:
         """Store (chunk id, text, vector) for chunks that still are there."""
         if not embedded:
             return
-        with self._write_lock, self._writing() as db:
+        with self._lock, self._writing() as db:
             self._ready_for_vectors(db, dimensions(embedded[0][2]))
             for chunk_id, text, vector in embedded:
                 db.execute("INSERT OR IGNORE INTO embedding_cache VALUES (?, ?)", (self._text_hash(text), vector))
-                realm = _one(db.execute("SELECT realm FROM chunks WHERE id = ? AND embedded = 0", (chunk_id,)))
+                realm = one(db.execute("SELECT realm FROM chunks WHERE id = ? AND embedded = 0", (chunk_id,)))
                 if realm is None:
                     continue
                 db.execute(
@@ -219,48 +202,48 @@ class Index:
                 db.execute("UPDATE chunks SET embedded = 1 WHERE id = ?", (chunk_id,))
 
     def _ready_for_vectors(self, db: apsw.Connection, numbers: int) -> None:
-        if self._meta(db, "dimensions") == str(numbers):
+        if get_meta(db, "dimensions") == str(numbers):
             return
         db.execute("DROP TABLE IF EXISTS chunks_vec")
         db.execute(f"CREATE VIRTUAL TABLE chunks_vec USING vec0(realm TEXT partition key, embedding int8[{numbers}])")
         db.execute("UPDATE chunks SET embedded = 0 WHERE embedded = 1")
-        db.execute("INSERT OR REPLACE INTO meta VALUES ('dimensions', ?)", (str(numbers),))
+        set_meta(db, "dimensions", str(numbers))
 
     # files into chunks
 
-    def _take_in(self, path: str, mtime_ns: int, size: int) -> None:
+    def _take_in(self, db: apsw.Connection, path: str, mtime_ns: int, size: int) -> None:
         if path.startswith("sessions/"):
-            self._take_in_transcript(path, mtime_ns, size)
+            self._take_in_transcript(db, path, mtime_ns, size)
         else:
-            self._take_in_markdown(path, mtime_ns)
+            self._take_in_markdown(db, path, mtime_ns)
 
-    def _take_in_markdown(self, path: str, mtime_ns: int) -> None:
+    def _take_in_markdown(self, db: apsw.Connection, path: str, mtime_ns: int) -> None:
         try:
             with Path(self._root, path).open("rb") as file:
                 data = file.read(MAX_INDEXED_BYTES)
                 size = os.fstat(file.fileno()).st_size
         except FileNotFoundError:
-            self._forget(path)
+            self._forget(db, path)
             return
         digest = hashlib.sha256(data).digest()
-        row = self._writer.execute("SELECT id, hash FROM files WHERE path = ?", (path,)).fetchone()
+        row = db.execute("SELECT id, hash FROM files WHERE path = ?", (path,)).fetchone()
         if row and row[1] == digest:
-            self._writer.execute("UPDATE files SET mtime_ns = ?, size = ? WHERE id = ?", (mtime_ns, size, row[0]))
+            db.execute("UPDATE files SET mtime_ns = ?, size = ? WHERE id = ?", (mtime_ns, size, row[0]))
         else:
-            self._forget(path)
-            file_id = self._add_file(path, mtime_ns, size, digest, 0, "")
+            self._forget(db, path)
+            file_id = self._add_file(db, path, mtime_ns, size, digest, 0, "")
             text = data.decode("utf-8", "replace")
-            self._add(file_id, file_documents(path, text, mtime_ns / 1e9, self._uri_root))
+            self._add(db, file_id, file_documents(path, text, mtime_ns / 1e9, self._uri_root))
         self._known[path] = (mtime_ns, size)
 
-    def _take_in_transcript(self, path: str, mtime_ns: int, size: int) -> None:
-        row = self._writer.execute("SELECT id, size, hash, turns, kind FROM files WHERE path = ?", (path,)).fetchone()
+    def _take_in_transcript(self, db: apsw.Connection, path: str, mtime_ns: int, size: int) -> None:
+        row = db.execute("SELECT id, size, hash, turns, kind FROM files WHERE path = ?", (path,)).fetchone()
         if row and size == row[1] and self._known.get(path) == (mtime_ns, size):
             return
         try:
             with Path(self._root, path).open("rb") as file:
                 if row and not (size > row[1] and _tail_hash(file, row[1]) == row[2]):
-                    self._forget(path)
+                    self._forget(db, path)
                     row = None
                 file_id, start, turns, kind = (row[0], row[1], row[3], row[4]) if row else (0, 0, 0, "")
                 file.seek(start)
@@ -268,156 +251,99 @@ class Index:
                 data = data[: data.rfind(b"\n") + 1]
                 end_hash = _tail_hash(file, start + len(data))
         except FileNotFoundError:
-            self._forget(path)
+            self._forget(db, path)
             return
         if not row:
             header = parse_entry(data.partition(b"\n")[0]) or {}
             kind = str(header.get("kind") or "chat")
-            file_id = self._add_file(path, mtime_ns, 0, b"", 0, kind)
+            file_id = self._add_file(db, path, mtime_ns, 0, b"", 0, kind)
         session = Path(path).stem
         for line in data.split(b"\n"):
             entry = parse_entry(line)
             if entry and entry.get("type") == "message":
                 if self._is_searchable(kind):
-                    self._add(file_id, turn_documents(message_of(entry), turns, session, self._uri_root))
+                    self._add(db, file_id, turn_documents(message_of(entry), turns, session, self._uri_root))
                 turns += 1
         # a line without its end is looked at again when the file has grown
-        self._writer.execute(
+        db.execute(
             "UPDATE files SET mtime_ns = ?, size = ?, hash = ?, turns = ? WHERE id = ?",
             (mtime_ns, start + len(data), end_hash, turns, file_id),
         )
         self._known[path] = (mtime_ns, start + len(data))
 
-    def _add_file(self, path: str, mtime_ns: int, size: int, digest: bytes, turns: int, kind: str) -> int:
-        self._writer.execute(
+    def _add_file(
+        self, db: apsw.Connection, path: str, mtime_ns: int, size: int, digest: bytes, turns: int, kind: str
+    ) -> int:
+        db.execute(
             "INSERT INTO files(path, mtime_ns, size, hash, turns, kind) VALUES (?, ?, ?, ?, ?, ?)",
             (path, mtime_ns, size, digest, turns, kind),
         )
-        return self._writer.last_insert_rowid()
+        return db.last_insert_rowid()
 
-    def _add(self, file_id: int, documents: Iterable[Document]) -> None:
+    def _add(self, db: apsw.Connection, file_id: int, documents: Iterable[Document]) -> None:
         for document in documents:
             row = (
                 file_id,
                 document.ordinal,
                 document.part,
-                _storable(document.uri),
-                _storable(document.category),
-                _storable(document.realm),
+                storable(document.uri),
+                storable(document.category),
+                storable(document.realm),
                 document.at,
                 document.speaker,
-                _storable(document.text),
-                _storable(document.source),
+                storable(document.text),
+                storable(document.source),
             )
             insert = f"INSERT INTO chunks(file_id, {_DOCUMENT_COLUMNS}) VALUES ({_marks(row)})"  # noqa: S608 - constants
-            self._writer.execute(insert, row)
-            self._writer.execute(
+            db.execute(insert, row)
+            db.execute(
                 "INSERT INTO chunks_fts(rowid, realm, body) VALUES (?, ?, ?)",
-                (self._writer.last_insert_rowid(), _realm_term(document.realm), " ".join(_document_terms(document))),
+                (db.last_insert_rowid(), _realm_term(document.realm), " ".join(_document_terms(document))),
             )
 
-    def _forget(self, path: str) -> None:
-        file_id = _one(self._writer.execute("SELECT id FROM files WHERE path = ?", (path,)))
+    def _forget(self, db: apsw.Connection, path: str) -> None:
+        file_id = one(db.execute("SELECT id FROM files WHERE path = ?", (path,)))
         if file_id is not None:
-            chunk_ids = [row[0] for row in self._writer.execute("SELECT id FROM chunks WHERE file_id = ?", (file_id,))]
-            self._writer.executemany("DELETE FROM chunks_fts WHERE rowid = ?", [(i,) for i in chunk_ids])
-            if self._meta(self._writer, "dimensions"):
-                self._writer.executemany("DELETE FROM chunks_vec WHERE rowid = ?", [(i,) for i in chunk_ids])
-            self._writer.execute("DELETE FROM chunks WHERE file_id = ?", (file_id,))
-            self._writer.execute("DELETE FROM files WHERE id = ?", (file_id,))
+            chunk_ids = [row[0] for row in db.execute("SELECT id FROM chunks WHERE file_id = ?", (file_id,))]
+            db.executemany("DELETE FROM chunks_fts WHERE rowid = ?", [(i,) for i in chunk_ids])
+            if get_meta(db, "dimensions"):
+                db.executemany("DELETE FROM chunks_vec WHERE rowid = ?", [(i,) for i in chunk_ids])
+            db.execute("DELETE FROM chunks WHERE file_id = ?", (file_id,))
+            db.execute("DELETE FROM files WHERE id = ?", (file_id,))
         self._known.pop(path, None)
 
     def _files(self) -> dict[str, tuple[int, int]]:
-        version = int(_one(self._writer.execute("PRAGMA data_version")) or 0)
+        version = self._database.version
         if version != self._known_version:
-            rows = self._writer.execute("SELECT path, mtime_ns, size FROM files")
-            self._known = {path: (mtime_ns, size) for path, mtime_ns, size in rows}
+            with self._database.reading() as db:
+                rows: list[Any] = db.execute("SELECT path, mtime_ns, size FROM files").fetchall()
+            self._known = {str(row[0]): (int(row[1] or 0), int(row[2] or 0)) for row in rows}
             self._known_version = version
         return self._known
 
-    # connections
-
-    def _open(self) -> apsw.Connection:
-        try:
-            return self._prepared()
-        except (apsw.NotADBError, apsw.CorruptError, _OtherVersion):
-            for name in ("index.db", "index.db-wal", "index.db-shm"):
-                (self._root / name).unlink(missing_ok=True)
-            return self._prepared()
-
-    def _prepared(self) -> apsw.Connection:
-        os.close(
-            os.open(self._path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
-        )  # SQLite's -wal and -shm copy the mode
-        db = self._connect()
-        try:
-            db.execute("PRAGMA page_size = 16384")
-            db.execute("PRAGMA journal_mode = WAL")
-            with _immediate(db):
-                version = _one(db.execute("PRAGMA user_version"))
-                if version not in (0, SCHEMA_VERSION):
-                    raise _OtherVersion
-                if version == 0:
-                    db.execute(_SCHEMA)
-                    db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-                self._settle_embedder(db)
-            if _one(db.execute("PRAGMA quick_check(1)")) != "ok":
-                raise apsw.CorruptError
-        except BaseException:
-            db.close()
-            raise
-        return db
-
-    def _settle_embedder(self, db: apsw.Connection) -> None:
+    def _settle_embedder(self) -> None:
         """Vectors of another embedder are useless; without an embedder they stay for when it comes back."""
-        if self._embedder and self._meta(db, "embedder") != self._embedder:
+        with self._database.reading() as db:
+            if not self._embedder or get_meta(db, "embedder") == self._embedder:
+                return
+        with self._database.writing() as db:
             db.execute("DROP TABLE IF EXISTS chunks_vec")
             db.execute("DELETE FROM meta WHERE key = 'dimensions'")
             db.execute("UPDATE chunks SET embedded = 0 WHERE embedded = 1")
-            db.execute("INSERT OR REPLACE INTO meta VALUES ('embedder', ?)", (self._embedder,))
-
-    def _connect(self) -> apsw.Connection:
-        db = apsw.Connection(str(self._path))
-        db.set_busy_timeout(BUSY_MS)
-        db.execute("PRAGMA synchronous = NORMAL")  # what a power cut takes is read from the files again
-        with suppress(ImportError):
-            extension = importlib.import_module("sqlite_vec").loadable_path()
-            db.enable_load_extension(True)
-            db.load_extension(extension)
-            db.enable_load_extension(False)
-        return db
+            set_meta(db, "embedder", self._embedder)
 
     @contextmanager
     def _writing(self) -> Iterator[apsw.Connection]:
-        """A transaction on the writer; what it remembers of the files goes too when it fails."""
+        """A transaction; what is remembered of the files goes with it when it fails."""
         try:
-            with _immediate(self._writer):
-                yield self._writer
+            with self._database.writing() as db:
+                yield db
         except BaseException:
             self._known_version = -1
             raise
 
-    @contextmanager
-    def _reading(self) -> Iterator[apsw.Connection]:
-        try:
-            db = self._readers.get_nowait()
-        except queue.Empty:
-            db = self._connect()
-        try:
-            yield db
-        finally:
-            self._readers.put(db)
-
-    def _meta(self, db: apsw.Connection, key: str) -> str | None:
-        value = _one(db.execute("SELECT value FROM meta WHERE key = ?", (key,)))
-        return None if value is None else str(value)
-
     def _text_hash(self, text: str) -> bytes:
         return hashlib.sha256(f"{self._embedder}\0{text}".encode("utf-8", "replace")).digest()
-
-
-class _OtherVersion(Exception):
-    """The index was written by another version of this code."""
 
 
 def query_terms(query: str) -> list[str]:
@@ -439,7 +365,7 @@ def _document_terms(document: Document) -> list[str]:
 
 
 def _terms(text: str) -> list[str]:
-    said = (token for token in tokens(_storable(text)) if token not in STOP_WORDS)
+    said = (token for token in tokens(storable(text)) if token not in STOP_WORDS)
     return [word for token in said if (word := token.replace("’", "'").partition("'")[0])]
 
 
@@ -474,17 +400,6 @@ def _tail_hash(file: Any, size: int) -> bytes:
     return hashlib.sha256(file.read(min(size, _TAIL_BYTES))).digest()
 
 
-@contextmanager
-def _immediate(db: apsw.Connection) -> Iterator[None]:
-    db.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-    except BaseException:
-        db.execute("ROLLBACK")
-        raise
-    db.execute("COMMIT")
-
-
 def _chunk(row: tuple[Any, ...]) -> Chunk:
     return Chunk(row[0], row[1], Document(*row[2:]))
 
@@ -497,15 +412,5 @@ def _id_and_score(row: Any) -> tuple[int, float]:
     return int(row[0]), float(row[1])
 
 
-def _one(cursor: apsw.Cursor) -> Any:
-    row = cursor.fetchone()
-    return row[0] if row else None
-
-
 def _marks(values: Sequence[Any]) -> str:
     return ",".join("?" * len(values))
-
-
-def _storable(text: str) -> str:
-    """``text`` without what SQLite's UTF-8 can not hold."""
-    return text.replace("\0", " ").encode("utf-8", "replace").decode()

@@ -12,9 +12,10 @@ from app.core.summary import cut_to_tokens
 from app.core.turns import CapturedMessage, TextPart
 from app.embedded.documents import day_of
 from app.embedded.experiences import Experience
-from app.embedded.extract import Memory, slug
+from app.embedded.extract import Memory
 from app.embedded.openai import EndpointError, chat_over_http
 from app.embedded.records import Record, Source
+from app.embedded.rules import slug
 from app.settings import ChatSettings
 
 MAX_TRANSCRIPT_CHARS = 200_000

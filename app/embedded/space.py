@@ -3,11 +3,12 @@
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future, wait
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
+from typing import TypeVar
 
 import apsw
 import structlog
@@ -17,6 +18,7 @@ from app.core.hits import Hit
 from app.core.identity import SessionKind, Tenant
 from app.core.turns import CapturedMessage
 from app.embedded import commits, layout, search, transcript
+from app.embedded.database import DAMAGED
 from app.embedded.embedders import Embedder, EmbedderError
 from app.embedded.index import Index
 from app.embedded.transcript import Archive, Transcript
@@ -29,6 +31,7 @@ EMBED_PAUSE_S = 30.0
 """How long a failing embedder is left alone."""
 _UNHURRIED_MS = 30_000
 
+Answer = TypeVar("Answer")
 log = structlog.get_logger(__name__)
 
 
@@ -209,7 +212,7 @@ class UserSpace:
 
     def search_words(self, query: str, realms: Sequence[str], limit: int) -> dict[int, float]:
         """BM25 scores by chunk id, after a look for edited files."""
-        return dict(self._fresh_index().search_words(query, realms, limit))
+        return self._with_index(lambda index: dict(index.search_words(query, realms, limit)))
 
     def search_vectors(self, query: str, realms: Sequence[str], limit: int) -> dict[int, float]:
         """Similarities by chunk id; none when there is no embedder, or it fails."""
@@ -239,10 +242,6 @@ class UserSpace:
             found += [chunk for chunk in beside if chunk.document.realm in realms]
         return search.hits(query, words, vectors, found, self._settings.search, now, limit)
 
-    def facts(self) -> dict[str, str]:
-        """What `doctor` shows."""
-        return {"chunks": str(self._index.count())}
-
     # the index
 
     def _indexed(self, paths: Sequence[Path]) -> None:
@@ -254,27 +253,37 @@ class UserSpace:
             log.warning("index_behind", error=repr(error))
             self._index.look_again()
 
+    def _with_index(self, work: Callable[[Index], Answer]) -> Answer:
+        """``work`` on an index in step with the files; one that was deleted or is damaged is built anew."""
+        try:
+            return work(self._fresh_index())
+        except DAMAGED as error:
+            log.warning("index_damaged", error=repr(error))
+            with self._guard:
+                self._reopen(afresh=True)
+            return work(self._fresh_index())
+
     def _fresh_index(self) -> Index:
-        """The index, in step with the files; opened again where it was deleted or is damaged."""
         with self._guard:
             if self._inode() != self._index_inode:
                 self._reopen()
-            try:
-                self._index.sync()
-            except (apsw.CorruptError, apsw.NotADBError) as error:
-                log.warning("index_damaged", error=repr(error))
-                self._reopen()
-        return self._index
+            self._index.sync()
+            return self._index
 
-    def _reopen(self) -> None:
+    def _reopen(self, *, afresh: bool = False) -> None:
         self._index.close()
-        self._index = self._open_index()
+        self._index = self._open_index(afresh=afresh)
         self._index_inode = self._inode()
 
-    def _open_index(self) -> Index:
+    def _open_index(self, *, afresh: bool = False) -> Index:
         name = self._embedder.name if self._embedder else ""
-        index = Index(self.root, self._uri_root, embedder=name, is_searchable=self._remembers)
-        index.sync(at_once=True)
+        try:
+            index = Index(self.root, self._uri_root, embedder=name, is_searchable=self._remembers, afresh=afresh)
+            index.sync(at_once=True)
+        except DAMAGED:
+            if afresh:
+                raise
+            return self._open_index(afresh=True)
         return index
 
     def _inode(self) -> int:
