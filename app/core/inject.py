@@ -15,14 +15,13 @@ from app.core.messages import (
     CALL_TYPES,
     RESULT_TYPES,
     Message,
-    Role,
     blocks_of,
-    role_of,
     text_of,
     tool_calls,
     tool_results,
     with_text_before,
 )
+from app.core.query import asks
 
 TOOL_NAME = "search_memories"
 CALL_ID_PREFIX = "ovrecall"
@@ -54,11 +53,6 @@ class Injected:
     system_prompt_addition: str | None = None
 
 
-def asks(messages: Sequence[Message]) -> bool:
-    """Whether the last message is from the user: the only moment to recall."""
-    return bool(messages) and role_of(messages[-1]) is Role.USER
-
-
 def is_injected(messages: Sequence[Message]) -> bool:
     """Whether the latest user message carries a block already, or stands behind our simulated tool call."""
     if not asks(messages):
@@ -76,10 +70,13 @@ def inject(messages: Sequence[Message], block: str, note: str, mode: Mode, query
     """``messages`` with the block (and the note about a pasted transcript) where ``mode`` wants them.
 
     Without a user message at the end there is nothing to put a block in front of: then `message` and `tool_call` do
-    what `block` does. The note goes with the block in `message` and into the system prompt otherwise, because the
-    other modes leave the user's message alone.
+    what `block` does. Where the user's message also holds tool results (Anthropic's style) no call may come between
+    them and their own: then `tool_call` does what `message` does. The note goes with the block in `message` and into
+    the system prompt otherwise, because the other modes leave the user's message alone.
     """
     unchanged = tuple(messages)
+    if mode is Mode.TOOL_CALL and messages and tool_results(messages[-1]):
+        mode = Mode.MESSAGE
     if mode is Mode.MESSAGE and asks(messages):
         front = put_before(block, put_before(note, ""))
         return Injected((*unchanged[:-1], with_text_before(unchanged[-1], front)) if front else unchanged)

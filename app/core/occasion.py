@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from app.core.fence import contains_block
 from app.core.gate import judge_task
 from app.core.identity import Identity, SessionKind
-from app.core.inject import asks, is_injected
+from app.core.inject import is_injected
 from app.core.messages import Message
-from app.core.query import build_query, weight
+from app.core.query import asks, build_query, weight
 from app.core.reasons import Reason
 from app.core.skip import is_no_query
 from app.core.trace import GateTrace

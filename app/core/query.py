@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from app.core.cleaning import clean_user_text
 from app.core.messages import Message, Role, role_of, text_of
+from app.core.summary import is_summary
 from app.core.words import CJK
 
 MAX_CHARS = 4000
@@ -28,6 +29,11 @@ class Query:
     cut: bool
 
 
+def asks(messages: Sequence[Message]) -> bool:
+    """Whether the last message is a person's: the only moment to recall. A summary of ours asks nothing."""
+    return bool(messages) and _is_asked(messages[-1])
+
+
 def build_query(messages: Sequence[Message], prompt: str | None = None, turns: int = 1) -> Query:
     """The query of a turn: the latest user message, or ``prompt`` when the last message is not a user's.
 
@@ -36,7 +42,7 @@ def build_query(messages: Sequence[Message], prompt: str | None = None, turns: i
     """
     users = _user_texts(messages)
     asked = clean_user_text(prompt or "").strip()
-    latest = asked if asked and not _ends_with_user(messages) else next(users, "") or asked
+    latest = asked if asked and not asks(messages) else next(users, "") or asked
     head = cut_text(latest, MAX_CHARS)
     parts, room, cut = [head], MAX_CHARS - len(head), head != latest
     for earlier in users if head else ():
@@ -72,12 +78,12 @@ def cut_text(text: str, limit: int) -> str:
 
 def _user_texts(messages: Sequence[Message]) -> Iterator[str]:
     for message in reversed(messages):
-        if role_of(message) is Role.USER:
+        if _is_asked(message):
             yield clean_user_text(text_of(message)).strip()
 
 
-def _ends_with_user(messages: Sequence[Message]) -> bool:
-    return bool(messages) and role_of(messages[-1]) is Role.USER
+def _is_asked(message: Message) -> bool:
+    return role_of(message) is Role.USER and not is_summary(message)
 
 
 def _continues(text: str, position: int) -> bool:

@@ -27,6 +27,14 @@ async def assemble_context(
     return replace(
         recalled,
         assembled=past.assembled or recalled.assembled,
-        reason=past.reason if past.reason in _TROUBLE and recalled.reason is Reason.OK else recalled.reason,
+        reason=_reason(past, recalled),
         system_prompt_addition="\n\n".join(additions) or None,
     )
+
+
+def _reason(past: AssembleResult, recalled: AssembleResult) -> Reason:
+    """Trouble is told whatever came out all the same; otherwise one step that did its work is enough."""
+    trouble = [step.reason for step in (recalled, past) if step.reason in _TROUBLE]
+    if trouble:
+        return trouble[0]
+    return Reason.OK if past.assembled else recalled.reason
