@@ -7,6 +7,7 @@ from sqlalchemy import Connection, Row, bindparam, func, insert, select
 
 from app.core.capture import with_ids
 from app.core.commit_policy import CommitRules
+from app.core.identity import SessionKind
 from app.core.prints import is_timed
 from app.errors import KeyReused, OutboxFull
 from app.ports import Acceptance, NewTurn
@@ -136,11 +137,13 @@ def _advance(connection: Connection, session: SessionRow, turn: NewTurn, now: fl
     values: dict[str, Any] = {
         "next_position": session.next_position + 1,
         "next_message": session.next_message + len(turn.prints),
-        "identity": dump_identity(turn.who),
         "token_budget": turn.token_budget,
     }
     if captured:
         values |= {"last_turn_at": now, "due_at": session_rows.due_with(session, now)}
+        if turn.who.kind is SessionKind.CHAT or session_rows.identity_of(session).kind is not SessionKind.CHAT:
+            # A conversation stays one, whatever automation speaks up in it: it is to be remembered.
+            values["identity"] = dump_identity(turn.who)
     return session_rows.changed(connection, session.id, **values)
 
 

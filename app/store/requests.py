@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, select, update
 
 from app.core import commit_policy
-from app.core.commit_policy import Boundary, Cause
+from app.core.commit_policy import Boundary, Cause, CommitRules
 from app.core.identity import Identity
 from app.store import commits as commit_rows
 from app.store import sessions as session_rows
@@ -59,18 +59,18 @@ def views(connection: Connection, ids: Sequence[int]) -> list[CommitView]:
     return [_view(row) for row in rows]
 
 
-def end(connection: Connection, who: Identity, now: float, *, as_memory: bool) -> CommitView | None:
+def end(connection: Connection, who: Identity, now: float, rules: CommitRules) -> CommitView | None:
     """Archive what is live of the session; None when there is nothing, or when it must not become memory."""
     session = session_rows.find(connection, who.tenant, who.session)
-    if session is None or not as_memory:
+    if session is None or not _as_memory(session, rules):
         return None
     session = session_rows.lock_id(connection, session.id)
-    joined = _join_or_plan(connection, session, 0, Cause.END, now, as_memory=True)
+    joined = _join_or_plan(connection, session, 0, Cause.END, now, rules)
     return _view(_row(connection, joined)) if joined is not None else None
 
 
 def reset(
-    connection: Connection, who: Identity, now: float, token_budget: int, *, as_memory: bool
+    connection: Connection, who: Identity, now: float, token_budget: int, rules: CommitRules
 ) -> CommitView | None:
     """Begin a new epoch. What was live is archived first, and nothing of the new epoch is sent before that is done."""
     session = session_rows.lock(connection, who, now, token_budget)
@@ -79,7 +79,7 @@ def reset(
     if repeated is not None:
         return _view(repeated)
     view = None
-    if as_memory:
+    if _as_memory(session, rules):
         planned = commit_rows.plan(connection, session, Boundary(last, last), Cause.RESET, now, new_epoch=True)
         view = _view(_row(connection, planned))
     session_rows.change(
@@ -96,7 +96,7 @@ def reset(
 
 
 def compact(
-    connection: Connection, who: Identity, keep_messages: int, now: float, token_budget: int, *, as_memory: bool
+    connection: Connection, who: Identity, keep_messages: int, now: float, token_budget: int, rules: CommitRules
 ) -> list[CommitView]:
     """The commits that stand for `/compact`: those whose extraction failed, tried again now, and one for what is live.
 
@@ -110,19 +110,19 @@ def compact(
         ids = [commit_rows.plan(connection, session, Boundary(0, 0), Cause.COMPACT, now)]
         return views(connection, ids)
     again = _try_again(connection, session, now)
-    joined = _join_or_plan(connection, session, keep_messages, Cause.COMPACT, now, as_memory=as_memory)
+    joined = _join_or_plan(connection, session, keep_messages, Cause.COMPACT, now, rules)
     return views(connection, [*again, *([joined] if joined is not None and joined not in again else [])])
 
 
 def _join_or_plan(
-    connection: Connection, session: SessionRow, keep: int, cause: Cause, now: float, *, as_memory: bool
+    connection: Connection, session: SessionRow, keep: int, cause: Cause, now: float, rules: CommitRules
 ) -> int | None:
     shown = commit_rows.shown_turns(connection, session)
     through = commit_policy.before_newest(shown, keep)
     if not through:
         return None
     if through > session.archived_through:
-        if as_memory:
+        if _as_memory(session, rules):
             return commit_rows.plan(connection, session, Boundary(through, through), cause, now)
         local = CommitPhase.LOCAL
         planned = commit_rows.plan(connection, session, Boundary(through, through), cause, now, phase=local)
@@ -142,6 +142,11 @@ def _join_or_plan(
     elif through > row.clear_through:
         connection.execute(update(commits).where(commits.c.id == row.id).values(clear_through=through))
     return int(row.id)
+
+
+def _as_memory(session: SessionRow, rules: CommitRules) -> bool:
+    """By what the session is known as: the request that ends it need not say that it was a cron job's."""
+    return rules.remembers(session_rows.identity_of(session).kind)
 
 
 def _try_again(connection: Connection, session: SessionRow, now: float) -> list[int]:

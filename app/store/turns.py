@@ -84,18 +84,15 @@ class SqlTurnStore:
 
     async def end(self, who: Identity) -> CommitView | None:
         """Plan the commit of a session's end; None when there is nothing to archive."""
-        as_memory = self._commit_rules.remembers(who.kind)
-        return await self._asked(requests.end, who, self.clock(), as_memory=as_memory)
+        return await self._asked(requests.end, who, self.clock(), self._commit_rules)
 
     async def reset(self, who: Identity, token_budget: int) -> CommitView | None:
         """Begin a new epoch, behind a commit of the old one; None when nothing is asked of the backend."""
-        as_memory = self._commit_rules.remembers(who.kind)
-        return await self._asked(requests.reset, who, self.clock(), token_budget, as_memory=as_memory)
+        return await self._asked(requests.reset, who, self.clock(), token_budget, self._commit_rules)
 
     async def compact(self, who: Identity, keep_messages: int, token_budget: int) -> list[CommitView]:
         """Plan, join or retry the commits that `/compact` waits for; none when there is nothing to archive."""
-        as_memory = self._commit_rules.remembers(who.kind)
-        return await self._asked(requests.compact, who, keep_messages, self.clock(), token_budget, as_memory=as_memory)
+        return await self._asked(requests.compact, who, keep_messages, self.clock(), token_budget, self._commit_rules)
 
     async def commits(self, ids: Sequence[int]) -> list[CommitView]:
         """How far these commits are."""

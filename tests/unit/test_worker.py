@@ -9,6 +9,7 @@ import pytest
 
 from app.core.deadline import Deadline
 from app.core.identity import Identity, SessionKind
+from app.core.reasons import Reason
 from app.core.turns import TextPart
 from app.engine.compact import CompactInput, CompactResult, compact
 from app.engine.sessions import end_session, reset_session
@@ -408,6 +409,21 @@ async def test_automation_does_not_become_memory(desk: Desk, kind: SessionKind) 
     assert (result.compacted, result.details.archived) == (True, False)
     past = await desk.store.local_past(who)
     assert len(past.prints) == 9 and len(past.unsummarised) == 9
+
+
+async def test_a_conversation_is_remembered_although_a_heartbeat_came_last(desk: Desk) -> None:
+    await desk.say("q", "a")
+    await desk.say("beat", who=somebody(kind=SessionKind.HEARTBEAT))
+    await desk.say("skipped", who=somebody(kind=SessionKind.HEARTBEAT), skipped=Reason.HEARTBEAT)
+    await desk.work(700)
+    assert len(desk.backend.session(somebody()).archives) == 1
+
+
+async def test_the_end_of_a_cron_session_is_no_memory_whoever_ends_it(desk: Desk) -> None:
+    await desk.say("q", who=somebody(kind=SessionKind.CRON))
+    await end_session(somebody(), Deadline.after_ms(0), store=desk.store, worker=desk.worker)
+    await desk.work(700)
+    assert desk.backend.session(somebody()).archives == []
 
 
 async def test_automation_becomes_memory_where_a_setting_says_so(tmp_path: Path) -> None:
