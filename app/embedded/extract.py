@@ -60,7 +60,7 @@ def _sentences(message: CapturedMessage) -> Iterator[str]:
 def _statements_of_line(line: str) -> Iterator[str]:
     start = 0
     for end in _SENTENCE_END.finditer(line + "\n"):
-        sentence = line[start : end.start()].strip().removeprefix("- ").removeprefix("* ").strip()
+        sentence = line[start : end.end()].strip().removeprefix("- ").removeprefix("* ").strip()
         asks = end.group() in {"?", "？"}
         start = end.end()
         if asks or not 4 <= len(sentence) <= MAX_SENTENCE_CHARS:

@@ -39,7 +39,7 @@ EXCERPT_REACH = 3
 _NEAR = tuple(sorted(range(-EXCERPT_REACH, EXCERPT_REACH + 1), key=abs))
 EXCERPT_SHARE = 0.6
 """A turn joins only with at least this share of the best one's score."""
-LONG_TURN_CHARS = 400
+LONG_TURN_CHARS = 800
 """From here on a record taken from a turn stands for the turn."""
 VARIED = 40
 """How many of the best are put into a varied order; the work grows with the square of it."""
@@ -187,7 +187,7 @@ def _without_doubles(order: Sequence[_Scored]) -> list[_Scored]:
 def _replaces(record: Document, turn: Document) -> bool:
     if record.speaker or record.source != turn.source:
         return False
-    return len(turn.text) > LONG_TURN_CHARS or len(record.text) >= 0.9 * len(turn.text)
+    return len(turn.text) > LONG_TURN_CHARS or len(record.text) >= len(turn.text)
 
 
 def _varied(order: Sequence[_Scored], mmr_lambda: float) -> list[_Scored]:

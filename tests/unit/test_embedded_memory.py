@@ -195,7 +195,7 @@ async def test_memories_by_rules_keep_what_they_replace(tmp_path: Path) -> None:
         text = preference.read_text()
         assert "- I prefer the light theme" in text
         assert "- I prefer the dark theme" not in text
-        assert '"value": "I prefer the dark theme"' in text
+        assert '"value": "I prefer the dark theme."' in text
         assert '"version": 2' in text
         assert "light" in (await ask(backend, "which theme do I prefer?"))[0].text
 
