@@ -16,7 +16,21 @@ from app.errors import Conflict, KeyReused, NotFound, OutboxFull, StoreUnavailab
 from app.store import engine as store_engine
 from app.store.schema import metadata
 from app.store.turns import SqlTurnStore, open_store
-from app.store.work import Lease, LeaseLost, Rest, SendTurn, Step, TurnDelivered, TurnFailed, TurnRejected
+from app.store.work import (
+    CommitAccepted,
+    CommitExtracted,
+    ExtractionFailed,
+    FollowCommit,
+    Lease,
+    LeaseLost,
+    Rest,
+    SendCommit,
+    SendTurn,
+    Step,
+    TurnDelivered,
+    TurnFailed,
+    TurnRejected,
+)
 from tests.postgres import NoPostgres, postgres
 from tests.unit.turning import TIME, FakeClock, a_turn, somebody, work_rules
 
@@ -424,3 +438,42 @@ async def test_a_full_disk_is_a_store_that_can_not_be_used(tmp_path: Path) -> No
         await fill()
     assert (await deliver_all(store))[0].messages[0].parts == (TextPart("first"),)
     await store.aclose()
+
+
+# Commits
+
+
+async def test_what_a_dead_process_left_uncommitted_is_swept_up(store: SqlTurnStore) -> None:
+    await store.accept(a_turn("q", "a"))
+    await deliver_all(store)
+    await store.sweep(lambda _: False)
+    await store.sweep(lambda _: False)
+    ((mine, step),) = await store.claim("me", 10)
+    assert step == SendCommit(1, 0, new_epoch=False, attempts=0, doubted=False)
+    following = await store.next_step(mine, CommitAccepted(1, "task", "archive_001", poll_at=0.0))
+    assert isinstance(following, FollowCommit) and following.task_id == "task"
+    assert isinstance(await store.next_step(mine, CommitExtracted(1, "a summary")), Rest)
+    assert (await store.local_past(somebody())).prints == ()
+
+
+async def test_compact_and_reset_leave_the_prompt_what_they_should(store: SqlTurnStore) -> None:
+    await store.accept(a_turn("q0", "a0"))
+    await store.accept(a_turn("q1", "a1"))
+    await deliver_all(store)
+    (planned,) = await store.compact(somebody(), 2, 1000)
+    ((mine, step),) = await store.claim("me", 10)
+    assert step == SendCommit(planned.id, 2, new_epoch=False, attempts=0, doubted=False)
+    await store.next_step(mine, CommitAccepted(planned.id, "task", "archive_001", poll_at=0.0))
+    await store.next_step(mine, ExtractionFailed(planned.id, "model down", retry_at=0.0))
+    past = await store.local_past(somebody())
+    assert past.prints == ("q0", "a0") and len(past.unsummarised) == 2 and past.summary == ""
+    await store.next_step(mine, CommitAccepted(planned.id, "another task", None, poll_at=0.0))
+    await store.next_step(mine, CommitExtracted(planned.id, "a summary"))
+    past = await store.local_past(somebody())
+    assert past.prints == ("q0", "a0") and past.unsummarised == () and past.summary == "a summary"
+    assert (await store.commits([planned.id]))[0].archive_id == "archive_001"
+    await store.reset(somebody(), 1000)
+    past = await store.local_past(somebody())
+    assert (past.prints, past.summary, past.epoch, past.resetting) == ((), "", 1, True)
+    size = await store.size_of(somebody())
+    assert size is not None and size.tokens == 0
