@@ -4,7 +4,7 @@ from enum import StrEnum
 from typing import Annotated, Any, Literal
 
 from pydantic import AliasGenerator, BaseModel, ConfigDict, Field, WithJsonSchema, field_validator
-from pydantic.alias_generators import to_camel
+from pydantic.alias_generators import to_camel, to_snake
 
 from app.core.identity import MAX_ID_CHARS, Scope
 from app.core.reasons import Reason
@@ -47,13 +47,18 @@ class ScopeBody(_Wire):
             session_key=self.session_key or self._context_text("sessionKey"),
             agent_id=self.agent_id or self._context_text("agentId"),
             sender_id=self.sender_id or self._context_text("senderId"),
-            is_cron=(self.runtime_context or {}).get("isCron") is True,
+            is_cron=self._in_context("isCron") is True,
             automation_kind=self._context_text("automationKind"),
         )
 
     def _context_text(self, key: str) -> str | None:
-        value = (self.runtime_context or {}).get(key)
+        value = self._in_context(key)
         return value if isinstance(value, str) and len(value) <= MAX_ID_CHARS else None
+
+    def _in_context(self, key: str) -> Any:
+        """What ``runtimeContext`` says under a name in camelCase, or under the same in snake_case."""
+        context = self.runtime_context or {}
+        return context.get(key, context.get(to_snake(key)))
 
 
 class _Budgeted(ScopeBody):
@@ -69,7 +74,7 @@ class _Budgeted(ScopeBody):
         """The token budget: the body's, ``runtimeContext.tokenBudget``, or the default."""
         if self.token_budget is not None:
             return self.token_budget
-        value = (self.runtime_context or {}).get("tokenBudget")
+        value = self._in_context("tokenBudget")
         usable = isinstance(value, int) and not isinstance(value, bool) and 0 < value <= MAX_TOKENS
         return value if usable else DEFAULT_TOKEN_BUDGET  # type: ignore[return-value]
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -131,12 +132,15 @@ def session_name(session_id: str | None, session_key: str | None) -> str | None:
 
 
 def is_safe_segment(text: str) -> bool:
-    """True for 1 to 200 characters that can stand in a path on any system (contract, session id)."""
+    """True for 1 to 200 characters that can stand in a path on any system (contract, session id).
+
+    Joiners and spaces of any script may; controls may not, nor half a surrogate pair, which no URL can carry.
+    """
     return (
         0 < len(text) <= 200
         and text[0] != "."
         and text[-1] != "."
-        and not any(c in _UNSAFE_IN_PATH or not c.isprintable() for c in text)
+        and not any(c in _UNSAFE_IN_PATH or unicodedata.category(c) in {"Cc", "Cs"} for c in text)
     )
 
 

@@ -197,17 +197,29 @@ def _may_see(hit: Hit, user: str | None, peer: str | None) -> bool:
 
 
 def _place(uri: str) -> _Place:
-    """``viking://user/<owner>[/peers/<peer>]/memories/<category>/...``, as far as ``uri`` goes along with it."""
+    """``viking://user/<owner>[/peers/<peer>]/memories/<category>/...``, as far as ``uri`` goes along with it.
+
+    The owner may be left out, and ``~`` is the caller's home: then they are the caller's own memories, or a peer's.
+    """
     match uri.removeprefix("viking://").split("/"):
-        case ["user", owner, "peers", peer, "memories", category, *_]:
-            return _Place(owner, peer, category.removesuffix(".md"))
-        case ["user", owner, "peers", peer, *_]:
-            return _Place(owner, peer, "")
-        case ["user", owner, "memories", category, *_]:
-            return _Place(owner, None, category.removesuffix(".md"))
+        case ["user", owner, "peers" | "memories", _, *_] as parts:
+            return _in_home(owner, parts[2:])
+        case ["user" | "~", "peers" | "memories", *_] as parts:
+            return _in_home(None, parts[1:])
         case ["user", owner, *_]:
             return _Place(owner, None, "")
     return _Place(None, None, "")
+
+
+def _in_home(owner: str | None, parts: list[str]) -> _Place:
+    match parts:
+        case ["peers", peer, "memories", category, *_]:
+            return _Place(owner, peer, category.removesuffix(".md"))
+        case ["peers", peer, *_]:
+            return _Place(owner, peer, "")
+        case ["memories", category, *_]:
+            return _Place(owner, None, category.removesuffix(".md"))
+    return _Place(owner, None, "")
 
 
 def _name(uri: str) -> str:

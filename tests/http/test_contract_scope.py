@@ -1,0 +1,80 @@
+"""The table "Who is calling" of the contract against the requests that reach OpenViking."""
+
+import hashlib
+from typing import Any
+
+import httpx
+import pytest
+from starlette.testclient import TestClient
+
+from app.openviking.client import OpenVikingBackend
+from app.settings import OpenVikingSettings
+from tests.http.conftest import Start
+
+QUESTION = {"role": "user", "content": "Which tea do I like in the morning?"}
+
+
+class Server:
+    """Takes down every request and answers a search with ``memories``; everything else it does not know."""
+
+    def __init__(self) -> None:
+        self.requests: list[httpx.Request] = []
+        self.memories: list[dict[str, Any]] = []
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        self.requests.append(request)
+        if request.url.path.endswith("/search/find"):
+            return httpx.Response(200, json={"status": "ok", "result": {"memories": self.memories, "resources": []}})
+        return httpx.Response(404, json={"status": "error", "error": {"code": "NOT_FOUND", "message": "no"}})
+
+    def remembers(self, uri: str, text: str) -> None:
+        self.memories.append({"context_type": "memory", "uri": uri, "level": 2, "score": 0.9, "abstract": text})
+
+
+@pytest.fixture
+def server() -> Server:
+    return Server()
+
+
+@pytest.fixture
+def client(start: Start, server: Server) -> TestClient:
+    settings = OpenVikingSettings(url="http://openviking.test", user="mia")
+    backend = OpenVikingBackend(settings, transport=httpx.MockTransport(server))
+    return start(backend, backend="openviking", openviking=settings)
+
+
+def asked(client: TestClient, server: Server, **scope: Any) -> httpx.Request:
+    """The request for the session's context that an `/assemble` with this scope makes."""
+    answer = client.post("/assemble", json={"phase": "preflight", "messages": [QUESTION], **scope})
+    assert answer.status_code == 200, answer.text
+    return next(request for request in reversed(server.requests) if request.url.path.endswith("/context"))
+
+
+@pytest.mark.parametrize("name", ["全　角", "non\u00a0breaking", "نمی\u200cدانم", "👨\u200d👩"])
+def test_letters_of_any_script_and_inner_spaces_are_a_safe_session_id(
+    client: TestClient, server: Server, name: str
+) -> None:
+    assert asked(client, server, sessionId=name).url.path == f"/api/v1/sessions/{name}/context"
+
+
+@pytest.mark.parametrize("name", ["tab\there", "c1\u0085control"])
+def test_control_characters_are_not(client: TestClient, server: Server, name: str) -> None:
+    expected = hashlib.sha256(f"openclaw-session:{name}".encode()).hexdigest()
+    assert asked(client, server, sessionId=name).url.path == f"/api/v1/sessions/{expected}/context"
+
+
+def test_the_runtime_context_may_be_in_snake_case_too(client: TestClient, server: Server) -> None:
+    request = asked(client, server, session_id="s1", runtime_context={"session_key": "agent:ops:chat"})
+    assert request.headers["x-openviking-actor-peer"] == "ops"
+    assert request.url.path == f"/api/v1/sessions/{hashlib.sha256(b'agent:ops:chat').hexdigest()}/context"
+
+
+def test_hits_may_name_the_users_home_without_the_user(client: TestClient, server: Server) -> None:
+    server.remembers("viking://user/memories/preferences/tea.md", "Green tea.")
+    server.remembers("viking://user/peers/main/memories/preferences/milk.md", "With milk.")
+    server.remembers("viking://user/peers/other/memories/preferences/rum.md", "With rum.")
+    server.remembers("viking://~/peers/other/memories/preferences/gin.md", "With gin.")
+    server.remembers("viking://user/kim/memories/preferences/mate.md", "Mate.")
+    block = client.post("/assemble", json={"sessionId": "s1", "messages": [QUESTION]}).json()["contextBlock"]
+    shown = [line for line in block.splitlines() if line.startswith("- [")]
+    assert sorted(shown) == ["- [preferences] Green tea.", "- [preferences] With milk."]
