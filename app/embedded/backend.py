@@ -5,8 +5,9 @@ Every call runs in a worker thread, so that the event loop never waits for a dis
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
@@ -23,7 +24,7 @@ from app.core.summary import cut_to_tokens
 from app.core.turns import CapturedMessage
 from app.embedded.documents import EXPERIENCES_REALM, OWN_REALM, peer_realm
 from app.embedded.embedders import Embedder, EmbedderError, make_embedder
-from app.embedded.layout import LockTimeout, make_private_dir
+from app.embedded.layout import LockTimeout, make_private_dir, user_dir
 from app.embedded.search import MAX_CANDIDATES
 from app.embedded.space import SessionUnknown, UserSpace
 from app.ports import (
@@ -83,6 +84,11 @@ class EmbeddedBackend:
         """The best hits: words and vectors are searched at the same time."""
         if target is Target.RESOURCES or limit < 1 or not query.strip():
             return []
+        with _nothing_is_normal():
+            return await self._find(who, query, target, limit, deadline)
+        return []
+
+    async def _find(self, who: Identity, query: str, target: Target, limit: int, deadline: Deadline) -> list[Hit]:
         own = list(dict.fromkeys((OWN_REALM, peer_realm(who.actor_peer))))
         realms = [EXPERIENCES_REALM] if target is Target.EXPERIENCES else own
         wanted = min(limit * self._settings.search.candidates, MAX_CANDIDATES)
@@ -119,7 +125,9 @@ class EmbeddedBackend:
 
     async def arrived(self, who: Identity, turn_id: str, deadline: Deadline) -> frozenset[str]:
         """Which source ids of a turn are stored."""
-        return await self._read(who, lambda space: space.arrived(who.session, turn_id, deadline), deadline)
+        with _nothing_is_normal():
+            return await self._read(who, lambda space: space.arrived(who.session, turn_id, deadline), deadline)
+        return frozenset()
 
     async def commit(
         self, who: Identity, keep_recent: int, deadline: Deadline, *, new_epoch: bool = False
@@ -137,12 +145,13 @@ class EmbeddedBackend:
     async def commit_status(self, who: Identity, task_id: str, deadline: Deadline) -> CommitStatus:
         """How far a commit is; one that a crash interrupted goes on."""
         archive_id = task_id.removeprefix("commit_")
-        archive = await self._read(
-            who, lambda space: space.commit_state(who.session, archive_id, self._clock(), deadline), deadline
-        )
-        if archive is None:
-            return CommitStatus(CommitState.LOST)
-        return CommitStatus(CommitState(archive.state), archive.error)
+        with _nothing_is_normal():
+            archive = await self._read(
+                who, lambda space: space.commit_state(who.session, archive_id, self._clock(), deadline), deadline
+            )
+            if archive:
+                return CommitStatus(CommitState(archive.state), archive.error)
+        return CommitStatus(CommitState.LOST)
 
     async def past(self, who: Identity, token_budget: int, deadline: Deadline) -> SessionPast:
         """Summary, archive index and live messages."""
@@ -226,7 +235,14 @@ class EmbeddedBackend:
         probe.unlink(missing_ok=True)
 
     async def _read(self, who: Identity, work: Callable[[UserSpace], Answer], deadline: Deadline) -> Answer:
-        return await self._call(lambda: work(self._space(who.tenant)), deadline)
+        """``work`` on a user who has something stored; asking about another leaves no trace on disk."""
+
+        def known() -> Answer:
+            if not user_dir(self._data_dir, who.tenant).is_dir():
+                raise SessionUnknown(who.session)
+            return work(self._space(who.tenant))
+
+        return await self._call(known, deadline)
 
     async def _change(self, who: Identity, work: Callable[[UserSpace], Answer], deadline: Deadline) -> Answer:
         return await self._call(lambda: work(self._space(who.tenant)), deadline, changes=True)
@@ -251,6 +267,16 @@ class EmbeddedBackend:
         except (OSError, apsw.Error, EmbedderError) as error:
             detail = f"{type(error).__name__}: {error}"
             raise BackendError(Reason.OPENVIKING_UNAVAILABLE, detail, retryable=True, uncertain=changes) from error
+
+
+@contextmanager
+def _nothing_is_normal() -> Iterator[None]:
+    """Not to be there is an answer here, no error."""
+    try:
+        yield
+    except BackendError as error:
+        if not error.not_found:
+            raise
 
 
 async def _both(one: Callable[[], Coroutine[Any, Any, None]], other: Callable[[], Coroutine[Any, Any, None]]) -> None:

@@ -19,7 +19,7 @@ from app.core.identity import Identity, PeerRole, SessionKind, Tenant
 from app.core.turns import CapturedMessage, Part, TextPart, ToolPart
 from app.embedded.backend import EmbeddedBackend
 from app.embedded.layout import segment, transcript_path, user_dir
-from app.ports import CommitState, SessionPast, Target
+from app.ports import BackendError, CommitState, SessionPast, Target
 from app.settings import EmbeddedSettings, EmbedderSettings
 
 pytestmark = pytest.mark.anyio
@@ -268,6 +268,17 @@ async def test_the_same_message_is_stored_once(tmp_path: Path) -> None:
         await tell(backend, *FACTS)
         assert len((await past(backend)).messages) == len(FACTS)
         assert await backend.arrived(who(), "t_one", soon()) == {f"t_one.{n}" for n in range(len(FACTS))}
+
+
+async def test_asking_about_a_stranger_leaves_no_trace(tmp_path: Path) -> None:
+    async with opened(tmp_path / "data") as backend:
+        stranger = who("any", user="stranger")
+        assert await backend.find(stranger, "anything at all", Target.MEMORIES, 5, soon()) == []
+        assert await backend.arrived(stranger, "t_one", soon()) == frozenset()
+        with pytest.raises(BackendError) as unknown:
+            await backend.past(stranger, 100, soon())
+        assert unknown.value.not_found
+    assert not (tmp_path / "data").exists()
 
 
 HOSTILE = st.text(min_size=1, max_size=300) | st.sampled_from(
