@@ -111,13 +111,13 @@ def _insist(client: httpx.Client, urls: Sequence[str], body: dict[str, Any]) -> 
         try:
             answer = client.post(f"{urls[attempt % len(urls)]}/after-turn", json=body)
         except httpx.TransportError:
-            time.sleep(0.05)
+            time.sleep(0.25)
             continue
         if answer.is_success:
             assert answer.json()["status"] in {"committed", "duplicate"}, answer.text
             return
         assert answer.status_code == 503, answer.text
-        time.sleep(0.05)
+        time.sleep(0.25)
     raise AssertionError("the turn was never accepted")
 
 
