@@ -10,8 +10,10 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from app.api.schemas import ScopeBody
 from app.core.identity import Identity, Tenant, is_bypassed, is_openviking_id, resolve_identity, session_name
-from app.errors import FieldProblem, Forbidden, InvalidRequest, Unauthorized
+from app.errors import FieldProblem, Forbidden, InvalidRequest, StoreUnavailable, Unauthorized
 from app.services import Services
+
+log = structlog.get_logger(__name__)
 
 PAGES = "/ui/"
 """Paths of pages for people."""
@@ -62,10 +64,19 @@ async def resolve(services: Services, tenant: Tenant, body: ScopeBody) -> tuple[
         tenant,
         agent_prefix=routing.agent_prefix,
         peer_role=routing.peer_role,
-        last_agent=None if scope.names_agent else await services.store.last_agent(tenant, session),
+        last_agent=None if scope.names_agent else await _last_agent(services, tenant, session),
     )
     structlog.contextvars.bind_contextvars(session=who.session, agent=who.agent)
     return who, is_bypassed(scope, routing.bypass_sessions)
+
+
+async def _last_agent(services: Services, tenant: Tenant, session: str) -> str | None:
+    """The agent last seen for the session; nobody when the store is away, for only `/after-turn` can not do without."""
+    try:
+        return await services.store.last_agent(tenant, session)
+    except StoreUnavailable as error:
+        log.warning("store_unavailable", detail=error.detail)
+        return None
 
 
 def _bound_tenant(services: Services, token: str | None) -> Tenant | None:
