@@ -76,7 +76,7 @@ class _Budgeted(ScopeBody):
             return self.token_budget
         value = self._in_context("tokenBudget")
         usable = isinstance(value, int) and not isinstance(value, bool) and 0 < value <= MAX_TOKENS
-        return value if usable else DEFAULT_TOKEN_BUDGET  # type: ignore[return-value]
+        return value if usable else DEFAULT_TOKEN_BUDGET
 
 
 class _WithMessages(_Budgeted):

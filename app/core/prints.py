@@ -87,25 +87,42 @@ def archived(
 
     A message with a time is archived if one of the same time and content is. For the others ``seen`` is needed, the
     record of the whole session, which starts with ``gone``: the host's list is laid over all of it, so that equal words
-    in a turn that is still live are not mistaken for archived ones. Where it does not fit at all, it is laid over
-    ``gone`` alone, unless archived messages were taken out of it before (``cut_before``): then a fit would be chance.
-    Linear.
+    in a turn that is still live are not mistaken for archived ones. A host also has turns that failed and were never
+    captured; so where it holds the whole record in order, the rest of it stands in between. Where it does not fit at
+    all, it is laid over ``gone`` alone. Neither is tried when archived messages were taken out of it before
+    (``cut_before``): then a fit would be chance. Linear.
     """
     timed = {print_ for print_ in gone if is_timed(print_)}
     found = [print_ in timed for print_ in prints]
-    untimed = [print_ for print_ in prints if print_ and not is_timed(print_)]
+    untimed = [index for index, print_ in enumerate(prints) if print_ and not is_timed(print_)]
     before = [print_ for print_ in gone if not is_timed(print_)]
-    if not untimed or not before:
-        return found
-    record = [print_ for print_ in seen if not is_timed(print_)]
-    live = len(record) - len(before) if record[: len(before)] == before else 0
-    laid = _overlap(record, untimed) if live else 0
-    left = max(0, laid - live) if laid else 0 if cut_before else _overlap(before, untimed)
-    for index, print_ in enumerate(prints):
-        if print_ and not is_timed(print_):
-            found[index] = left > 0
-            left -= 1
+    if untimed and before:
+        record = [print_ for print_ in seen if not is_timed(print_)]
+        if record[: len(before)] != before:
+            record = before
+        laid = _laid([prints[index] or "" for index in untimed], len(before), record, cut_before=cut_before)
+        for place in laid:
+            found[untimed[place]] = True
     return found
+
+
+def _laid(host: Sequence[str], archived_count: int, record: Sequence[str], *, cut_before: bool) -> Sequence[int]:
+    """The places in ``host`` of the archived messages, which are the first ``archived_count`` of ``record``."""
+    live = len(record) - archived_count
+    if not cut_before and (places := _in_order(record, host)):
+        return places[:archived_count]
+    if laid := _overlap(record, host) if live else 0:
+        return range(max(0, laid - live))
+    return range(0 if cut_before else _overlap(record[:archived_count], host))
+
+
+def _in_order(wanted: Sequence[str], items: Sequence[str]) -> list[int]:
+    """The first places at which ``items`` holds all of ``wanted`` in order, others in between; none if it does not."""
+    places: list[int] = []
+    for place, item in enumerate(items):
+        if len(places) < len(wanted) and item == wanted[len(places)]:
+            places.append(place)
+    return places if len(places) == len(wanted) else []
 
 
 def _overlap(before: Sequence[str], after: Sequence[str]) -> int:

@@ -150,11 +150,22 @@ class OpenVikingBackend:
 
         OpenViking fills ``token_budget`` with the newest messages first and gives the overview only if it still fits;
         here it comes whatever its size. While a commit runs, its messages are still among the live ones. With archives
-        there is a second request for their states, and one more for each failed one.
+        there is a second request for their states, and one more for each failed one; when these fail or are late, the
+        overview that is there already serves without what they would add.
         """
         found = await self._context(who, token_budget, deadline)
         if not found.archives:
             return found
+        in_time = Deadline(deadline.at - deadline.remaining / 4, deadline.clock) if found.overview else deadline
+        try:
+            return await self._with_archives(found, who, in_time)
+        except BackendError:
+            if not found.overview:
+                raise
+            return found
+
+    async def _with_archives(self, found: SessionPast, who: Identity, deadline: Deadline) -> SessionPast:
+        """What is ``found``, with the states of the archives and the overviews that stand elsewhere."""
         archives = await self._archives(who, deadline)
         overview, recovered = found.overview, {}
         for archive_id in archives.failed[-MAX_RECOVERED:]:

@@ -1,0 +1,64 @@
+"""Lines of the contract about the archived past: hosts without times, and an OpenViking that answers by halves."""
+
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+from starlette.testclient import TestClient
+
+from app.openviking.client import OpenVikingBackend
+from app.settings import OpenVikingSettings
+from tests.http.conftest import Start
+from tests.http.test_lifecycle import post, turn
+
+Answer = Callable[[httpx.Request], httpx.Response]
+
+
+def said(role: str, text: str) -> dict[str, Any]:
+    return {"role": role, "content": text}
+
+
+def test_a_failed_turn_does_not_bring_the_archived_past_back(client: TestClient) -> None:
+    """OpenAI's and Anthropic's messages have no time, and a turn that failed was never captured."""
+    first = [said("user", "We ship Atlas on Friday."), said("assistant", "Friday it is.")]
+    failed = [said("user", "Deploy it."), said("assistant", "The deployment broke off.")]
+    second = [said("user", "Deploy it once more."), said("assistant", "Done.")]
+    live = [said("user", "Thanks!"), said("assistant", "With pleasure."), said("user", "What is next?")]
+    turn(client, first, prePromptMessageCount=0)
+    turn(client, [*first, *failed, *second], prePromptMessageCount=4)
+    post(client, "/compact", {"sessionId": "s1"})
+    turn(client, [*first, *failed, *second, *live[:2]], prePromptMessageCount=6)
+    body = {"sessionId": "s1", "phase": "preflight", "messages": [*first, *failed, *second, *live]}
+    answer = post(client, "/assemble", body)
+    assert answer["messages"][2:] == [*failed, *live]
+    assert post(client, "/assemble", {**body, "messages": answer["messages"]})["messages"] == answer["messages"]
+
+
+def ok(result: Any) -> httpx.Response:
+    return httpx.Response(200, json={"status": "ok", "result": result})
+
+
+def unreachable(request: httpx.Request) -> httpx.Response:
+    raise httpx.ConnectError("gone", request=request)
+
+
+@pytest.mark.parametrize("listing", [unreachable, lambda _: httpx.Response(500), lambda _: ok({})])
+def test_a_summary_that_is_there_is_shown_whatever_the_next_request_does(start: Start, listing: Answer) -> None:
+    """A new process knows nothing itself: all it has is what OpenViking answered."""
+    context = {
+        "latest_archive_overview": "Atlas ships on Friday.",
+        "pre_archive_abstracts": [],
+        "messages": [],
+        "stats": {"totalArchives": 1, "failedArchives": 0},
+    }
+    settings = OpenVikingSettings(url="http://openviking.test")
+
+    def server(request: httpx.Request) -> httpx.Response:
+        return ok(context) if request.url.path.endswith("/context") else listing(request)
+
+    backend = OpenVikingBackend(settings, transport=httpx.MockTransport(server))
+    client = start(backend, backend="openviking", openviking=settings)
+    answer = post(client, "/assemble", {"sessionId": "s1", "phase": "preflight", "messages": [said("user", "When?")]})
+    assert "Atlas ships on Friday." in answer["messages"][0]["content"]
+    assert answer["messages"][-1] == said("user", "When?")
