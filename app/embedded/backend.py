@@ -39,7 +39,7 @@ from app.ports import (
 )
 from app.settings import EmbeddedSettings
 
-MAX_OPEN_USERS = 256
+MAX_OPEN_USERS = 64
 """Users whose index is kept open."""
 THREADS = 16
 MAX_BATCH = 100

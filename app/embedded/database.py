@@ -14,6 +14,8 @@ import apsw
 SCHEMA_VERSION = 2
 BUSY_MS = 30_000
 """How long to wait for another process that writes, and may be building the index."""
+CACHE_KIB = 8192
+"""Pages that a connection keeps at most: ten thousand chunks with their vectors fit."""
 DAMAGED = (apsw.NotADBError, apsw.CorruptError)
 """What SQLite says of a file that is none, or no longer one."""
 
@@ -105,6 +107,7 @@ class Database:
         db = apsw.Connection(str(self._path))
         db.set_busy_timeout(BUSY_MS)
         db.execute("PRAGMA synchronous = NORMAL")  # what a power cut takes is read from the files again
+        db.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
         with suppress(ImportError):
             extension = importlib.import_module("sqlite_vec").loadable_path()
             db.enable_load_extension(True)

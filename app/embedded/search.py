@@ -95,7 +95,7 @@ def hits(
     floor = 0.0 if settings.merge == "weighted" else DECAY_FLOOR
     aged = [_Scored(s.chunk, s.score * _decay(s.document, now, settings.half_life_days, floor)) for s in merged]
     order = _without_doubles(sorted(aged, key=lambda s: (-s.score, s.document.uri)))
-    varied = [*_varied(order[:VARIED], settings.mmr_lambda), *order[VARIED:MAX_CANDIDATES]]
+    varied = [*_varied(order[:VARIED], settings.mmr_lambda), *order[VARIED : 4 * limit]]
     excerpts = _excerpts(varied)[:limit]
     top = _log_odds(_confidence(query, [_said(turns) for turns in excerpts[:CONFIDENT]], semantic=bool(vectors)))
     return [_hit(turns, _logistic(top - RANK_STEP * rank)) for rank, turns in enumerate(excerpts)]
