@@ -8,6 +8,7 @@ connection lost, 5xx, garbage     openviking_unavailable      yes        for wri
 time-out                          deadline_exceeded           yes        for writes, once sent      if given enough
 429                               openviking_unavailable      yes        no                         no
 find: 401/429/503 of the model    openviking_unavailable      yes        no                         503 only
+401                               openviking_rejected         yes        no                         no
 other 4xx                         openviking_rejected         no         no                         no
 404 of a session                  session_not_found           no         no                         no
 ================================  ==========================  =========  =========================  ================
@@ -121,6 +122,8 @@ def from_status(operation: Operation, status: int, headers: Mapping[str, str], b
     if status == 404:
         reason = Reason.SESSION_NOT_FOUND if operation.of_session else Reason.OPENVIKING_REJECTED
         return CallFailed(BackendError(reason, detail, retryable=False, not_found=True), Verdict.ALIVE, "not_found")
+    if status == 401:  # a key can be mended, and until then no turn may be given up for it
+        return CallFailed(BackendError(Reason.OPENVIKING_REJECTED, detail, retryable=True), Verdict.ALIVE, "rejected")
     return CallFailed(rejected(detail), Verdict.ALIVE, "rejected")
 
 

@@ -271,7 +271,7 @@ async def test_redirects_are_not_followed(backend: OpenVikingBackend, httpx_mock
     ("response", "reason", "retryable", "uncertain_write"),
     [
         (error(400), Reason.OPENVIKING_REJECTED, False, False),
-        (error(401), Reason.OPENVIKING_REJECTED, False, False),
+        (error(401), Reason.OPENVIKING_REJECTED, True, False),
         (error(403), Reason.OPENVIKING_REJECTED, False, False),
         (error(429), Reason.OPENVIKING_UNAVAILABLE, True, False),
         (error(500), Reason.OPENVIKING_UNAVAILABLE, True, True),
