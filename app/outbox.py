@@ -43,4 +43,6 @@ def _show(delivery: Delivery) -> None:
     created = datetime.fromtimestamp(delivery.created_at, UTC).isoformat(timespec="seconds")
     tenant = f"{delivery.account or '-'}/{delivery.user or '-'}"
     counted = f"{delivery.sent}/{delivery.captured} messages, {delivery.attempts} tries"
-    print(f"{delivery.turn_id}  {delivery.state:9}  {created}  {tenant}  {delivery.session}  {counted}  {delivery.error}")
+    print(
+        f"{delivery.turn_id}  {delivery.state:9}  {created}  {tenant}  {delivery.session}  {counted}  {delivery.error}"
+    )
