@@ -1,14 +1,17 @@
 """Bodies of requests and answers. Names are camelCase on the wire; snake_case is taken on input as well."""
 
+from collections.abc import Iterator
 from enum import StrEnum
+from itertools import islice
 from typing import Annotated, Any, Literal
 
 from pydantic import AliasGenerator, BaseModel, ConfigDict, Field, WithJsonSchema, field_validator
 from pydantic.alias_generators import to_camel, to_snake
+from pydantic_core import PydanticCustomError
 
+from app.api.wire import MAX_PROBLEMS, WRONG_ITEMS
 from app.core.identity import MAX_ID_CHARS, Scope
 from app.core.reasons import Reason
-from app.errors import FieldProblem, InvalidRequest
 
 Id = Annotated[str, Field(max_length=MAX_ID_CHARS)]
 HostMessage = Annotated[
@@ -82,17 +85,23 @@ class _Budgeted(ScopeBody):
 class _WithMessages(_Budgeted):
     messages: list[HostMessage] = Field(default_factory=list, description="The host's messages, oldest first.")
 
-    @field_validator("messages")
+    @field_validator("messages", mode="before")
     @classmethod
-    def _have_roles(cls, messages: list[HostMessage]) -> list[HostMessage]:
-        problems = [
-            FieldProblem(f"messages.{index}.role", "Input should be a string")
-            for index, message in enumerate(messages)
-            if not isinstance(message.get("role"), str)
-        ]
-        if problems:
-            raise InvalidRequest(*problems[:50])
+    def _are_messages(cls, messages: Any) -> Any:
+        """Before Pydantic looks at each: it would keep an error, a kilobyte, for every item of a senseless list."""
+        wrong = list(islice(_not_messages(messages), MAX_PROBLEMS)) if isinstance(messages, list) else ()
+        if wrong:
+            raise PydanticCustomError(WRONG_ITEMS, "{items}", {"items": wrong})
         return messages
+
+
+def _not_messages(items: list[Any]) -> Iterator[tuple[str, str]]:
+    """The place of each item that is no message, and what is wrong there."""
+    for index, item in enumerate(items):
+        if not isinstance(item, dict):
+            yield f"{index}", "Input should be an object"
+        elif not isinstance(item.get("role"), str):
+            yield f"{index}.role", "Input should be a string"
 
 
 class Phase(StrEnum):

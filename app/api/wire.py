@@ -12,6 +12,10 @@ from app.core.reasons import Reason
 from app.errors import FieldProblem, InvalidRequest, SidecarError
 
 PROBLEM_TYPE = "application/problem+json"
+MAX_PROBLEMS = 50
+"""Wrong fields that one answer names."""
+WRONG_ITEMS = "wrong_items"
+"""Type of a validation error about a list; its context's ``items`` are (place in the list, what is wrong)."""
 
 
 def parse_json(body: bytes) -> Any:
@@ -100,12 +104,16 @@ def problem(error: SidecarError, request_id: str) -> Response:
 def field_problems(errors: Sequence[Mapping[str, Any]]) -> InvalidRequest:
     """Pydantic's errors as one problem a field, with the path as the caller wrote it (``messages.3.role``)."""
     problems = []
-    for error in errors[:50]:
+    for error in errors[:MAX_PROBLEMS]:
         place, *path = error["loc"]
         if error["type"] == "json_invalid":
             problems.append(FieldProblem("body", f"not valid JSON: {error.get('ctx', {}).get('error', '')}"))
             continue
         path = path if place == "body" else [place, *path]
+        if error["type"] == WRONG_ITEMS:
+            prefix = ".".join(str(part) for part in path)
+            problems += [FieldProblem(f"{prefix}.{item}", wrong) for item, wrong in error["ctx"]["items"]]
+            continue
         problems.append(FieldProblem(".".join(str(part) for part in path) or "body", str(error["msg"])))
     return InvalidRequest(*problems)
 
