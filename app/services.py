@@ -1,7 +1,7 @@
 """All that is open while the service runs, as one typed object, and the order in which it is opened and closed."""
 
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import asdict, dataclass
 
@@ -26,6 +26,8 @@ from app.worker.supervisor import Worker, WorkerSettings
 
 log = structlog.get_logger(__name__)
 
+RESTART_S = 1.0
+"""Pause before a background task that failed is started again."""
 HEALTH_MS = 2_000
 """Longest wait for the backend's word on its health, milliseconds."""
 
@@ -65,8 +67,8 @@ class Services:
     async def running(self) -> AsyncIterator[None]:
         """Run the background work until the block ends: delivery, commits, traces, one look at the backend."""
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self.worker.run)
-            tasks.start_soon(self.traces.run)
+            tasks.start_soon(_kept_running, "worker", self.worker.run)
+            tasks.start_soon(_kept_running, "traces", self.traces.run)
             tasks.start_soon(self._greet_backend)
             yield
             tasks.cancel_scope.cancel()
@@ -75,6 +77,18 @@ class Services:
         health = await self.backend_health()
         say = log.info if health.ok else log.warning
         say("backend_answers" if health.ok else "backend_does_not_answer", backend=self.backend.name, **health.facts)
+
+
+async def _kept_running(name: str, work: Callable[[], Awaitable[None]]) -> None:
+    """Start ``work`` again whenever a bug ends it: a service that answers but delivers nothing would lie."""
+    while True:
+        try:
+            await work()
+        except Exception:
+            log.exception("background_task_failed", task=name)
+            await anyio.sleep(RESTART_S)
+        else:
+            return
 
 
 @asynccontextmanager

@@ -97,7 +97,8 @@ def _sqlite(url: URL) -> Engine:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
     path.chmod(0o600)
-    engine = create_engine(url, connect_args={"check_same_thread": False, "timeout": BUSY_MS / 1000}, pool_size=9)
+    arguments = {"check_same_thread": False, "timeout": BUSY_MS / 1000}
+    engine = create_engine(url, connect_args=arguments, pool_size=9, hide_parameters=True)
     event.listen(engine, "connect", _configure_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine
@@ -117,7 +118,10 @@ def _begin_sqlite(connection: Connection) -> None:
 def _postgresql(url: URL) -> Engine:
     if url.drivername in {"postgresql", "postgres"}:
         url = url.set(drivername="postgresql+psycopg")
-    return create_engine(url, pool_size=9, max_overflow=8, pool_pre_ping=True, pool_timeout=BUSY_MS / 1000)
+    # Parameters are message text, and what an error says ends up in a log.
+    return create_engine(
+        url, pool_size=9, max_overflow=8, pool_pre_ping=True, pool_timeout=BUSY_MS / 1000, hide_parameters=True
+    )
 
 
 def _transact(engine: Engine, work: Callable[..., T], *args: Any, **kwargs: Any) -> T:
