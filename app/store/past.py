@@ -1,27 +1,29 @@
 """What the store knows of a session's past, for `/assemble` and for telling new messages from old."""
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, and_, select
 
 from app.core.identity import Identity
 from app.core.turns import CapturedMessage
 from app.ports import LocalPast
 from app.store import sessions as session_rows
 from app.store.codec import load_messages, load_strings
-from app.store.schema import commits, turns
+from app.store.schema import commits, sessions, turns
 from app.store.sessions import SessionRow
 from app.store.work import OPEN_TURNS, UNSENT_COMMITS, TurnState
 
+_SEEN = (
+    select(turns.c.prints)
+    .join(sessions, and_(sessions.c.id == turns.c.session_id, sessions.c.epoch == turns.c.epoch))
+    .where(session_rows.BY_NAME)
+    .order_by(turns.c.first_message, turns.c.id)
+)
 _PAST_STATES = (TurnState.DELIVERED, TurnState.SKIPPED)
 
 
 def seen_prints(connection: Connection, who: Identity) -> tuple[str, ...]:
     """The prints of all turns of the session's present epoch, oldest first."""
-    session = session_rows.find(connection, who.tenant, who.session)
-    if session is None:
-        return ()
-    mine = (turns.c.session_id == session.id, turns.c.epoch == session.epoch)
-    rows = connection.execute(select(turns.c.prints).where(*mine).order_by(turns.c.first_message, turns.c.id))
-    return tuple(print_ for text in rows.scalars() for print_ in load_strings(text))
+    rows = connection.execute(_SEEN, session_rows.name_of(who.tenant, who.session)).scalars()
+    return tuple(print_ for text in rows for print_ in load_strings(text))
 
 
 def local_past(connection: Connection, who: Identity) -> LocalPast:

@@ -14,22 +14,21 @@ from app.store.work import Lease, LeaseLost
 SessionRow = Row[*tuple[Any, ...]]
 """A whole row of `app.store.schema.sessions`."""
 
-# Statements on the way of every acknowledgement are built once: building one costs as much as running it.
-_LOCK = (
-    select(sessions)
-    .where(
-        sessions.c.account == bindparam("account"),
-        sessions.c.user_name == bindparam("user_name"),
-        sessions.c.session == bindparam("session"),
-    )
-    .with_for_update()
+# Statements on the way of every request are built once: building one costs as much as running it.
+BY_NAME = and_(
+    sessions.c.account == bindparam("account"),
+    sessions.c.user_name == bindparam("user_name"),
+    sessions.c.session == bindparam("session"),
 )
+"""Picks one session of one tenant; its parameters are those of `name_of`."""
+_FIND = select(sessions).where(BY_NAME)
+_LOCK = _FIND.with_for_update()
 _CHANGE = update(sessions).where(sessions.c.id == bindparam("this_id")).returning(sessions)
 
 
-def named(tenant: Tenant, session: str) -> Any:
-    """The condition that picks one session of one tenant."""
-    return and_(of_tenant(tenant), sessions.c.session == session)
+def name_of(tenant: Tenant, session: str) -> dict[str, str]:
+    """The parameters of `BY_NAME`."""
+    return {"account": tenant.account or "", "user_name": tenant.user or "", "session": session}
 
 
 def of_tenant(tenant: Tenant) -> Any:
@@ -39,12 +38,12 @@ def of_tenant(tenant: Tenant) -> Any:
 
 def find(connection: Connection, tenant: Tenant, session: str) -> SessionRow | None:
     """The session's row, or None."""
-    return connection.execute(select(sessions).where(named(tenant, session))).one_or_none()
+    return connection.execute(_FIND, name_of(tenant, session)).one_or_none()
 
 
 def lock(connection: Connection, who: Identity, now: float, token_budget: int) -> SessionRow:
     """The session's row, made if need be, and locked until the transaction ends: accepts of a session go one by one."""
-    name = {"account": who.tenant.account or "", "user_name": who.tenant.user or "", "session": who.session}
+    name = name_of(who.tenant, who.session)
     row = connection.execute(_LOCK, name).one_or_none()
     if row is not None:
         return row
