@@ -100,11 +100,12 @@ def _result(
     *,
     settled: bool,
 ) -> CompactResult:
-    gone = _prompt_tokens(before) - _prompt_tokens(after)
     tokens_before = asked.current_tokens or _prompt_tokens(before)
     reason = _reason(commits, settled=settled, stuck=after is not None and after.failures > 0)
     newest = commits[-1] if commits else None
     ok = reason in {Reason.COMMIT_COMPLETED, Reason.COMMIT_NO_ARCHIVE, Reason.SESSION_NOT_FOUND}
+    # After a failure a digest of the messages stands in their place, so nothing is claimed to be gone.
+    gone = _prompt_tokens(before) - _prompt_tokens(after) if ok else 0
     return CompactResult(
         ok=ok,
         compacted=ok and _live_tokens(after) < _live_tokens(before),

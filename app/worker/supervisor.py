@@ -205,13 +205,16 @@ class Worker:
 
 
 def _log(lease: Lease, step: WorkStep, outcome: Outcome) -> None:
-    """One line a step: what was tried and how it went, never what was said."""
+    """One line a step: what was tried and how it went.
+
+    What the backend says of an error may quote what a person said, so it stands in `/deliveries` and not here.
+    """
     known = {"session": lease.who.session, "step": type(step).__name__, "outcome": type(outcome).__name__}
     if isinstance(step, SendTurn):
         known["turn_id"] = step.turn_id
     if isinstance(outcome, TurnDelivered):
         log.debug("worker_step", **known)
     elif isinstance(outcome, TurnRejected):
-        log.error("dead_letter", error=outcome.error, **known)
+        log.error("dead_letter", **known)
     else:
-        log.info("worker_step", error=getattr(outcome, "error", ""), **known)
+        log.info("worker_step", **known)

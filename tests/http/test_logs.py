@@ -3,10 +3,27 @@
 import json
 
 import pytest
+from pytest_httpx import HTTPXMock
 
 from tests.http.conftest import Start
 
 SECRETS = ("hush-hush-token", "root-key-1", "sourdough", "Lisbon trip")
+
+
+@pytest.mark.httpx_mock(assert_all_requests_were_expected=False, can_send_already_matched_responses=True)
+def test_what_openviking_says_of_an_error_is_not_logged(
+    start: Start, httpx_mock: HTTPXMock, capfd: pytest.CaptureFixture[str]
+) -> None:
+    said = {"status": "error", "error": {"code": "INVALID_ARGUMENT", "message": "bad text: my sourdough recipe"}}
+    httpx_mock.add_response(status_code=400, json=said)
+    client = start(log_level="info", backend="openviking", openviking={"url": "http://openviking.test"})
+    turn = {"sessionId": "s-7", "messages": [{"role": "user", "content": "my sourdough recipe"}], "wait": True}
+    assert client.post("/after-turn", json=turn).is_success
+    [dead] = client.get("/deliveries?state=dead").json()["deliveries"]
+    assert "sourdough" in dead["error"]
+    text = capfd.readouterr().err
+    assert "dead_letter" in text
+    assert "sourdough" not in text
 
 
 def test_logs_hold_codes_and_no_text(start: Start, capfd: pytest.CaptureFixture[str]) -> None:
