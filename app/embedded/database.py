@@ -4,14 +4,14 @@ import importlib
 import os
 import queue
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import apsw
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 BUSY_MS = 30_000
 """How long to wait for another process that writes, and may be building the index."""
 CACHE_KIB = 8192
@@ -23,8 +23,8 @@ _SCHEMA = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 CREATE TABLE files(id INTEGER PRIMARY KEY, path TEXT UNIQUE, mtime_ns INTEGER, size INTEGER, hash BLOB, turns INTEGER,
                    kind TEXT);
-CREATE TABLE chunks(id INTEGER PRIMARY KEY, file_id INTEGER, ordinal INTEGER, part INTEGER, uri TEXT, category TEXT,
-                    realm TEXT, at TEXT, speaker TEXT, text TEXT, source TEXT, embedded INTEGER DEFAULT 0);
+CREATE TABLE chunks(id INTEGER PRIMARY KEY AUTOINCREMENT, file_id INTEGER, ordinal INTEGER, part INTEGER, uri TEXT,
+                    category TEXT, realm TEXT, at TEXT, speaker TEXT, text TEXT, source TEXT, embedded INTEGER DEFAULT 0);
 CREATE INDEX chunks_by_place ON chunks(file_id, ordinal, part);
 CREATE INDEX chunks_to_embed ON chunks(id) WHERE embedded = 0;
 CREATE TABLE embedding_cache(hash BLOB PRIMARY KEY, vector BLOB) WITHOUT ROWID;
@@ -135,6 +135,11 @@ def one(cursor: apsw.Cursor) -> Any:
     """The first column of the first row, or None."""
     row = cursor.fetchone()
     return row[0] if row else None
+
+
+def marks(values: Sequence[Any]) -> str:
+    """As many question marks as there are values."""
+    return ",".join("?" * len(values))
 
 
 def storable(text: str) -> str:

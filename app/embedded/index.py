@@ -11,22 +11,19 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import apsw
 
-from app.core.words import STOP_WORDS, tokens
-from app.embedded.database import Database, get_meta, one, set_meta, storable
+from app.embedded.database import Database, marks, one, storable
 from app.embedded.documents import Document, file_documents, turn_documents
-from app.embedded.embedders import Vector, dimensions, quantised, quantised_length
+from app.embedded.terms import any_of, document_terms, query_terms, realm_term
 from app.embedded.transcript import message_of, parse_entry
+from app.embedded.vectors import Vectors, forget_vectors
 
 MAX_INDEXED_BYTES = 4 * 1024 * 1024
 """A Markdown file is indexed up to here."""
-MAX_QUERY_TERMS = 48
-"""The longest words of a query that are looked up."""
 _TAIL_BYTES = 4096
 _SCAN_SHARE = 10
 """Looking for edited files takes at most one part in so many of the time."""
@@ -63,14 +60,13 @@ class Index:
         """``is_searchable`` tells which kinds of session are; ``afresh`` builds the index anew whatever is there."""
         self._root = root
         self._uri_root = uri_root
-        self._embedder = embedder
         self._is_searchable = is_searchable
         self._lock = threading.RLock()
         self._known: dict[str, tuple[int, int]] = {}
         self._known_version = -1
         self._next_scan = 0.0
         self._database = Database(root / "index.db", afresh=afresh)
-        self._settle_embedder()
+        self.vectors = Vectors(self._database, embedder)
 
     def close(self) -> None:
         """Close the database."""
@@ -115,7 +111,7 @@ class Index:
         wanted = query_terms(query)
         if not wanted:
             return []
-        match = f"realm : ({_any_of(map(_realm_term, realms))}) AND body : ({_any_of(wanted)})"
+        match = f"realm : ({any_of(map(realm_term, realms))}) AND body : ({any_of(wanted)})"
         with self._database.reading() as db:
             rows = db.execute(
                 "SELECT rowid, -rank FROM chunks_fts WHERE chunks_fts MATCH ? AND rank MATCH 'bm25(0.0, 1.0)'"
@@ -124,27 +120,12 @@ class Index:
             ).fetchall()
         return [_id_and_score(row) for row in rows]
 
-    def search_vectors(self, vector: Vector, realms: Sequence[str], limit: int) -> list[tuple[int, float]]:
-        """Chunk ids with their cosine similarity, best first; nothing before the first chunk was embedded."""
-        found: list[tuple[int, float]] = []
-        with self._database.reading() as db:
-            if get_meta(db, "dimensions") != str(dimensions(vector)):
-                return []
-            for realm in realms:
-                rows = db.execute(
-                    "SELECT rowid, 1 - distance * distance / ? FROM chunks_vec WHERE embedding MATCH vec_int8(?)"
-                    " AND k = ? AND realm = ?",
-                    (2 * quantised_length(dimensions(vector)) ** 2, quantised(vector), limit, realm),
-                )
-                found += [_id_and_score(row) for row in rows]
-        return sorted(found, key=lambda pair: -pair[1])[:limit]
-
     def chunks(self, ids: Iterable[int]) -> list[Chunk]:
         """The chunks of these ids; those that are gone are left out."""
         wanted = list(ids)
         with self._database.reading() as db:
             rows = db.execute(
-                f"SELECT id, file_id, {_DOCUMENT_COLUMNS} FROM chunks WHERE id IN ({_marks(wanted)})",  # noqa: S608
+                f"SELECT id, file_id, {_DOCUMENT_COLUMNS} FROM chunks WHERE id IN ({marks(wanted)})",  # noqa: S608
                 wanted,
             ).fetchall()
         return [_chunk(row) for row in rows]
@@ -163,51 +144,6 @@ class Index:
         """How many chunks there are."""
         with self._database.reading() as db:
             return int(one(db.execute("SELECT count(*) FROM chunks")) or 0)
-
-    # vectors
-
-    def to_embed(self, limit: int) -> list[tuple[int, str]]:
-        """Up to ``limit`` chunks without a vector: id and the text to embed, a turn with the one before it."""
-        with self._database.reading() as db:
-            rows = db.execute(
-                "SELECT c.id, c.speaker, c.text, (SELECT p.text FROM chunks p WHERE p.file_id = c.file_id"
-                " AND p.ordinal = c.ordinal - 1 AND p.part = 0 AND p.speaker != '') FROM chunks c"
-                " WHERE c.embedded = 0 ORDER BY c.id LIMIT ?",
-                (limit,),
-            ).fetchall()
-        return [_to_embed(*row) for row in rows]
-
-    def cached_vectors(self, texts: Sequence[str]) -> dict[str, Vector]:
-        """The vectors that are known for these texts."""
-        with self._database.reading() as db:
-            query = "SELECT vector FROM embedding_cache WHERE hash = ?"
-            found = {text: one(db.execute(query, (self._text_hash(text),))) for text in texts}
-        return {text: vector for text, vector in found.items() if vector is not None}
-
-    def add_vectors(self, embedded: Sequence[tuple[int, str, Vector]]) -> None:
-        """Store (chunk id, text, vector) for chunks that still are there."""
-        if not embedded:
-            return
-        with self._lock, self._writing() as db:
-            self._ready_for_vectors(db, dimensions(embedded[0][2]))
-            for chunk_id, text, vector in embedded:
-                db.execute("INSERT OR IGNORE INTO embedding_cache VALUES (?, ?)", (self._text_hash(text), vector))
-                realm = one(db.execute("SELECT realm FROM chunks WHERE id = ? AND embedded = 0", (chunk_id,)))
-                if realm is None:
-                    continue
-                db.execute(
-                    "INSERT INTO chunks_vec(rowid, realm, embedding) VALUES (?, ?, vec_int8(?))",
-                    (chunk_id, realm, quantised(vector)),
-                )
-                db.execute("UPDATE chunks SET embedded = 1 WHERE id = ?", (chunk_id,))
-
-    def _ready_for_vectors(self, db: apsw.Connection, numbers: int) -> None:
-        if get_meta(db, "dimensions") == str(numbers):
-            return
-        db.execute("DROP TABLE IF EXISTS chunks_vec")
-        db.execute(f"CREATE VIRTUAL TABLE chunks_vec USING vec0(realm TEXT partition key, embedding int8[{numbers}])")
-        db.execute("UPDATE chunks SET embedded = 0 WHERE embedded = 1")
-        set_meta(db, "dimensions", str(numbers))
 
     # files into chunks
 
@@ -294,11 +230,11 @@ class Index:
                 storable(document.text),
                 storable(document.source),
             )
-            insert = f"INSERT INTO chunks(file_id, {_DOCUMENT_COLUMNS}) VALUES ({_marks(row)})"  # noqa: S608 - constants
+            insert = f"INSERT INTO chunks(file_id, {_DOCUMENT_COLUMNS}) VALUES ({marks(row)})"  # noqa: S608 - constants
             db.execute(insert, row)
             db.execute(
                 "INSERT INTO chunks_fts(rowid, realm, body) VALUES (?, ?, ?)",
-                (db.last_insert_rowid(), _realm_term(document.realm), " ".join(_document_terms(document))),
+                (db.last_insert_rowid(), realm_term(document.realm), " ".join(document_terms(document))),
             )
 
     def _forget(self, db: apsw.Connection, path: str) -> None:
@@ -306,8 +242,7 @@ class Index:
         if file_id is not None:
             chunk_ids = [row[0] for row in db.execute("SELECT id FROM chunks WHERE file_id = ?", (file_id,))]
             db.executemany("DELETE FROM chunks_fts WHERE rowid = ?", [(i,) for i in chunk_ids])
-            if get_meta(db, "dimensions"):
-                db.executemany("DELETE FROM chunks_vec WHERE rowid = ?", [(i,) for i in chunk_ids])
+            forget_vectors(db, chunk_ids)
             db.execute("DELETE FROM chunks WHERE file_id = ?", (file_id,))
             db.execute("DELETE FROM files WHERE id = ?", (file_id,))
         self._known.pop(path, None)
@@ -321,17 +256,6 @@ class Index:
             self._known_version = version
         return self._known
 
-    def _settle_embedder(self) -> None:
-        """Vectors of another embedder are useless; without an embedder they stay for when it comes back."""
-        with self._database.reading() as db:
-            if not self._embedder or get_meta(db, "embedder") == self._embedder:
-                return
-        with self._database.writing() as db:
-            db.execute("DROP TABLE IF EXISTS chunks_vec")
-            db.execute("DELETE FROM meta WHERE key = 'dimensions'")
-            db.execute("UPDATE chunks SET embedded = 0 WHERE embedded = 1")
-            set_meta(db, "embedder", self._embedder)
-
     @contextmanager
     def _writing(self) -> Iterator[apsw.Connection]:
         """A transaction; what is remembered of the files goes with it when it fails."""
@@ -341,41 +265,6 @@ class Index:
         except BaseException:
             self._known_version = -1
             raise
-
-    def _text_hash(self, text: str) -> bytes:
-        return hashlib.sha256(f"{self._embedder}\0{text}".encode("utf-8", "replace")).digest()
-
-
-def query_terms(query: str) -> list[str]:
-    """The different words of a query that say something, in order."""
-    distinct = list(dict.fromkeys(_terms(query)))
-    if len(distinct) > MAX_QUERY_TERMS:
-        longest = set(sorted(distinct, key=len, reverse=True)[:MAX_QUERY_TERMS])
-        distinct = [term for term in distinct if term in longest][:MAX_QUERY_TERMS]
-    return distinct
-
-
-def _document_terms(document: Document) -> list[str]:
-    """The words of a document; a turn is also found by its date."""
-    terms = _terms(document.text)
-    if document.speaker:
-        with suppress(ValueError):
-            terms += [word.lower() for word in datetime.fromisoformat(document.at).strftime("%B %Y %d").split()]
-    return terms
-
-
-def _terms(text: str) -> list[str]:
-    said = (token for token in tokens(storable(text)) if token not in STOP_WORDS)
-    return [word for token in said if (word := token.replace("’", "'").partition("'")[0])]
-
-
-def _realm_term(realm: str) -> str:
-    """A realm as one word for FTS5."""
-    return "r" + realm.encode("utf-8", "replace").hex()
-
-
-def _any_of(words: Iterable[str]) -> str:
-    return " OR ".join(f'"{word}"' for word in words)
 
 
 def _files_under(root: Path) -> Iterator[tuple[str, tuple[int, int]]]:
@@ -404,13 +293,5 @@ def _chunk(row: tuple[Any, ...]) -> Chunk:
     return Chunk(row[0], row[1], Document(*row[2:]))
 
 
-def _to_embed(chunk_id: Any, speaker: Any, text: Any, before: Any) -> tuple[int, str]:
-    return int(chunk_id), f"{before}\n{text}" if speaker and before else str(text)
-
-
 def _id_and_score(row: Any) -> tuple[int, float]:
     return int(row[0]), float(row[1])
-
-
-def _marks(values: Sequence[Any]) -> str:
-    return ",".join("?" * len(values))

@@ -223,7 +223,7 @@ class UserSpace:
         except EmbedderError as error:
             self._embedder_failed(error)
             return {}
-        return dict(self._index.search_vectors(vector, realms, limit))
+        return dict(self._index.vectors.search(vector, realms, limit))
 
     def hits(
         self,
@@ -312,12 +312,12 @@ class UserSpace:
     def _embed_all(self) -> None:
         embedder = self._embedder
         try:
-            while embedder and not self._closed and (waiting := self._index.to_embed(embedder.batch)):
+            while embedder and not self._closed and (waiting := self._index.vectors.waiting(embedder.batch)):
                 texts = list(dict.fromkeys(text for _, text in waiting))
-                vectors = self._index.cached_vectors(texts)
+                vectors = self._index.vectors.cached(texts)
                 missing = [text for text in texts if text not in vectors]
                 vectors.update(zip(missing, embedder.passages(missing), strict=True))
-                self._index.add_vectors([(chunk_id, text, vectors[text]) for chunk_id, text in waiting])
+                self._index.vectors.add([(chunk_id, text, vectors[text]) for chunk_id, text in waiting])
         except EmbedderError as error:
             self._embedder_failed(error)
         except apsw.Error as error:

@@ -1,0 +1,45 @@
+"""The words that the index knows a document by, and those of a query that are looked up."""
+
+from collections.abc import Iterable
+from contextlib import suppress
+from datetime import datetime
+
+from app.core.words import STOP_WORDS, tokens
+from app.embedded.database import storable
+from app.embedded.documents import Document
+
+MAX_QUERY_TERMS = 48
+"""The longest words of a query that are looked up."""
+
+
+def query_terms(query: str) -> list[str]:
+    """The different words of a query that say something, in order."""
+    distinct = list(dict.fromkeys(_terms(query)))
+    if len(distinct) > MAX_QUERY_TERMS:
+        longest = set(sorted(distinct, key=len, reverse=True)[:MAX_QUERY_TERMS])
+        distinct = [term for term in distinct if term in longest][:MAX_QUERY_TERMS]
+    return distinct
+
+
+def document_terms(document: Document) -> list[str]:
+    """The words of a document; a turn is also found by its date."""
+    terms = _terms(document.text)
+    if document.speaker:
+        with suppress(ValueError):
+            terms += [word.lower() for word in datetime.fromisoformat(document.at).strftime("%B %Y %d").split()]
+    return terms
+
+
+def _terms(text: str) -> list[str]:
+    said = (token for token in tokens(storable(text)) if token not in STOP_WORDS)
+    return [word for token in said if (word := token.replace("’", "'").partition("'")[0])]
+
+
+def realm_term(realm: str) -> str:
+    """A realm as one word for FTS5."""
+    return "r" + realm.encode("utf-8", "replace").hex()
+
+
+def any_of(words: Iterable[str]) -> str:
+    """An FTS5 expression for what holds one of the words."""
+    return " OR ".join(f'"{word}"' for word in words)

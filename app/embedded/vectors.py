@@ -1,0 +1,177 @@
+"""The vectors of an index: kept by `sqlite-vec`, searched in memory.
+
+A scan by `sqlite-vec` reads every vector from SQLite's pages each time; a copy of the same bytes in memory is searched
+several times as fast (`app.embedded.matrix`). The copy takes in at each search what was added since, by whichever
+process, and lets go of what is gone. It can do so by chunk ids alone: no id is used twice, and chunks are embedded in
+their order.
+"""
+
+import hashlib
+import threading
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import apsw
+
+from app.embedded.database import Database, get_meta, marks, one, set_meta
+from app.embedded.embedders import Vector, dimensions, quantised
+
+if TYPE_CHECKING:
+    from app.embedded.matrix import Matrix
+
+MAX_IN_MEMORY = 250_000
+"""Vectors of one user that are kept in memory (96 MB of 384 bytes each); with more, `sqlite-vec` searches."""
+
+
+class Vectors:
+    """Vectors of one embedder by chunk id. All methods may be called from any thread."""
+
+    def __init__(self, database: Database, embedder: str) -> None:
+        """Vectors of another ``embedder`` are thrown away; without one ("") they stay for when it comes back."""
+        self._database = database
+        self._embedder = embedder
+        self._lock = threading.Lock()
+        self._matrices: dict[str, Matrix] = {}
+        self._newest = 0
+        self._too_many = False
+        if embedder:
+            self._settle()
+
+    # searching
+
+    def search(self, vector: Vector, realms: Sequence[str], limit: int) -> list[tuple[int, float]]:
+        """Chunk ids with their cosine similarity, best first; nothing before the first chunk was embedded."""
+        with self._database.reading() as db:
+            if get_meta(db, "dimensions") != str(dimensions(vector)) or get_meta(db, "embedder") != self._embedder:
+                return []
+            while True:
+                found = self._nearest(db, quantised(vector), realms, limit)
+                gone = {chunk_id for chunk_id, _ in found} - _present(db, [chunk_id for chunk_id, _ in found])
+                if not gone:
+                    return found
+                with self._lock:
+                    for realm in realms:
+                        if realm in self._matrices:
+                            self._matrices[realm].remove(gone)
+
+    def _nearest(
+        self, db: apsw.Connection, vector: bytes, realms: Sequence[str], limit: int
+    ) -> list[tuple[int, float]]:
+        from app.embedded.matrix import nearest  # numpy comes with the embedders' extra
+
+        with self._lock:
+            self._catch_up(db)
+            views = [self._matrices[realm].view() for realm in realms if realm in self._matrices]
+        if self._too_many:
+            found = [pair for realm in realms for pair in _scan(db, vector, realm, limit)]
+        else:
+            found = [pair for view in views for pair in nearest(view, vector, limit)]
+        return sorted(found, key=lambda pair: (-pair[1], pair[0]))[:limit]
+
+    def _catch_up(self, db: apsw.Connection) -> None:
+        """Take in the vectors that were added since."""
+        from app.embedded.matrix import Matrix
+
+        if self._too_many:
+            return
+        rows: list[Any] = db.execute(
+            "SELECT c.id, c.realm, v.embedding FROM chunks c CROSS JOIN chunks_vec v ON v.rowid = c.id"
+            " WHERE c.id > ? AND c.embedded = 1 ORDER BY c.id LIMIT ?",
+            (self._newest, MAX_IN_MEMORY + 1),
+        ).fetchall()
+        if sum(map(len, self._matrices.values())) + len(rows) > MAX_IN_MEMORY:
+            self._too_many = True
+            self._matrices.clear()
+            return
+        added: dict[str, tuple[list[int], list[bytes]]] = defaultdict(lambda: ([], []))
+        for chunk_id, realm, embedding in rows:
+            added[realm][0].append(chunk_id)
+            added[realm][1].append(embedding)
+            self._newest = chunk_id
+        for realm, (ids, embeddings) in added.items():
+            self._matrices.setdefault(realm, Matrix()).add(ids, embeddings)
+
+    # embedding
+
+    def waiting(self, limit: int) -> list[tuple[int, str]]:
+        """Up to ``limit`` chunks without a vector: id and the text to embed, a turn with the one before it."""
+        with self._database.reading() as db:
+            rows = db.execute(
+                "SELECT c.id, c.speaker, c.text, (SELECT p.text FROM chunks p WHERE p.file_id = c.file_id"
+                " AND p.ordinal = c.ordinal - 1 AND p.part = 0 AND p.speaker != '') FROM chunks c"
+                " WHERE c.embedded = 0 ORDER BY c.id LIMIT ?",
+                (limit,),
+            ).fetchall()
+        return [_to_embed(*row) for row in rows]
+
+    def cached(self, texts: Sequence[str]) -> dict[str, Vector]:
+        """The vectors that are known for these texts."""
+        with self._database.reading() as db:
+            query = "SELECT vector FROM embedding_cache WHERE hash = ?"
+            found = {text: one(db.execute(query, (self._text_hash(text),))) for text in texts}
+        return {text: vector for text, vector in found.items() if vector is not None}
+
+    def add(self, embedded: Sequence[tuple[int, str, Vector]]) -> None:
+        """Store (chunk id, text, vector) for chunks that still are there."""
+        if not embedded:
+            return
+        with self._database.writing() as db:
+            _make_room(db, dimensions(embedded[0][2]))
+            for chunk_id, text, vector in embedded:
+                db.execute("INSERT OR IGNORE INTO embedding_cache VALUES (?, ?)", (self._text_hash(text), vector))
+                realm = one(db.execute("SELECT realm FROM chunks WHERE id = ? AND embedded = 0", (chunk_id,)))
+                if realm is None:
+                    continue
+                db.execute(
+                    "INSERT INTO chunks_vec(rowid, realm, embedding) VALUES (?, ?, vec_int8(?))",
+                    (chunk_id, realm, quantised(vector)),
+                )
+                db.execute("UPDATE chunks SET embedded = 1 WHERE id = ?", (chunk_id,))
+
+    def _settle(self) -> None:
+        with self._database.reading() as db:
+            if get_meta(db, "embedder") == self._embedder:
+                return
+        with self._database.writing() as db:
+            db.execute("DROP TABLE IF EXISTS chunks_vec")
+            db.execute("DELETE FROM meta WHERE key = 'dimensions'")
+            db.execute("UPDATE chunks SET embedded = 0 WHERE embedded = 1")
+            set_meta(db, "embedder", self._embedder)
+
+    def _text_hash(self, text: str) -> bytes:
+        return hashlib.sha256(f"{self._embedder}\0{text}".encode("utf-8", "replace")).digest()
+
+
+def forget_vectors(db: apsw.Connection, chunk_ids: Sequence[int]) -> None:
+    """Delete the vectors of these chunks, if there are any."""
+    if get_meta(db, "dimensions"):
+        db.executemany("DELETE FROM chunks_vec WHERE rowid = ?", [(chunk_id,) for chunk_id in chunk_ids])
+
+
+def _make_room(db: apsw.Connection, numbers: int) -> None:
+    """A table for vectors of so many numbers; one for other vectors goes."""
+    if get_meta(db, "dimensions") == str(numbers):
+        return
+    db.execute("DROP TABLE IF EXISTS chunks_vec")
+    column = f"embedding int8[{numbers}] distance_metric=cosine"
+    db.execute(f"CREATE VIRTUAL TABLE chunks_vec USING vec0(realm TEXT partition key, {column})")
+    db.execute("UPDATE chunks SET embedded = 0 WHERE embedded = 1")
+    set_meta(db, "dimensions", str(numbers))
+
+
+def _scan(db: apsw.Connection, vector: bytes, realm: str, limit: int) -> list[tuple[int, float]]:
+    rows = db.execute(
+        "SELECT rowid, 1 - distance FROM chunks_vec WHERE embedding MATCH vec_int8(?) AND k = ? AND realm = ?",
+        (vector, limit, realm),
+    )
+    return [(int(chunk_id), float(score)) for chunk_id, score in rows]
+
+
+def _present(db: apsw.Connection, chunk_ids: Sequence[int]) -> set[int]:
+    """Those that are still in the index."""
+    return {row[0] for row in db.execute(f"SELECT id FROM chunks WHERE id IN ({marks(chunk_ids)})", chunk_ids)}  # noqa: S608
+
+
+def _to_embed(chunk_id: Any, speaker: Any, text: Any, before: Any) -> tuple[int, str]:
+    return int(chunk_id), f"{before}\n{text}" if speaker and before else str(text)
