@@ -3,11 +3,9 @@
     python -m benchmarks.footprint
 
 Installs the project with nothing but its own dependencies into a fresh environment (pip, from the package index),
-starts `openviking-sidecar serve` on a free port in an empty data directory and waits for `/healthz`. The
-start is timed
+starts `openviking-sidecar serve` on a free port in an empty data directory and waits for `/healthz`. The start is timed
 three times and the best counts (the first one compiles byte code). Memory is the resident size of the process tree
-after a
-turn was captured and a recall was answered. Exits 1 when a limit is broken.
+after a turn was captured and a recall was answered. Exits 1 when a limit is broken.
 """
 
 import contextlib
