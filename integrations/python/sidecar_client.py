@@ -1,7 +1,8 @@
 """A client of the OpenViking sidecar for any agent host: one file, httpx, typed.
 
 Nothing here is needed to use the sidecar (``integrations/README.md`` does it with three curl commands); it saves
-writing the error handling. What must not stop an agent does not: `assemble` gives your own messages when the sidecar is away.
+writing the error handling. What must not stop an agent does not: `assemble` gives your own messages when the sidecar
+is away.
 """
 
 from collections.abc import Mapping, Sequence
