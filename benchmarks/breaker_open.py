@@ -63,22 +63,25 @@ def main() -> int:
         "OPENVIKING__BREAKER_RESET_MS": str(RESET_MS),
         "LOG_LEVEL": "error",
     }
-    with tempfile.TemporaryDirectory() as made, sidecar(Path(made) / "data", **settings) as url:
-        with httpx.Client(base_url=url, trust_env=False) as client:
-            for phase in ("transform", "preflight", "full"):
-                times = [ask(client, phase, number)[1] for number in range(calls + 20)][20:]
-                p95 = statistics.quantiles(times, n=20)[-1]
-                print(f"breaker open, {phase:10} p50 {statistics.median(times):6.2f} ms   p95 {p95:6.2f} ms")
-                holds = holds and p95 < CLAIM_MS
-            server = ThreadingHTTPServer(("127.0.0.1", port), Back)
-            threading.Thread(target=server.serve_forever, daemon=True).start()
-            began = time.perf_counter()
-            number = calls
-            while ask(client, "transform", number)[0] != "no_recall_hits":
-                number += 1
-            noticed_ms = (time.perf_counter() - began) * 1000
-            server.shutdown()
-            server.server_close()
+    with (
+        tempfile.TemporaryDirectory() as made,
+        sidecar(Path(made) / "data", **settings) as url,
+        httpx.Client(base_url=url, trust_env=False) as client,
+    ):
+        for phase in ("transform", "preflight", "full"):
+            times = [ask(client, phase, number)[1] for number in range(calls + 20)][20:]
+            p95 = statistics.quantiles(times, n=20)[-1]
+            print(f"breaker open, {phase:10} p50 {statistics.median(times):6.2f} ms   p95 {p95:6.2f} ms")
+            holds = holds and p95 < CLAIM_MS
+        server = ThreadingHTTPServer(("127.0.0.1", port), Back)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        began = time.perf_counter()
+        number = calls
+        while ask(client, "transform", number)[0] != "no_recall_hits":
+            number += 1
+        noticed_ms = (time.perf_counter() - began) * 1000
+        server.shutdown()
+        server.server_close()
     ratio = noticed_ms / RESET_MS
     print(f"return noticed after {noticed_ms:.0f} ms, {ratio:.2f} of the breaker's interval of {RESET_MS} ms")
     print(f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
