@@ -7,8 +7,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Response
 from pydantic.alias_generators import to_camel
 
+from app.api.deliveries_schema import DeliveryBody, DeliveryPageBody
 from app.api.document import problems
-from app.api.schemas import DeliveryBody, DeliveryPageBody
 from app.api.scope import ServicesDep, TenantDep
 from app.api.wire import Json
 from app.core.identity import MAX_ID_CHARS, session_name

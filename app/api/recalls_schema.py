@@ -1,14 +1,11 @@
 """The answers of `GET /recalls` and `GET /recalls/{traceId}` for the OpenAPI document; meanings in `app.core.trace`."""
 
-from pydantic import AliasGenerator, BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from pydantic import Field
+
+from app.api.schemas import Wire
 
 
-class _Wire(BaseModel):
-    model_config = ConfigDict(alias_generator=AliasGenerator(to_camel), populate_by_name=True)
-
-
-class RecallLine(_Wire):
+class RecallLine(Wire):
     """One recall in the list."""
 
     trace_id: str
@@ -24,14 +21,14 @@ class RecallLine(_Wire):
     degraded: list[str]
 
 
-class RecallList(_Wire):
+class RecallList(Wire):
     """A page of recalls, newest first."""
 
     recalls: list[RecallLine]
     next_cursor: str | None = Field(description="Give it as `cursor` for the next page; null on the last one.")
 
 
-class RecallGate(_Wire):
+class RecallGate(Wire):
     """The experience gate."""
 
     recall: bool
@@ -41,7 +38,7 @@ class RecallGate(_Wire):
     parts: list[tuple[str, float]] = Field(description="Each reason with its points.")
 
 
-class RecallSearch(_Wire):
+class RecallSearch(Wire):
     """One search."""
 
     target: str
@@ -50,7 +47,7 @@ class RecallSearch(_Wire):
     ms: float
 
 
-class RecallCut(_Wire):
+class RecallCut(Wire):
     """What a candidate of a section had to reach."""
 
     section: str
@@ -58,7 +55,7 @@ class RecallCut(_Wire):
     relative: float
 
 
-class RecallCandidate(_Wire):
+class RecallCandidate(Wire):
     """One hit and what became of it."""
 
     uri: str
@@ -72,7 +69,7 @@ class RecallCandidate(_Wire):
     text: str | None = Field(description="Only when `SIDECAR_TRACE__TEXTS` is on.")
 
 
-class RecallDetail(_Wire):
+class RecallDetail(Wire):
     """The whole story of one recall."""
 
     trace_id: str

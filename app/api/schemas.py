@@ -30,11 +30,13 @@ DEFAULT_TOKEN_BUDGET = 128_000
 MAX_TOKENS = 1_000_000_000
 
 
-class _Wire(BaseModel):
+class Wire(BaseModel):
+    """A body: camelCase outside, snake_case inside, unknown fields ignored."""
+
     model_config = ConfigDict(alias_generator=AliasGenerator(to_camel), populate_by_name=True, extra="ignore")
 
 
-class ScopeBody(_Wire):
+class ScopeBody(Wire):
     """Who and which session. ``runtimeContext`` fills in what the top level leaves out."""
 
     session_id: Id | None = Field(None, description="The host's session id.")
@@ -152,7 +154,7 @@ class AssembleRequest(_WithMessages):
         return Phase.PREFLIGHT if hinted else Phase.TRANSFORM
 
 
-class GateBody(_Wire):
+class GateBody(Wire):
     """What the experience gate decided."""
 
     recall: bool
@@ -161,7 +163,7 @@ class GateBody(_Wire):
     reason: str
 
 
-class RecalledItem(_Wire):
+class RecalledItem(Wire):
     """One item in the block."""
 
     uri: str
@@ -171,7 +173,7 @@ class RecalledItem(_Wire):
     chars: int
 
 
-class RecallBody(_Wire):
+class RecallBody(Wire):
     """How the recall came about; the whole story is at `/recalls/{traceId}`."""
 
     trace_id: str
@@ -182,7 +184,7 @@ class RecallBody(_Wire):
     degraded: list[str]
 
 
-class AssembleResponse(_Wire):
+class AssembleResponse(Wire):
     """The context to use."""
 
     messages: list[HostMessage]
@@ -206,14 +208,14 @@ class AfterTurnRequest(_WithMessages):
     deadline_ms: int | None = Field(None, gt=0, le=600_000, description="Longest wait, milliseconds.")
 
 
-class RangeBody(_Wire):
+class RangeBody(Wire):
     """Messages of the session by running number, both ends included."""
 
     start: int
     end: int
 
 
-class CompactionBody(_Wire):
+class CompactionBody(Wire):
     """The background upload of a long session."""
 
     state: Literal["idle", "uploading", "uploaded", "forced"]
@@ -222,7 +224,7 @@ class CompactionBody(_Wire):
     clear: RangeBody | None
 
 
-class AfterTurnResponse(_Wire):
+class AfterTurnResponse(Wire):
     """The turn is on disk."""
 
     status: Literal["committed", "duplicate", "skipped"]
@@ -245,7 +247,7 @@ class CompactRequest(_Budgeted):
     deadline_ms: int | None = Field(None, gt=0, le=900_000, description="Longest time to the answer, milliseconds.")
 
 
-class CompactResult(_Wire):
+class CompactResult(Wire):
     """The host's own result shape."""
 
     summary: str
@@ -255,7 +257,7 @@ class CompactResult(_Wire):
     details: dict[str, Any]
 
 
-class CompactResponse(_Wire):
+class CompactResponse(Wire):
     """How the compaction went."""
 
     ok: bool
@@ -271,7 +273,7 @@ class SessionRequest(_Budgeted):
     deadline_ms: int | None = Field(None, gt=0, le=600_000, description="Longest time to the answer, milliseconds.")
 
 
-class SessionResponse(_Wire):
+class SessionResponse(Wire):
     """What became of the session."""
 
     ok: bool
@@ -279,14 +281,14 @@ class SessionResponse(_Wire):
     task_id: str | None
 
 
-class ProblemField(_Wire):
+class ProblemField(Wire):
     """One thing wrong with the request."""
 
     field: str
     message: str
 
 
-class Problem(_Wire):
+class Problem(Wire):
     """RFC 9457 problem document."""
 
     type: str
@@ -296,29 +298,3 @@ class Problem(_Wire):
     code: Reason
     request_id: str
     errors: list[ProblemField] | None = None
-
-
-class DeliveryBody(_Wire):
-    """A turn on its way to the backend."""
-
-    turn_id: str
-    session: str
-    account: str | None
-    user: str | None
-    state: str
-    reason: str
-    captured: int
-    sent: int
-    bytes: int
-    attempts: int
-    error: str
-    created_at: str
-    delivered_at: str | None
-    next_attempt_at: str | None
-
-
-class DeliveryPageBody(_Wire):
-    """A page of turns, newest first."""
-
-    deliveries: list[DeliveryBody]
-    next_cursor: str | None
