@@ -100,6 +100,11 @@ def rank(hits: Sequence[Hit], query: str, policy: Policy) -> list[Candidate]:
     return [*_varied(kept, policy.mmr_lambda), *_by_score([*low, *repeats]), *refused]
 
 
+def drop(candidates: Sequence[Candidate], which: Callable[[Candidate], bool], verdict: Verdict) -> list[Candidate]:
+    """The candidates, those still kept that ``which`` picks with this ``verdict``."""
+    return [c.dropped(verdict) if c.verdict is Verdict.KEPT and which(c) else c for c in candidates]
+
+
 def rest(candidates: Sequence[Candidate], shown: Callable[[Candidate], bool]) -> list[Candidate]:
     """The cool-down: what the model still sees (``shown``) rests, unless it ranks far above everything fresh."""
     resting = {id(c) for c in candidates if c.verdict is Verdict.KEPT and shown(c)}

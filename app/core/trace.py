@@ -27,6 +27,7 @@ class Verdict(StrEnum):
     BELOW_THRESHOLD = "below_threshold"
     BELOW_CUT = "below_cut"
     RESTING = "resting"
+    SAID = "said"
     OVER_LIMIT = "over_limit"
     OVER_BUDGET = "over_budget"
 
@@ -48,6 +49,7 @@ _MEANINGS = {
     Verdict.SAME_TEXT: "says the same as a better one",
     Verdict.BELOW_THRESHOLD: "scores below the threshold",
     Verdict.BELOW_CUT: "too far behind the best",
+    Verdict.SAID: "stands in the conversation that the model sees anyway",
     Verdict.RESTING: "shown in the last turns and still visible",
     Verdict.OVER_LIMIT: "enough others are better",
     Verdict.OVER_BUDGET: "does not fit in the space left",

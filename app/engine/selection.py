@@ -8,9 +8,9 @@ from app.core.block import Item, Section, experiences_section, fit, memories_sec
 from app.core.hits import Hit
 from app.core.identity import Identity
 from app.core.messages import Message
-from app.core.ranking import Candidate, Policy, cut_score, rank, rest
-from app.core.shown import shown_items
-from app.core.trace import CandidateTrace, CutTrace
+from app.core.ranking import Candidate, Policy, cut_score, drop, rank, rest
+from app.core.shown import is_said, said_before, shown_items
+from app.core.trace import CandidateTrace, CutTrace, Verdict
 from app.engine.results import RecalledItem
 from app.ports import Target
 from app.settings import ExperienceSettings, RecallSettings, Settings
@@ -85,6 +85,8 @@ def _memories(
     )
     section = memories_section(rules.limit, rules.max_injected_chars)
     ranked = rank(hits, query, policy)
+    if said := said_before(messages):
+        ranked = drop(ranked, lambda candidate: is_said(candidate.hit.text, said), Verdict.SAID)
     shown = shown_items(messages, rules.cooldown_turns) if rules.cooldown_turns else frozenset()
     if shown:
         ranked = rest(ranked, lambda candidate: section.render(candidate) in shown)

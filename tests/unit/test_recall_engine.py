@@ -5,6 +5,7 @@ import pytest
 from app.core.deadline import Deadline
 from app.core.identity import PeerRole, SessionKind, Tenant
 from app.core.reasons import Reason
+from app.core.shown import is_said, said_before
 from app.core.trace import Verdict, trace_from_dict, trace_to_dict
 from app.engine.results import AssembleResult
 from app.ports import Appended, CommitState, CommitStatus, Target
@@ -389,3 +390,17 @@ async def test_a_passthrough_leaves_a_trace_too() -> None:
 
 def test_experiences_are_off_by_default() -> None:
     assert not settings().experience.enabled
+
+
+class TestWhatTheModelSeesAnyway:
+    def test_what_was_said_in_the_live_messages_is_not_recalled(self) -> None:
+        live = [{"role": "user", "content": "I prefer my tea green,\nwith honey from Kyoto."}]
+        said = said_before([*live, {"role": "user", "content": "Which tea?"}])
+        assert is_said("2026-11-21 user: I prefer my tea green,\n  with honey from Kyoto.", said)
+        assert is_said("- I prefer my tea green, with honey from Kyoto.", said)
+        assert not is_said("2026-11-21 user: I prefer my tea green,\n  and my coffee black and strong.", said)
+
+    def test_short_words_and_the_question_itself_prove_nothing(self) -> None:
+        question = {"role": "user", "content": "Which tea do I prefer in the morning?"}
+        assert not is_said("Which tea do I prefer in the morning?", said_before([question]))
+        assert not is_said("ok", said_before([{"role": "user", "content": "ok"}, question]))
