@@ -24,7 +24,8 @@ CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 CREATE TABLE files(id INTEGER PRIMARY KEY, path TEXT UNIQUE, mtime_ns INTEGER, size INTEGER, hash BLOB, turns INTEGER,
                    kind TEXT);
 CREATE TABLE chunks(id INTEGER PRIMARY KEY AUTOINCREMENT, file_id INTEGER, ordinal INTEGER, part INTEGER, uri TEXT,
-                    category TEXT, realm TEXT, at TEXT, speaker TEXT, text TEXT, source TEXT, embedded INTEGER DEFAULT 0);
+                    category TEXT, realm TEXT, at TEXT, speaker TEXT, text TEXT, source TEXT,
+                    embedded INTEGER DEFAULT 0);
 CREATE INDEX chunks_by_place ON chunks(file_id, ordinal, part);
 CREATE INDEX chunks_to_embed ON chunks(id) WHERE embedded = 0;
 CREATE TABLE embedding_cache(hash BLOB PRIMARY KEY, vector BLOB) WITHOUT ROWID;
