@@ -27,6 +27,9 @@ LONG_TURN_CHARS = 800
 """From here on a record taken from a turn stands for the turn."""
 VARIED = 40
 """How many of the best are put into a varied order; the work grows with the square of it."""
+ALIKE = 0.4
+"""Share of words from which on two texts say the same. Less is no repetition: those who talk about one thing use the
+same words."""
 MAX_CANDIDATES = 400
 """Most candidates of each search, whatever the limit."""
 RANK_STEP = 0.03
@@ -102,9 +105,9 @@ def _varied(order: Sequence[Scored], mmr_lambda: float) -> list[Scored]:
         left.remove(pick)
         chosen.append(order[pick])
         for i in left:
-            shared = (said[pick] & said[i]).bit_count()
-            if shared:
-                nearest[i] = max(nearest[i], shared / (said[pick] | said[i]).bit_count())
+            likeness = (said[pick] & said[i]).bit_count() / ((said[pick] | said[i]).bit_count() or 1)
+            if likeness >= ALIKE:
+                nearest[i] = max(nearest[i], likeness)
     return chosen
 
 
