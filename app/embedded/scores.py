@@ -85,17 +85,20 @@ def _fused(words: Mapping[int, float], vectors: Mapping[int, float], chunks: Seq
 
 def _with_neighbours(scores: Mapping[int, float], chunks: Sequence[Chunk], shares: Sequence[float]) -> dict[int, float]:
     """Scores with the neighbours' shares added; chunks that come to nothing are left out."""
-    at: dict[tuple[int, int], float] = {}
+    turns: dict[tuple[int, int], float] = defaultdict(float)
     for chunk in chunks:
-        if chunk.document.speaker and chunk.id in scores:
-            at[chunk.place] = max(at.get(chunk.place, 0.0), scores[chunk.id])
+        if chunk.id in scores and chunk.document.speaker:
+            turns[chunk.place] = max(turns[chunk.place], scores[chunk.id])
+    gained: dict[tuple[int, int], float] = defaultdict(float)
+    for (file, ordinal), score in turns.items():
+        for step, share in enumerate(shares, 1):
+            gained[file, ordinal - step] += share * score
+            gained[file, ordinal + step] += share * score
     total: dict[int, float] = {}
     for chunk in chunks:
         score = scores.get(chunk.id, 0.0)
-        if chunk.document.speaker:
-            file, ordinal = chunk.place
-            for step, share in enumerate(shares, 1):
-                score += share * (at.get((file, ordinal - step), 0.0) + at.get((file, ordinal + step), 0.0))
+        if chunk.place in gained and chunk.document.speaker:
+            score += gained[chunk.place]
         if score > 0:
             total[chunk.id] = score
     return total
