@@ -67,7 +67,7 @@ class SlowBackend:
 
 
 class _NoTraces:
-    def record(self, _trace: RecallTrace) -> None:
+    def record(self, _make: Callable[[], RecallTrace]) -> None:
         return
 
 

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from typing import Protocol
 
 import structlog
@@ -39,10 +40,10 @@ RESERVE_S = 0.02
 
 
 class TraceSink(Protocol):
-    """Takes traces; never blocks."""
+    """Takes recalls to be explained; never blocks."""
 
-    def record(self, trace: RecallTrace) -> None:
-        """Keep the trace."""
+    def record(self, make: Callable[[], RecallTrace]) -> None:
+        """Make the trace and keep it, later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,11 @@ class _Recall:
     block: str = ""
     reason: Reason = Reason.NO_RECALL_HITS
     steps: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def degraded(self) -> tuple[str, ...]:
+        """The searches that failed or came from an old answer, and how."""
+        return tuple(one.degraded for one in self.searched if one.degraded)
 
 
 class RecallEngine:
@@ -158,8 +164,9 @@ class RecallEngine:
 
     def _answer(self, recall: _Recall, who: Identity, asked: AssembleInput) -> AssembleResult:
         placed = inject(asked.messages, recall.block, recall.occasion.note, recall.mode, recall.occasion.query)
-        trace = self._trace(recall, who)
-        self._traces.record(trace)
+        now = self._now()
+        trace_id = f"r{int(now * 1000):011x}{secrets.token_hex(5)}"
+        self._traces.record(partial(self._trace, recall, who, trace_id, now))
         return AssembleResult(
             messages=placed.messages,
             estimated_tokens=_tokens(placed),
@@ -168,20 +175,21 @@ class RecallEngine:
             system_prompt_addition=placed.system_prompt_addition,
             context_block=recall.block or None,
             recall=RecallReport(
-                trace_id=trace.trace_id,
+                trace_id=trace_id,
                 query=recall.occasion.query,
-                gate=trace.gate,
+                gate=recall.occasion.gate,
                 items=tuple(item for selection in recall.chosen for item in selection.recalled()),
-                timings_ms=trace.timings_ms,
-                degraded=trace.degraded,
+                timings_ms=dict(recall.steps),
+                degraded=recall.degraded,
             ),
         )
 
-    def _trace(self, recall: _Recall, who: Identity) -> RecallTrace:
-        now, texts = self._now(), self._settings.trace.texts
+    def _trace(self, recall: _Recall, who: Identity, trace_id: str, now: float) -> RecallTrace:
+        """The trace; made when it is written, because the host waits for the answer and not for its explanation."""
+        texts = self._settings.trace.texts
         candidates = [one for selection in recall.chosen for one in selection.traced(texts=texts)]
         return RecallTrace(
-            trace_id=f"r{int(now * 1000):011x}{secrets.token_hex(5)}",
+            trace_id=trace_id,
             at=datetime.fromtimestamp(now, UTC).isoformat(timespec="milliseconds"),
             account_key=who.account_key,
             session=who.session,
@@ -194,7 +202,7 @@ class RecallEngine:
             cuts=tuple(selection.cut() for selection in recall.chosen),
             candidates=tuple(candidates[:MAX_TRACED_CANDIDATES]),
             timings_ms=dict(recall.steps),
-            degraded=tuple(one.degraded for one in recall.searched if one.degraded),
+            degraded=recall.degraded,
             block_chars=len(recall.block),
             query=recall.occasion.query if texts else None,
         )

@@ -66,14 +66,14 @@ class TraceStore:
         self._keep = keep
         self._keep_s = keep_hours * 3600
         self._now = now
-        self._pending: deque[RecallTrace] = deque(maxlen=MAX_PENDING)
+        self._pending: deque[Callable[[], RecallTrace]] = deque(maxlen=MAX_PENDING)
         self._woken = asyncio.Event()
         self._writing = asyncio.Lock()
 
-    def record(self, trace: RecallTrace) -> None:
-        """Keep the trace soon; nothing is written when none are to be kept."""
+    def record(self, make: Callable[[], RecallTrace]) -> None:
+        """Make and keep the trace soon; nothing is made or written when none are to be kept."""
         if self._keep and self._keep_s:
-            self._pending.append(trace)
+            self._pending.append(make)
             self._woken.set()
 
     async def run(self) -> None:
@@ -139,7 +139,7 @@ class TraceStore:
             raise StoreUnavailable("the recall traces can not be read") from error
         return [trace_from_dict(json.loads(body)) for body in bodies]
 
-    def _write(self, batch: list[RecallTrace]) -> None:
+    def _write(self, batch: list[Callable[[], RecallTrace]]) -> None:
         rows = [
             {
                 "trace_id": trace.trace_id,
@@ -148,7 +148,7 @@ class TraceStore:
                 "at": datetime.fromisoformat(trace.at).timestamp(),
                 "body": json.dumps(trace_to_dict(trace), separators=(",", ":")),
             }
-            for trace in batch
+            for trace in (make() for make in batch)
         ]
         with self._engine.begin() as connection:
             connection.execute(traces.insert(), rows)

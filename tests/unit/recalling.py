@@ -62,8 +62,8 @@ class ScriptedBackend:
 class Traces(list[RecallTrace]):
     """A sink that keeps everything."""
 
-    def record(self, trace: RecallTrace) -> None:
-        self.append(trace)
+    def record(self, make: Callable[[], RecallTrace]) -> None:
+        self.append(make())
 
 
 def failing(reason: Reason = Reason.OPENVIKING_UNAVAILABLE) -> BackendError:

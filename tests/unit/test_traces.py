@@ -1,6 +1,7 @@
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -44,57 +45,57 @@ async def store(tmp_path: Path) -> AsyncIterator[TraceStore]:
 
 
 async def test_a_trace_comes_back_as_it_was_and_at_once(store: TraceStore) -> None:
-    store.record(TRACE)
+    store.record(lambda: TRACE)
     assert await store.get(TENANT, "r0001") == TRACE
 
 
 async def test_another_tenant_sees_nothing(store: TraceStore) -> None:
-    store.record(TRACE)
+    store.record(lambda: TRACE)
     assert await store.get("acme/bob", "r0001") is None
     assert await store.page("acme/bob") == []
 
 
 async def test_pages_are_newest_first_and_join_without_a_gap(store: TraceStore) -> None:
     for number in range(5):
-        store.record(numbered(number))
+        store.record(partial(numbered, number))
     first = await store.page(TENANT, limit=3)
     second = await store.page(TENANT, limit=3, before=first[-1].trace_id)
     assert [t.trace_id for t in (*first, *second)] == ["r0004", "r0003", "r0002", "r0001", "r0000"]
 
 
 async def test_pages_by_session_and_time(store: TraceStore) -> None:
-    store.record(numbered(1))
-    store.record(numbered(2, session="s2"))
-    store.record(numbered(3, at="2026-03-18T11:30:00.000+00:00"))
+    store.record(partial(numbered, 1))
+    store.record(partial(numbered, 2, session="s2"))
+    store.record(partial(numbered, 3, at="2026-03-18T11:30:00.000+00:00"))
     assert [t.trace_id for t in await store.page(TENANT, sessions=frozenset({"s2", "x"}))] == ["r0002"]
     assert [t.trace_id for t in await store.page(TENANT, since=NOW - 120)] == ["r0002", "r0001"]
 
 
 async def test_the_oldest_go_first_by_number_and_by_age(store: TraceStore) -> None:
     for number in range(25):
-        store.record(numbered(number))
+        store.record(partial(numbered, number))
     assert [t.trace_id for t in await store.page(TENANT)] == [f"r{number:04}" for number in range(24, 14, -1)]
-    store.record(numbered(30, at="2026-03-18T10:59:00.000+00:00"))
+    store.record(partial(numbered, 30, at="2026-03-18T10:59:00.000+00:00"))
     assert await store.get(TENANT, "r0030") is None
 
 
 async def test_nothing_is_kept_when_none_are_to_be_kept(tmp_path: Path) -> None:
     store = await open_traces("sqlite:///x.db", tmp_path, keep=0, keep_hours=1, now=lambda: NOW)
-    store.record(TRACE)
+    store.record(lambda: TRACE)
     assert await store.page(TENANT) == []
     await store.aclose()
 
 
 async def test_a_full_queue_loses_the_oldest_and_never_blocks(store: TraceStore) -> None:
     for number in range(MAX_PENDING + 5):
-        store.record(numbered(number))
+        store.record(partial(numbered, number))
     assert await store.get(TENANT, f"r{MAX_PENDING + 4:04}") is not None
 
 
 async def test_traces_outlive_the_process_and_are_private(tmp_path: Path) -> None:
     for _ in range(2):
         store = await open_traces("sqlite:///x.db", tmp_path, keep=10, keep_hours=1, now=lambda: NOW)
-        store.record(TRACE)  # the second time it is there already: a trace id never comes twice in life
+        store.record(lambda: TRACE)  # the second time it is there already: a trace id never comes twice in life
         assert (await store.get(TENANT, "r0001")) == TRACE
         await store.aclose()
     assert (tmp_path / "traces.db").stat().st_mode & 0o777 == 0o600
