@@ -35,6 +35,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from app.core.trace import RecallTrace, trace_from_dict, trace_to_dict
 from app.errors import StoreUnavailable
+from app.store.engine import into_wal_mode
 
 MAX_PENDING = 1_000
 """Traces waiting to be written; the oldest go when the disk can not keep up."""
@@ -192,5 +193,5 @@ def _own_file(path: Path) -> Engine:
 
 
 def _configure(connection: Any, _record: Any) -> None:
-    for pragma in ("journal_mode=WAL", "synchronous=OFF"):
-        connection.execute(f"PRAGMA {pragma}").close()
+    into_wal_mode(connection)
+    connection.execute("PRAGMA synchronous=OFF").close()
