@@ -41,11 +41,14 @@ def test_try_it_out_answers_on_each_endpoint(page: Page, url: str, screenshots: 
         operation.locator(".opblock-summary-control").first.click()
         execute = operation.get_by_role("button", name="Execute")
         expect(execute).to_be_visible()
-        for field in operation.locator("tr[data-param-in=path] input").all():
+        path = operation.locator(".opblock-summary-path").inner_text()
+        if "{" in path:
+            field = operation.locator("tr[data-param-in=path] input")
             field.fill("t_unknown")
+            field.blur()
+            expect(field).to_have_value("t_unknown")
         execute.click()
         status = operation.locator(".live-responses-table tbody .response-col_status").first
-        path = operation.locator(".opblock-summary-path").inner_text()
         expected = "404" if "{" in path else "200"
         expect(status, path).to_contain_text(expected, timeout=20_000)
         operation.locator(".opblock-summary-control").first.click()
