@@ -12,6 +12,7 @@ of its own is somebody writing about it. Linear in the text.
 
 import re
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import NamedTuple
 
 CONTEXT_TAG = "openviking-context"
@@ -31,7 +32,8 @@ MEMORIES_INTRO = "The following OpenViking memories may be relevant:"
 TAG_NAMES = f"{CONTEXT_TAG}|{LEGACY_TAG}|{ASSIST_TAG}"
 # Possessive throughout: no input can make these patterns step back. Attributes hold no angle bracket, as in XML.
 _TAG = re.compile(
-    rf"<\s*+(?P<close>/?+)\s*+(?P<name>{TAG_NAMES})(?=[\s/>])[^<>]*+>(?:(?=[ \t\r]*+(?:\n|\Z))(?P<last>))?",
+    rf"<(?:(?<=\n<)(?P<first>))?\s*+(?P<close>/)?+\s*+(?P<name>{TAG_NAMES})(?=[\s/>])[^<>]*+>"
+    r"(?:(?P<last>)(?=[ \t\r]*+(?:\n|\Z)))?",
     re.IGNORECASE,
 )
 _FENCE_LINE = re.compile(r"^[ \t]*+(?P<mark>`{3,}+|~{3,}+)(?P<info>[^\n]*+)$", re.MULTILINE)
@@ -61,7 +63,8 @@ def code_spans(text: str) -> list[tuple[int, int]]:
     return spans
 
 
-class _Tag(NamedTuple):
+@dataclass(slots=True)
+class _Tag:
     start: int
     end: int
     name: str
@@ -115,23 +118,24 @@ class _Scan:
         self.code: list[tuple[int, int]] = []
         self.line_ended_after = 0
         """The end of a cut that a line break is known to follow: looked for once, however many tags come behind."""
-        self.open: dict[str, list[int]] = {}
+        self.open: dict[str, list[int]] = {tag.name: [] for tag in tags}
         """Openings by name that wait for their end, as indexes into ``tags``."""
 
     def run(self) -> None:
         fences = _fences(self.text)
         tag, fence = 0, 0
         while tag < len(self.tags):
-            if fence < len(fences) and fences[fence].start < self.tags[tag].start:
-                start = fences[fence].start
-                end, fence = _code_end(fences, fence, len(self.text))
-                self.code.append((start, end))
-                while tag < len(self.tags) and self.tags[tag].start < end:
-                    tag += 1
+            if fence == len(fences) or self.tags[tag].start < fences[fence].start:
+                tag = self._take(tag)
                 continue
-            tag = self._take(tag)
-            while fence < len(fences) and self.cuts and fences[fence].start < self.cuts[-1].end:
+            if self.cuts and fences[fence].start < self.cuts[-1].end:
                 fence += 1
+                continue
+            start = fences[fence].start
+            end, fence = _code_end(fences, fence, len(self.text))
+            self.code.append((start, end))
+            while tag < len(self.tags) and self.tags[tag].start < end:
+                tag += 1
 
     def cut_unclosed(self) -> None:
         """Cut opening tags that have no end but a marker of ours behind them: to the end of the text.
@@ -159,15 +163,15 @@ class _Scan:
     def _take(self, index: int) -> int:
         """Judge the tag at ``index`` and return the index of the next tag to judge."""
         tag = self.tags[index]
-        if not tag.closes and index in self.ends:
-            return self._cut_structural(index)
-        waiting = self.open.setdefault(tag.name, [])
+        waiting = self.open[tag.name]
         if not tag.closes:
+            if index in self.ends:
+                return self._cut_structural(index)
             waiting.append(index)
         elif waiting:
             self.cuts.append(Cut(self.tags[waiting.pop()].start, tag.end))
         elif tag.alone or self._cut_on_this_line(tag):
-            self.cuts.append(Cut(tag.start, tag.end, stray=True))
+            self.cuts.append(Cut(tag.start, tag.end, True))
         return index + 1
 
     def _cut_structural(self, index: int) -> int:
@@ -203,11 +207,11 @@ def _tags(text: str) -> list[_Tag]:
     edge = 0
     for found in _TAG.finditer(text):
         start, end = found.span()
-        if text.startswith("`", end) and start and text[start - 1] == "`":
+        first, close, name, last = found.groups()
+        if last is None and text.startswith("`", end) and start and text[start - 1] == "`":
             continue
-        closes, name, last = found.groups()
-        alone = last is not None and _begins_line(text, edge, start)
-        tags.append(_Tag(start, end, name.lower(), bool(closes), alone))
+        alone = last is not None and (first is not None or _begins_line(text, edge, start))
+        tags.append(_Tag(start, end, name.lower(), close is not None, alone))
         edge = end
     return tags
 
@@ -229,13 +233,13 @@ def _structural_ends(tags: list[_Tag]) -> dict[int, int]:
     """
     ends: dict[int, int] = {}
     matched: set[int] = set()
-    for candidates in ([index for index, tag in enumerate(tags) if tag.alone], range(len(tags))):
-        waiting: dict[str, list[int]] = {}
-        for index in candidates:
-            if index in matched:
+    for structural in (True, False):
+        waiting: dict[str, list[int]] = {tag.name: [] for tag in tags}
+        for index, tag in enumerate(tags):
+            if (structural and not tag.alone) or index in matched:
                 continue
-            stack = waiting.setdefault(tags[index].name, [])
-            if not tags[index].closes:
+            stack = waiting[tag.name]
+            if not tag.closes:
                 stack.append(index)
             elif stack:
                 ends[stack[-1]] = index
@@ -265,7 +269,7 @@ def _code_end(fences: list[_Fence], opening: int, length: int) -> tuple[int, int
 
 def _merged(cuts: list[Cut]) -> list[Cut]:
     merged: list[Cut] = []
-    for cut in sorted(cuts, key=lambda cut: cut.start):
+    for cut in sorted(cuts, key=attrgetter("start")):
         if merged and cut.start < merged[-1].end:
             merged[-1].end = max(merged[-1].end, cut.end)
             merged[-1].stray = merged[-1].stray and cut.stray
