@@ -28,6 +28,7 @@ from sqlalchemy.exc import (
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from app.errors import StoreUnavailable
+from app.store.schema import metadata
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -80,9 +81,14 @@ async def open_database(url: str) -> Database:
     return Database(engine)
 
 
-def _open(url: str) -> Engine:
+def make_engine(url: str) -> Engine:
+    """What talks to the store at ``url``, whatever its schema; a SQLite file is made, private, when it is missing."""
     parsed = make_url(url)
-    engine = _sqlite(parsed) if parsed.get_backend_name() == "sqlite" else _postgresql(parsed)
+    return _sqlite(parsed) if parsed.get_backend_name() == "sqlite" else _postgresql(parsed)
+
+
+def _open(url: str) -> Engine:
+    engine = make_engine(url)
     try:
         with _told_apart():
             migrate(engine)
@@ -167,7 +173,8 @@ def latest_revision() -> str:
 def migrate(engine: Engine) -> None:
     """Bring the schema to the newest revision; processes that start together do it one after the other.
 
-    Alembic is slow to import, so it is only loaded when there is something to do.
+    An empty store is made from `app.store.schema` as it is now: importing Alembic is a sixth of a whole start, so it is
+    loaded only where there is something to upgrade.
     """
     latest = latest_revision()
     with engine.connect() as connection:
@@ -179,9 +186,14 @@ def migrate(engine: Engine) -> None:
         found = _revision(connection)
         if found == latest:
             return
-        if found is not None and found > latest:
+        if found is None:
+            metadata.create_all(connection)
+            connection.execute(text("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL PRIMARY KEY)"))
+            connection.execute(text("INSERT INTO alembic_version VALUES (:latest)"), {"latest": latest})
+        elif found > latest:
             raise RuntimeError(f"the turn store has schema {found}, made by a newer version; this one knows {latest}")
-        _upgrade(connection)
+        else:
+            upgrade(connection)
 
 
 def _revision(connection: Connection) -> str | None:
@@ -190,7 +202,8 @@ def _revision(connection: Connection) -> str | None:
     return connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
 
 
-def _upgrade(connection: Connection) -> None:
+def upgrade(connection: Connection) -> None:
+    """Run the migrations that the store has not seen, in the caller's transaction."""
     from alembic import command
     from alembic.config import Config
 
