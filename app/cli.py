@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import gc
 import json
 import sys
 from collections.abc import Sequence
@@ -57,6 +58,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _serve(settings: Settings) -> int:
+    gc.disable()  # until all is loaded: nothing of it is garbage, and looking costs a tenth of the start
     import uvicorn
 
     from app.factory import create_app
@@ -69,8 +71,11 @@ def _serve(settings: Settings) -> int:
             file=sys.stderr,
         )
         return 2
+    app = create_app(settings)
+    gc.freeze()  # nor does a later collection look at it again
+    gc.enable()
     uvicorn.run(
-        create_app(settings),
+        app,
         host=settings.host,
         port=settings.port,
         log_config=None,
