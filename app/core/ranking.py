@@ -13,8 +13,6 @@ band, and by 0.07 for a model that uses the whole range. Where such a model runs
 
 import math
 import re
-import unicodedata
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
@@ -22,8 +20,9 @@ from datetime import UTC, date, datetime
 from app.core.experience import is_experience
 from app.core.hits import Hit
 from app.core.intent import Intent, intent_of
+from app.core.overlap import overlaps
 from app.core.trace import Verdict
-from app.core.words import CJK, token_set
+from app.core.words import token_set
 
 OVERLAP_WEIGHT = 0.3
 """Log-odds for a hit that holds every word of the query; in proportion for a part of them."""
@@ -35,10 +34,6 @@ FAR_ABOVE = math.log(2)
 """How far (in log-odds) a resting memory must lead the best fresh one to be shown again: twice its odds."""
 COMPARED_CHARS = 4_000
 """How much of a hit's text is compared with the query or with other hits."""
-PREFIX_CHARS = 4
-"""From this length on a word also counts where a longer one begins with it: "flight" in "flights"."""
-MAX_PLACES = 16
-"""Places of a word that are looked at in one text, so that no text can make the search slow."""
 SUMMARY_FILES = (".abstract.md", ".overview.md")
 """Where OpenViking keeps directory summaries, which are no memories."""
 MAX_VARIED = 100
@@ -125,32 +120,6 @@ def category_of(hit: Hit) -> str:
     return path.split("/", 1)[0].removesuffix(".md") or "memory"
 
 
-def words_in(text: str, wanted: Collection[str]) -> list[str]:
-    """The ``wanted`` words (of `app.core.words.token_set`) that stand in ``text``.
-
-    They are searched for where they begin a word, which finds inflections and costs a tenth of cutting candidates into
-    words; Chinese, Japanese and Korean bigrams stand anywhere.
-    """
-    text = text[:COMPARED_CHARS]
-    text = (text if text.isascii() else unicodedata.normalize("NFKC", text)).lower()
-    return [word for word in wanted if word in text and _stands_alone(word, text)]
-
-
-def _stands_alone(word: str, text: str) -> bool:
-    if CJK.match(word):
-        return True
-    at = text.find(word)
-    for _ in range(MAX_PLACES):
-        end = at + len(word)
-        begins = not (at and text[at - 1].isalnum())
-        if begins and (len(word) >= PREFIX_CHARS or not text[end : end + 1].isalnum()):
-            return True
-        at = text.find(word, end)
-        if at < 0:
-            return False
-    return False
-
-
 def cut_score(candidates: Iterable[Candidate], policy: Policy) -> float:
     """The score that the relative cut asked for; 0 where it is off or nothing was scored."""
     best = max((c.score for c in candidates if "overlap" in c.parts), default=0.0)
@@ -188,21 +157,9 @@ def _refusal(candidate: Candidate, seen: Collection[str], policy: Policy) -> Ver
 
 
 def _score(candidates: Sequence[Candidate], query: str, policy: Policy) -> list[Candidate]:
-    wanted = token_set(query)
     intent = intent_of(query)
-    found = [words_in(c.hit.text, wanted) for c in candidates]
-    weights = _word_weights(wanted, found)
-    total = sum(weights.values())
-    return [
-        _scored(candidate, sum(weights[word] for word in matched) / total if total else 0.0, intent, policy)
-        for candidate, matched in zip(candidates, found, strict=True)
-    ]
-
-
-def _word_weights(wanted: Collection[str], found: Sequence[Collection[str]]) -> dict[str, float]:
-    """How telling each word is: the rarer among the candidates, the more. No list of stop words in any language."""
-    spread = Counter(word for matched in found for word in matched)
-    return {word: math.log(1 + len(found) / (1 + spread[word])) for word in sorted(wanted)}
+    shares = overlaps(token_set(query), [c.hit.text[:COMPARED_CHARS] for c in candidates])
+    return [_scored(candidate, share, intent, policy) for candidate, share in zip(candidates, shares, strict=True)]
 
 
 def _scored(candidate: Candidate, overlap: float, intent: Intent, policy: Policy) -> Candidate:
