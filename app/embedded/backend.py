@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import anyio
-import apsw
 from anyio import CapacityLimiter, to_thread
 
 from app.core.deadline import Deadline
@@ -27,6 +26,7 @@ from app.embedded.embedders import Embedder, EmbedderError, make_embedder
 from app.embedded.layout import LockTimeout, make_private_dir, user_dir
 from app.embedded.search import MAX_CANDIDATES
 from app.embedded.space import SessionUnknown, UserSpace
+from app.embedded.sqlite import SqliteError, require_fts5
 from app.ports import (
     Appended,
     BackendError,
@@ -69,6 +69,7 @@ class EmbeddedBackend:
         clock: WallClock = utc_now,
         automation_memory: bool = False,
     ) -> None:
+        require_fts5()
         self._data_dir = data_dir
         self._settings = settings
         self._clock = clock
@@ -264,7 +265,7 @@ class EmbeddedBackend:
             raise BackendError(
                 Reason.DEADLINE_EXCEEDED, "the deadline passed", retryable=True, uncertain=changes
             ) from error
-        except (OSError, apsw.Error, EmbedderError) as error:
+        except (OSError, SqliteError, EmbedderError) as error:
             detail = f"{type(error).__name__}: {error}"
             raise BackendError(Reason.OPENVIKING_UNAVAILABLE, detail, retryable=True, uncertain=changes) from error
 

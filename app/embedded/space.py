@@ -10,7 +10,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
-import apsw
 import structlog
 
 from app.core.deadline import Deadline
@@ -18,9 +17,9 @@ from app.core.hits import Hit
 from app.core.identity import SessionKind, Tenant
 from app.core.turns import CapturedMessage
 from app.embedded import commits, layout, search, transcript
-from app.embedded.database import DAMAGED
 from app.embedded.embedders import Embedder, EmbedderError
 from app.embedded.index import Index
+from app.embedded.sqlite import Damaged, SqliteError
 from app.embedded.transcript import Archive, Transcript
 from app.settings import EmbeddedSettings
 
@@ -249,7 +248,7 @@ class UserSpace:
         try:
             for path in paths:
                 self._index.sync_file(path)
-        except (apsw.Error, OSError) as error:
+        except (SqliteError, OSError) as error:
             log.warning("index_behind", error=repr(error))
             self._index.look_again()
 
@@ -257,7 +256,7 @@ class UserSpace:
         """``work`` on an index in step with the files; one that was deleted or is damaged is built anew."""
         try:
             return work(self._fresh_index())
-        except DAMAGED as error:
+        except Damaged as error:
             log.warning("index_damaged", error=repr(error))
             with self._guard:
                 self._reopen(afresh=True)
@@ -280,7 +279,7 @@ class UserSpace:
         try:
             index = Index(self.root, self._uri_root, embedder=name, is_searchable=self._remembers, afresh=afresh)
             index.sync(at_once=True)
-        except DAMAGED:
+        except Damaged:
             if afresh:
                 raise
             return self._open_index(afresh=True)
@@ -320,7 +319,7 @@ class UserSpace:
                 self._index.vectors.add([(chunk_id, text, vectors[text]) for chunk_id, text in waiting])
         except EmbedderError as error:
             self._embedder_failed(error)
-        except apsw.Error as error:
+        except SqliteError as error:
             log.warning("vectors_behind", error=repr(error))
 
     def _embedder_failed(self, error: EmbedderError) -> None:

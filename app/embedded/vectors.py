@@ -12,10 +12,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import apsw
-
+from app.embedded import sqlite
 from app.embedded.database import Database, get_meta, marks, one, set_meta
 from app.embedded.embedders import Vector, dimensions, quantised
+from app.embedded.sqlite import Connection
 
 if TYPE_CHECKING:
     from app.embedded.matrix import Matrix
@@ -55,9 +55,7 @@ class Vectors:
                         if realm in self._matrices:
                             self._matrices[realm].remove(gone)
 
-    def _nearest(
-        self, db: apsw.Connection, vector: bytes, realms: Sequence[str], limit: int
-    ) -> list[tuple[int, float]]:
+    def _nearest(self, db: Connection, vector: bytes, realms: Sequence[str], limit: int) -> list[tuple[int, float]]:
         from app.embedded.matrix import nearest  # numpy comes with the embedders' extra
 
         with self._lock:
@@ -69,7 +67,7 @@ class Vectors:
             found = [pair for view in views for pair in nearest(view, vector, limit)]
         return sorted(found, key=lambda pair: (-pair[1], pair[0]))[:limit]
 
-    def _catch_up(self, db: apsw.Connection) -> None:
+    def _catch_up(self, db: Connection) -> None:
         """Take in the vectors that were added since."""
         from app.embedded.matrix import Matrix
 
@@ -143,13 +141,18 @@ class Vectors:
         return hashlib.sha256(f"{self._embedder}\0{text}".encode("utf-8", "replace")).digest()
 
 
-def forget_vectors(db: apsw.Connection, chunk_ids: Sequence[int]) -> None:
-    """Delete the vectors of these chunks, if there are any."""
-    if get_meta(db, "dimensions"):
+def forget_vectors(db: Connection, chunk_ids: Sequence[int]) -> None:
+    """Delete the vectors of these chunks, if there are any. Where vectors can not be written now, all are made anew,
+    from the cache, when they can again."""
+    if not get_meta(db, "dimensions"):
+        return
+    if sqlite.has_vectors():
         db.executemany("DELETE FROM chunks_vec WHERE rowid = ?", [(chunk_id,) for chunk_id in chunk_ids])
+    else:
+        set_meta(db, "embedder", "")
 
 
-def _make_room(db: apsw.Connection, numbers: int) -> None:
+def _make_room(db: Connection, numbers: int) -> None:
     """A table for vectors of so many numbers; one for other vectors goes."""
     if get_meta(db, "dimensions") == str(numbers):
         return
@@ -160,7 +163,7 @@ def _make_room(db: apsw.Connection, numbers: int) -> None:
     set_meta(db, "dimensions", str(numbers))
 
 
-def _scan(db: apsw.Connection, vector: bytes, realm: str, limit: int) -> list[tuple[int, float]]:
+def _scan(db: Connection, vector: bytes, realm: str, limit: int) -> list[tuple[int, float]]:
     rows = db.execute(
         "SELECT rowid, 1 - distance FROM chunks_vec WHERE embedding MATCH vec_int8(?) AND k = ? AND realm = ?",
         (vector, limit, realm),
@@ -168,7 +171,7 @@ def _scan(db: apsw.Connection, vector: bytes, realm: str, limit: int) -> list[tu
     return [(int(chunk_id), float(score)) for chunk_id, score in rows]
 
 
-def _present(db: apsw.Connection, chunk_ids: Sequence[int]) -> set[int]:
+def _present(db: Connection, chunk_ids: Sequence[int]) -> set[int]:
     """Those that are still in the index."""
     return {row[0] for row in db.execute(f"SELECT id FROM chunks WHERE id IN ({marks(chunk_ids)})", chunk_ids)}  # noqa: S608
 

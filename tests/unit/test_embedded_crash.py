@@ -1,11 +1,13 @@
 """Killed at any moment, the embedded engine keeps what it acknowledged and nothing by halves."""
 
+import contextlib
 import json
 import os
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import IO
 
 import anyio
 import pytest
@@ -22,6 +24,7 @@ pytestmark = pytest.mark.anyio
 
 WHO = Identity(Tenant(), "crash", None, "main", None, PeerRole.ASSISTANT)
 BATCH = 3
+ACKNOWLEDGED = 5
 
 # Appends batch after batch and commits now and then; says each acknowledged batch on its standard output.
 WRITER = """
@@ -31,10 +34,13 @@ import anyio
 from app.core.deadline import Deadline
 from app.core.identity import Identity, PeerRole, Tenant
 from app.core.turns import CapturedMessage, TextPart
+from app.embedded import sqlite
 from app.embedded.backend import EmbeddedBackend
 from app.settings import EmbeddedSettings
 
-async def main(directory, start):
+async def main(directory, start, driver):
+    if driver == "sqlite3":
+        sqlite.apsw = None
     who = Identity(Tenant(), "crash", None, "main", None, PeerRole.ASSISTANT)
     backend = EmbeddedBackend(Path(directory), EmbeddedSettings())
     for batch in range(start, 100000):
@@ -48,32 +54,22 @@ async def main(directory, start):
         if batch % 4 == 3:
             await backend.commit(who, 2, Deadline.after_ms(30000))
 
-anyio.run(main, sys.argv[1], int(sys.argv[2]))
+anyio.run(main, sys.argv[1], int(sys.argv[2]), sys.argv[3])
 """
 
 
-@pytest.mark.parametrize("acknowledged", [5])
-async def test_a_killed_writer_loses_nothing_acknowledged(tmp_path: Path, acknowledged: int) -> None:
-    safe = await anyio.to_thread.run_sync(_killed_after, tmp_path, 0, acknowledged)
-    safe = await anyio.to_thread.run_sync(_killed_after, tmp_path, safe + 1000, acknowledged)
-    transcript = transcript_path(user_dir(tmp_path, WHO.tenant), WHO.session)
-    backend = EmbeddedBackend(tmp_path, EmbeddedSettings())
-    try:
-        past = await _settled(backend)
-        stored = await _all_texts(backend, past)
-        batches = [stored[at : at + BATCH] for at in range(0, len(stored), BATCH)]
-        for batch in batches:
-            assert len({text.partition("marker")[2].partition("x")[0] for text in batch}) == 1, "half a batch"
-            assert len(batch) == BATCH
-        numbers = [int(batch[0].partition("marker")[2].partition("x")[0]) for batch in batches]
-        assert numbers == sorted(set(numbers)), "order, and nothing twice"
-        assert safe in numbers
-        hits = await backend.find(WHO, f"marker{safe}x1", Target.MEMORIES, 5, _soon())
-        assert f"marker{safe}x1" in "\n".join(hit.text for hit in hits)
-    finally:
-        await backend.aclose()
-    assert all(isinstance(json.loads(line), dict) for line in transcript.read_bytes().splitlines())
-    assert not [name for _, _, names in os.walk(tmp_path) for name in names if name.startswith(".tmp-")]
+async def test_a_killed_writer_loses_nothing_acknowledged(tmp_path: Path, driver: str) -> None:
+    (safe,) = await anyio.to_thread.run_sync(_killed_after_some, tmp_path, driver, 0)
+    (safe,) = await anyio.to_thread.run_sync(_killed_after_some, tmp_path, driver, safe + 1000)
+    numbers = await _whole_batches(tmp_path, [safe])
+    assert numbers == sorted(numbers), "in order"
+
+
+async def test_two_killed_processes_on_one_directory_lose_nothing_acknowledged(tmp_path: Path, driver: str) -> None:
+    one, other = await anyio.to_thread.run_sync(_killed_after_some, tmp_path, driver, 0, 50_000)
+    numbers = await _whole_batches(tmp_path, [one, other])
+    for share in ([n for n in numbers if n < 50_000], [n for n in numbers if n >= 50_000]):
+        assert share == sorted(share), "in order"
 
 
 @pytest.mark.parametrize("cut", [1, 40, -1])
@@ -126,18 +122,47 @@ async def _write(directory: Path, batches: int) -> None:
         await backend.aclose()
 
 
-def _killed_after(directory: Path, start: int, acknowledged: int) -> int:
-    """Run the writer until it acknowledged some batches and kill it; the last batch that it acknowledged."""
-    command = [sys.executable, "-c", WRITER, str(directory), str(start)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2]) as writer:
-        assert writer.stdout is not None
-        last = start
-        for _ in range(acknowledged):
-            last = int(writer.stdout.readline())
-        os.kill(writer.pid, signal.SIGKILL)
-        rest = writer.stdout.read().split()
-        writer.wait()
-    return int(rest[-1]) if rest else last
+async def _whole_batches(directory: Path, safe: list[int]) -> list[int]:
+    """The numbers of the batches that are stored, after a look that none is there by half or twice, that those
+    acknowledged are found, and that nothing is left lying about."""
+    backend = EmbeddedBackend(directory, EmbeddedSettings())
+    try:
+        stored = await _all_texts(backend, await _settled(backend))
+        for number in safe:
+            hits = await backend.find(WHO, f"marker{number}x1", Target.MEMORIES, 5, _soon())
+            assert f"marker{number}x1" in "\n".join(hit.text for hit in hits)
+    finally:
+        await backend.aclose()
+    names = [text.split()[2] for text in stored]
+    numbers = [int(name.removeprefix("marker").removesuffix("x0")) for name in names[::BATCH]]
+    assert names == [f"marker{number}x{n}" for number in numbers for n in range(BATCH)], "whole batches"
+    assert len(set(numbers)) == len(numbers), "nothing twice"
+    assert set(safe) <= set(numbers)
+    transcript = transcript_path(user_dir(directory, WHO.tenant), WHO.session)
+    assert all(isinstance(json.loads(line), dict) for line in transcript.read_bytes().splitlines())
+    assert not [name for _, _, names in os.walk(directory) for name in names if name.startswith(".tmp-")]
+    return numbers
+
+
+def _killed_after_some(directory: Path, driver: str, *starts: int) -> list[int]:
+    """Run a writer from each number on until each acknowledged some batches, and kill them; the last batch that each
+    acknowledged."""
+    with contextlib.ExitStack() as stack:
+        writers = []
+        for start in starts:
+            command = [sys.executable, "-c", WRITER, str(directory), str(start), driver]
+            writer = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2])
+            writers.append(stack.enter_context(writer))
+            stack.callback(writer.kill)
+        said = [[_output(writer).readline() for _ in range(ACKNOWLEDGED)] for writer in writers]
+        for writer in writers:
+            os.kill(writer.pid, signal.SIGKILL)
+        return [int([*lines, *_output(writer)][-1]) for lines, writer in zip(said, writers, strict=True)]
+
+
+def _output(writer: subprocess.Popen[str]) -> IO[str]:
+    assert writer.stdout is not None
+    return writer.stdout
 
 
 async def _settled(backend: EmbeddedBackend) -> SessionPast:

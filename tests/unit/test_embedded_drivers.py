@@ -1,0 +1,130 @@
+"""The index over Python's SQLite and over the one that brings vectors: the same file, whoever opens it next."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+
+from app.embedded import database, sqlite
+from app.embedded.backend import EmbeddedBackend
+from app.embedded.database import Database
+from app.embedded.documents import OWN_REALM
+from app.embedded.embedders import Vector, packed
+from app.embedded.index import Index
+from app.embedded.sqlite import Damaged, Fts5Missing, SqliteError
+from app.settings import EmbeddedSettings
+from tests.unit.drivers import HAS_VECTORS, use_driver
+
+EMBEDDER = "made up"
+vectors_too = pytest.mark.skipif(not HAS_VECTORS, reason="extra vec is missing")
+
+
+@contextmanager
+def opened(root: Path, embedder: str = "") -> Iterator[Index]:
+    index = Index(root, "viking://user/default", embedder=embedder)
+    try:
+        index.sync(at_once=True)
+        yield index
+    finally:
+        index.close()
+
+
+def vector(text: str) -> Vector:
+    """Texts of the same first letter are alike."""
+    return packed([float(ord(text[0]) == letter) + 0.1 for letter in range(ord("a"), ord("z") + 1)])
+
+
+def note(root: Path, name: str, text: str) -> Path:
+    path = root / "memory" / f"{name}.md"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def by_words(index: Index, query: str) -> list[str]:
+    found = index.search_words(query, [OWN_REALM], 5)
+    return [chunk.document.text for chunk in index.chunks(chunk_id for chunk_id, _ in found)]
+
+
+def by_vectors(index: Index, query: str) -> list[str]:
+    while waiting := index.vectors.waiting(10):
+        cached = index.vectors.cached([text for _, text in waiting])
+        index.vectors.add([(i, text, cached.get(text) or vector(text)) for i, text in waiting])
+    found = index.vectors.search(vector(query), [OWN_REALM], 5)
+    texts = {chunk.id: chunk.document.text for chunk in index.chunks(chunk_id for chunk_id, _ in found)}
+    return [texts[chunk_id] for chunk_id, _ in found]
+
+
+@vectors_too
+def test_an_index_goes_on_when_vectors_come_and_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    note(tmp_path, "2026-03-01", "apples grow in the garden")
+    with monkeypatch.context() as without:
+        use_driver("sqlite3", without)
+        with opened(tmp_path) as index:
+            assert by_words(index, "garden") == ["apples grow in the garden"]
+    inode = (tmp_path / "index.db").stat().st_ino
+    note(tmp_path, "2026-03-02", "bees live behind the house")
+    with opened(tmp_path, EMBEDDER) as index:
+        assert by_words(index, "garden") == ["apples grow in the garden"]
+        assert by_vectors(index, "a")[0] == "apples grow in the garden"
+        assert by_vectors(index, "b")[0] == "bees live behind the house"
+    with monkeypatch.context() as without:
+        use_driver("sqlite3", without)
+        (tmp_path / "memory" / "2026-03-01.md").unlink()
+        note(tmp_path, "2026-03-03", "cherries are eaten by birds")
+        with opened(tmp_path) as index:
+            assert by_words(index, "garden") == []
+            assert by_words(index, "birds") == ["cherries are eaten by birds"]
+    for most_in_memory in (1000, 0):  # searched in memory, then by sqlite-vec
+        monkeypatch.setattr("app.embedded.vectors.MAX_IN_MEMORY", most_in_memory)
+        with opened(tmp_path, EMBEDDER) as index:
+            assert by_words(index, "garden") == []
+            assert by_vectors(index, "c")[0] == "cherries are eaten by birds"
+            assert len(by_vectors(index, "a")) == 2
+    assert (tmp_path / "index.db").stat().st_ino == inode
+
+
+def test_an_index_of_an_older_version_is_made_anew(tmp_path: Path, driver: str) -> None:
+    note(tmp_path, "2026-03-01", "apples grow in the garden")
+    with closing(sqlite3.connect(tmp_path / "index.db")) as old:
+        old.execute("CREATE TABLE chunks(id)")
+        old.execute("PRAGMA user_version = 1")
+    with opened(tmp_path) as index:
+        assert by_words(index, "garden") == ["apples grow in the garden"]
+
+
+def test_damage_is_told_from_other_errors(tmp_path: Path, driver: str) -> None:
+    (tmp_path / "none.db").write_bytes(b"no database at all" * 1000)
+    with pytest.raises(Damaged), sqlite.errors(), closing(sqlite.connect(tmp_path / "none.db")) as db:
+        db.execute("SELECT * FROM sqlite_schema").fetchall()
+    with pytest.raises(SqliteError) as refused, sqlite.errors(), closing(sqlite.connect(":memory:")) as db:
+        db.execute("SELECT nonsense")
+    assert not isinstance(refused.value, Damaged)
+
+
+def test_a_change_that_fails_is_taken_back(tmp_path: Path, driver: str) -> None:
+    with closing(Database(tmp_path / "index.db")) as index:
+        with pytest.raises(SqliteError), index.writing() as db:
+            db.executemany("INSERT INTO meta VALUES (?, ?)", [("half", "done"), ("half", "again")])
+        with index.reading() as db:
+            assert database.get_meta(db, "half") is None
+        with index.writing() as db:
+            database.set_meta(db, "whole", "done")
+        with index.reading() as db:
+            assert database.get_meta(db, "whole") == "done"
+
+
+def test_without_full_text_search_the_start_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def bare(path: str) -> sqlite3.Connection:
+        db = sqlite3.connect(path, isolation_level=None)
+        refused = sqlite3.SQLITE_CREATE_VTABLE
+        db.set_authorizer(lambda action, *_: sqlite3.SQLITE_DENY if action == refused else sqlite3.SQLITE_OK)
+        return db
+
+    monkeypatch.setattr(sqlite, "_connect", bare)
+    with pytest.raises(Fts5Missing, match=r"install openviking-sidecar\[vec\]"):
+        EmbeddedBackend(tmp_path, EmbeddedSettings())
