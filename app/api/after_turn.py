@@ -10,7 +10,8 @@ from app.api.document import problems
 from app.api.examples import AFTER_TURN_REQUEST, AFTER_TURN_RESPONSE
 from app.api.schemas import AfterTurnRequest, AfterTurnResponse
 from app.api.scope import ServicesDep, TenantDep, resolve
-from app.api.wire import Json, StrictRoute
+from app.api.strict import StrictRoute
+from app.api.wire import Json
 from app.core.deadline import Deadline
 from app.engine.capture import AfterTurnResult, TurnInput, after_turn
 from app.errors import FieldProblem, InvalidRequest

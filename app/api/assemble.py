@@ -9,7 +9,8 @@ from app.api.document import problems
 from app.api.examples import ASSEMBLE_REQUEST, ASSEMBLE_RESPONSE, PREFLIGHT_REQUEST
 from app.api.schemas import AssembleRequest, AssembleResponse
 from app.api.scope import ServicesDep, TenantDep, resolve
-from app.api.wire import Json, StrictRoute
+from app.api.strict import StrictRoute
+from app.api.wire import Json
 from app.core.deadline import Deadline
 from app.engine.assemble import assemble_context
 from app.engine.results import AssembleInput, AssembleResult

@@ -11,7 +11,8 @@ from app.api.document import problems
 from app.api.examples import COMPACT_REQUEST, COMPACT_RESPONSE
 from app.api.schemas import CompactRequest, CompactResponse
 from app.api.scope import ServicesDep, TenantDep, resolve
-from app.api.wire import Json, StrictRoute
+from app.api.strict import StrictRoute
+from app.api.wire import Json
 from app.core.deadline import Deadline
 from app.engine.compact import CompactInput, CompactResult, compact
 

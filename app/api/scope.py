@@ -6,7 +6,7 @@ from typing import Annotated
 
 import structlog
 from fastapi import Depends, Request
-from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from fastapi.security import HTTPBearer
 
 from app.api.schemas import ScopeBody
 from app.core.identity import Identity, Tenant, is_bypassed, is_openviking_id, resolve_identity, session_name
@@ -27,19 +27,20 @@ async def services_of(request: Request) -> Services:
     return services
 
 
-async def tenant_of(
-    request: Request,
-    services: Annotated[Services, Depends(services_of)],
-    credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)],
-) -> Tenant:
+async def tenant_of(request: Request, _token: Annotated[object, Depends(_bearer)]) -> Tenant:
+    """`tenant_from` as a dependency, with the token in the OpenAPI document."""
+    return tenant_from(request)
+
+
+def tenant_from(request: Request) -> Tenant:
     """The tenant that the caller may act for: the token's, else the headers', else the configured one.
 
     Raises `Unauthorized`, `Forbidden` when a bound token comes with another tenant's headers, `InvalidRequest` for ids
     that OpenViking does not allow.
     """
+    services: Services = request.app.state.services
+    bound = _bound_tenant(services, _token(request))
     asked = Tenant(_id_header(request, "X-OpenViking-Account"), _id_header(request, "X-OpenViking-User"))
-    token = credentials.credentials if credentials else _basic_password(request)
-    bound = _bound_tenant(services, token)
     if bound:
         for wanted, allowed in ((asked.account, bound.account), (asked.user, bound.user)):
             if wanted and allowed and wanted != allowed:
@@ -94,13 +95,15 @@ def _bound_tenant(services: Services, token: str | None) -> Tenant | None:
     return bound
 
 
-def _basic_password(request: Request) -> str | None:
-    """The token as a password, for people: browsers send no Bearer tokens. Only pages take it, never an API call."""
-    scheme, _, encoded = request.headers.get("authorization", "").partition(" ")
+def _token(request: Request) -> str | None:
+    """The Bearer token; on pages also a password, for people: browsers send no Bearer tokens."""
+    scheme, _, given = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() == "bearer":
+        return given.strip()
     if scheme.lower() != "basic" or not request.url.path.startswith(PAGES):
         return None
     try:
-        return base64.b64decode(encoded, validate=True).decode().partition(":")[2]
+        return base64.b64decode(given, validate=True).decode().partition(":")[2]
     except ValueError:
         return None
 

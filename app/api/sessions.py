@@ -9,7 +9,8 @@ from app.api.document import problems
 from app.api.examples import SESSION_REQUEST, SESSION_RESPONSE
 from app.api.schemas import SessionRequest, SessionResponse
 from app.api.scope import ServicesDep, TenantDep, resolve
-from app.api.wire import Json, StrictRoute
+from app.api.strict import StrictRoute
+from app.api.wire import Json
 from app.core.deadline import Deadline
 from app.engine.sessions import SessionResult, end_session, reset_session
 from app.services import Services

@@ -1,11 +1,10 @@
 """JSON on the wire: strict on numbers, lenient on characters, and problem documents (RFC 9457)."""
 
 import json
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fastapi import Request, Response
-from fastapi.routing import APIRoute
+from fastapi import Response
 from starlette.responses import JSONResponse
 
 from app.core.reasons import Reason
@@ -55,30 +54,6 @@ class Json(JSONResponse):
             return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
         except UnicodeEncodeError:
             return json.dumps(content, separators=(",", ":")).encode()
-
-
-class _StrictRequest(Request):
-    async def json(self) -> Any:
-        return parse_json(await self.body())
-
-
-class StrictRoute(APIRoute):
-    """A route whose body is JSON and says so, parsed by `parse_json`.
-
-    A page on another site can post anything to this machine but JSON that says it is JSON: a browser asks first.
-    """
-
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """FastAPI's handler, given a request that parses strictly."""
-        handler = super().get_route_handler()
-
-        async def strict(request: Request) -> Response:
-            kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-            if not (kind == "application/json" or kind.endswith("+json")):
-                raise InvalidRequest(FieldProblem("headers.Content-Type", "send the body as application/json"))
-            return await handler(_StrictRequest(request.scope, request.receive))
-
-        return strict
 
 
 def problem(error: SidecarError, request_id: str) -> Response:

@@ -132,6 +132,18 @@ class TestTokens:
             other = {"Authorization": "Bearer tok", header: value}
             problem(client.post("/assemble", json={"sessionId": "s"}, headers=other), 403, Reason.FORBIDDEN)
 
+    def test_a_stranger_is_told_nothing_about_the_body(self, start: Start) -> None:
+        client = start(auth={"tokens": "alpha"})
+        json_type = {"content-type": "application/json"}
+        for path in LIFECYCLE:
+            for content, headers in (
+                (b"", {}),
+                (b"{nope", json_type),
+                (b"{}", json_type),
+                (b"x", {"X-OpenViking-User": "?"}),
+            ):
+                problem(client.post(path, content=content, headers=headers), 401, Reason.UNAUTHORIZED)
+
     def test_pages_take_the_token_as_a_password(self, start: Start) -> None:
         client = start(auth={"tokens": "alpha"})
         asked = client.get("/ui/recalls")
