@@ -5,7 +5,7 @@ RUN python -m venv /venv && /venv/bin/pip install --no-cache-dir --disable-pip-v
 COPY pyproject.toml README.md ./
 COPY app app
 ARG EXTRAS=postgres
-RUN /venv/bin/uv pip install --no-cache --python /venv/bin/python ".[${EXTRAS}]" && /venv/bin/uv pip uninstall --python /venv/bin/python uv pip
+RUN /venv/bin/uv pip install --no-cache --compile-bytecode --python /venv/bin/python ".[${EXTRAS}]" && /venv/bin/uv pip uninstall --python /venv/bin/python uv pip
 
 FROM python:3.11-slim
 RUN useradd --system --uid 10001 --create-home --home-dir /data sidecar && chmod 700 /data
