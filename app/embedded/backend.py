@@ -155,12 +155,12 @@ class EmbeddedBackend:
         return CommitStatus(CommitState.LOST)
 
     async def past(self, who: Identity, token_budget: int, deadline: Deadline) -> SessionPast:
-        """Summary, archive index and live messages."""
+        """Summary, live messages, and the archives before the one that is summed up."""
         archives, live = await self._read(who, lambda space: space.past(who.session, deadline), deadline)
         completed = [archive for archive in archives if archive.state == "completed"]
         return SessionPast(
             overview=cut_to_tokens(completed[-1].summary, token_budget) if completed else "",
-            abstracts=tuple((archive.id, archive.abstract) for archive in completed),
+            abstracts=tuple((archive.id, archive.abstract) for archive in completed[:-1]),
             messages=tuple(live),
             archives=len(completed),
             failed_archives=sum(archive.state == "failed" for archive in archives),

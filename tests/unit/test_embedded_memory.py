@@ -246,6 +246,17 @@ async def test_a_reset_hides_the_past_and_keeps_the_memories(tmp_path: Path) -> 
         assert "Lisbon" in _texts(await ask(backend, "where is my sister moving?"))
 
 
+async def test_the_archive_index_leaves_out_the_archive_that_is_the_overview(tmp_path: Path) -> None:
+    async with opened(tmp_path) as backend:
+        for number, fact in enumerate(FACTS[:3]):
+            await tell(backend, fact, turn=f"t_{number}")
+            await commit(backend)
+            now = await past(backend)
+            assert fact in now.overview
+            assert [archive_id for archive_id, _ in now.abstracts] == ["archive_001", "archive_002"][:number]
+            assert fact not in str(now.abstracts)
+
+
 async def test_files_are_private(tmp_path: Path, driver: str) -> None:
     async with opened(tmp_path / "data") as backend:
         await tell(backend, *FACTS)

@@ -93,8 +93,9 @@ async def test_words_find_while_the_embedder_fails(
         assert "Biscuit" in (await backend.find(WHO, "where does Biscuit sleep", Target.MEMORIES, 5, soon()))[0].text
 
 
-async def committed(backend: EmbeddedBackend) -> SessionPast:
-    await backend.append(WHO, [said(0, "I prefer tea."), said(1, "The kettle is broken.")], soon())
+async def committed(backend: EmbeddedBackend, *more: str) -> SessionPast:
+    texts = more or ("I prefer tea.", "The kettle is broken.")
+    await backend.append(WHO, [said(number, text) for number, text in enumerate(texts, 10 * len(more))], soon())
     receipt = await backend.commit(WHO, 0, soon())
     assert receipt.task_id
     with anyio.fail_after(60):
@@ -115,10 +116,12 @@ async def test_a_chat_model_writes_summary_and_memories(tmp_path: Path, httpx_mo
         "experiences": [{"name": "kettle", "situation": "broken", "approach": "new switch", "reflect": "check fuse"}],
     }
     content = f"```json\n{json.dumps(told)}\n```"
-    httpx_mock.add_response(url=f"{URL}/chat/completions", json={"choices": [{"message": {"content": content}}]})
+    httpx_mock.add_response(
+        url=f"{URL}/chat/completions", json={"choices": [{"message": {"content": content}}]}, is_reusable=True
+    )
     async with opened(tmp_path, CHAT) as backend:
-        past = await committed(backend)
-        assert (past.overview, past.abstracts) == ("Talk about tea.", (("archive_001", "Tea"),))
+        assert (await committed(backend)).overview == "Talk about tea."
+        assert (await committed(backend, "The kettle works.")).abstracts == (("archive_001", "Tea"),)
         hits = await backend.find(WHO, "kettle switch", Target.MEMORIES, 5, soon())
         assert any("needs a new switch" in hit.text for hit in hits)
         assert await backend.find(WHO, "broken kettle", Target.EXPERIENCES, 5, soon())
