@@ -12,6 +12,7 @@ from app import __version__
 from app.api import after_turn, assemble, compact, deliveries, recalls, service, sessions
 from app.api.document import describe
 from app.api.errors import install_error_handlers
+from app.api.hosts import is_ours
 from app.api.middleware import RequestShell
 from app.observe.logging import configure_logging
 from app.observe.metrics import Metrics
@@ -51,7 +52,12 @@ def create_app(settings: Settings, *, backend: ContextBackend | None = None) -> 
         static_url="/docs-assets",
         swagger_ui_parameters={"tryItOutEnabled": True, "displayRequestDuration": True, "defaultModelsExpandDepth": 0},
     )
-    app.add_middleware(RequestShell, max_body_bytes=settings.limits.max_body_bytes, metrics=metrics)
+    app.add_middleware(
+        RequestShell,
+        max_body_bytes=settings.limits.max_body_bytes,
+        metrics=metrics,
+        is_ours=partial(is_ours, more=settings.auth.served_hosts()),
+    )
     install_error_handlers(app)
     for module in (assemble, after_turn, compact, sessions, deliveries, recalls, service):
         app.include_router(module.router)

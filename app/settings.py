@@ -34,7 +34,14 @@ class AuthSettings(BaseModel):
         SecretStr(""),
         description='Comma-separated tokens, or a JSON object `{"<token>": {"account": "...", "user": "..."}}`.',
     )
-    allow_anonymous: bool = Field(False, description="Let `serve` bind a public address without tokens.")
+    allow_anonymous: bool = Field(
+        False, description="Without tokens: let `serve` bind a public address, and answer to any host name."
+    )
+    allowed_hosts: TextList = Field(
+        default_factory=list,
+        description="Without tokens: host names to answer to, beside addresses, `localhost` and names without a dot; "
+        "`*.example.org` is all below it.",
+    )
 
     def parsed(self) -> dict[str, Tenant | None]:
         """Token to the tenant it is bound to, or to None when it may act for any."""
@@ -43,6 +50,10 @@ class AuthSettings(BaseModel):
             return {token: None for item in text.split(",") if (token := item.strip())}
         bound = json.loads(text)
         return {token: Tenant(who.get("account"), who.get("user")) for token, who in bound.items()}
+
+    def served_hosts(self) -> list[str]:
+        """The host names to answer to beside our own; any, where tokens guard the door or leave was given."""
+        return ["*"] if self.allow_anonymous or self.parsed() else self.allowed_hosts
 
     @model_validator(mode="after")
     def _tokens_parse(self) -> Self:
@@ -205,7 +216,7 @@ class DeliverySettings(BaseModel):
         5_000, ge=0, description="Wait after a write with unknown outcome before it may be sent again."
     )
     backoff_ms: int = Field(250, ge=1, description="First wait after a failure; doubles with jitter.")
-    max_backoff_ms: int = Field(30_000, ge=1, description="Longest wait between tries.")
+    max_backoff_ms: int = Field(5_000, ge=1, description="Longest wait between tries.")
 
 
 class LimitSettings(BaseModel):

@@ -1,6 +1,7 @@
-"""The outermost layer, plain ASGI: request id, body limit, one log line and one count per request."""
+"""The outermost layer, plain ASGI: request id, host name, body limit, one log line and one count per request."""
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 import structlog
@@ -8,7 +9,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api.wire import problem
-from app.errors import BodyTooLarge, StoreUnavailable
+from app.errors import BodyTooLarge, FieldProblem, InvalidRequest, SidecarError, StoreUnavailable
 from app.observe.context import begin
 from app.observe.metrics import Metrics
 
@@ -16,11 +17,17 @@ log = structlog.get_logger("app.request")
 
 
 class RequestShell:
-    """Wraps every HTTP request. Bodies are read whole before the application sees them, at most ``max_body_bytes``."""
+    """Wraps every HTTP request. Bodies are read whole before the application sees them, at most ``max_body_bytes``.
 
-    def __init__(self, app: ASGIApp, *, max_body_bytes: int, metrics: Metrics) -> None:
+    ``is_ours`` says whether the value of a ``Host`` header may be served. HEAD is GET without the body.
+    """
+
+    def __init__(
+        self, app: ASGIApp, *, max_body_bytes: int, metrics: Metrics, is_ours: Callable[[str], bool] = lambda _: True
+    ) -> None:
         self.app = app
         self.max_body_bytes = max_body_bytes
+        self.is_ours = is_ours
         self.metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -35,36 +42,43 @@ class RequestShell:
         structlog.contextvars.bind_contextvars(request_id=request_id)
         state: dict[str, Any] = scope.setdefault("state", {})
         state["request_id"] = request_id
-        status = 0
+        status, head = 0, scope["method"] == "HEAD"
+        if head:
+            scope = {**scope, "method": "GET"}
 
         async def send_with_id(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
                 MutableHeaders(scope=message)["X-Request-ID"] = request_id
+            elif head:
+                message = {**message, "body": b""}
             await send(message)
 
-        body = await self._body(headers, receive)
-        if body is None:
-            refused = problem(BodyTooLarge(f"the body may have {self.max_body_bytes} bytes"), request_id)
-            await refused(scope, receive, send_with_id)
-        else:
-            try:
-                await self.app(scope, _replay(body, receive), send_with_id)
-            except Exception:
-                log.exception("unexpected_error", endpoint=scope["path"])
-                if not status:
-                    failed = problem(
-                        StoreUnavailable("an unexpected error; nothing was accepted, try again"), request_id
-                    )
-                    await failed(scope, receive, send_with_id)
+        try:
+            self._check_host(headers)
+            await self.app(scope, _replay(await self._body(headers, receive), receive), send_with_id)
+        except SidecarError as refusal:
+            structlog.contextvars.bind_contextvars(reason=str(refusal.code))
+            await problem(refusal, request_id)(scope, receive, send_with_id)
+        except Exception:
+            log.exception("unexpected_error", endpoint=scope["path"])
+            if not status:
+                failed = problem(StoreUnavailable("an unexpected error; nothing was accepted, try again"), request_id)
+                await failed(scope, receive, send_with_id)
         self._report(scope, status, time.monotonic() - started)
 
-    async def _body(self, headers: Headers, receive: Receive) -> bytes | None:
-        """The whole body, or None when it is over the limit. A caller that goes away leaves what it sent."""
+    def _check_host(self, headers: Headers) -> None:
+        if not self.is_ours(headers.get("host", "")):
+            how = "set SIDECAR_AUTH__TOKENS, or name this host in SIDECAR_AUTH__ALLOWED_HOSTS"
+            raise InvalidRequest(FieldProblem("headers.Host", how))
+
+    async def _body(self, headers: Headers, receive: Receive) -> bytes:
+        """The whole body. A caller that goes away leaves what it sent. Raises `BodyTooLarge`."""
+        too_large = BodyTooLarge(f"the body may have {self.max_body_bytes} bytes")
         announced = headers.get("content-length", "")
         if announced.isascii() and announced.isdigit() and int(announced[:20]) > self.max_body_bytes:
-            return None
+            raise too_large
         chunks: list[bytes] = []
         size = 0
         while True:
@@ -74,7 +88,7 @@ class RequestShell:
             chunks.append(message.get("body", b""))
             size += len(chunks[-1])
             if size > self.max_body_bytes:
-                return None
+                raise too_large
             if not message.get("more_body", False):
                 return b"".join(chunks)
 

@@ -20,6 +20,13 @@ def test_health_and_readiness(client: TestClient) -> None:
     assert ready.json()["backend"]["name"] == "embedded"
 
 
+def test_head_is_get_without_the_body(client: TestClient) -> None:
+    for path, status in (("/healthz", 200), ("/metrics", 200), ("/docs", 200), ("/nope", 404), ("/assemble", 405)):
+        answer = client.head(path)
+        assert (answer.status_code, answer.content) == (status, b""), path
+        assert answer.headers["content-type"] == client.get(path).headers["content-type"]
+
+
 def test_metrics_count_requests_and_reasons(client: TestClient) -> None:
     client.post("/assemble", json={"sessionId": "s", "messages": [{"role": "assistant", "content": "x"}]})
     text = client.get("/metrics").text
