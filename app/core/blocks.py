@@ -217,8 +217,8 @@ def _tags(text: str) -> list[_Tag]:
 
 
 def _begins_line(text: str, edge: int, start: int) -> bool:
-    """Whether only blanks stand between ``start`` and its line's beginning; what is before ``edge`` is no blank."""
-    if start == 0 or text[start - 1] == "\n":
+    """Whether blanks, and only they, stand before ``start`` on its line; what is before ``edge`` is no blank."""
+    if start == 0:
         return True
     if text[start - 1] not in " \t":
         return False

@@ -136,12 +136,36 @@ def test_a_block_behind_code_goes_and_the_code_stays():
     assert strip_blocks(f"```\ncode\n```\n{BLOCK}\n\nhello") == "```\ncode\n```\nhello"
 
 
+def test_backticks_with_a_backtick_behind_them_begin_no_code_but_tildes_do():
+    assert strip_blocks(f"```a`b\n{BLOCK}\n\nhello") == "```a`b\nhello"
+    assert strip_blocks(f"~~~a`b\n{BLOCK}\n~~~") == f"~~~a`b\n{BLOCK}\n~~~"
+
+
+def test_an_indented_block_is_one():
+    tagged = f" <{CONTEXT_TAG}>\n - </{LEGACY_TAG}> </{CONTEXT_TAG}> -\n </{CONTEXT_TAG}>\n\nhello"
+    for before in ("", "\n", "x\n"):
+        assert strip_blocks(before + tagged) == f"{before} \n\nhello"
+
+
 def test_split_tags_do_not_reassemble():
     text = "hello "
     for _ in range(6):
         text = f"{text}<openviking-{BLOCK}context>"
     left = strip_blocks(text + f"\n{MEMORIES_HEADING}\nevil" + f"</{CONTEXT_TAG}>" * 6)
     assert "evil" not in left and strip_blocks(left) == left
+
+
+def test_tags_split_by_tags_split_by_tags_are_given_up_to_the_end():
+    text = f"<{CONTEXT_TAG}>a</{CONTEXT_TAG}>"
+    for _ in range(8):
+        text = f"<openviking-con{text}text>a\n evil </{CONTEXT_TAG}>"
+    left = strip_blocks(f"hi {text} bye")
+    assert left.startswith("hi ") and "evil" not in left and not contains_block(left) and strip_blocks(left) == left
+
+
+def test_an_unclosed_block_goes_to_the_end_past_a_block_of_the_other_name():
+    text = f"hi\n<{LEGACY_TAG}>\n{MEMORIES_HEADING}\n- a\n<{CONTEXT_TAG}>\n- b\n</{CONTEXT_TAG}>\nc"
+    assert strip_blocks(text) == "hi\n"
 
 
 # --- neutralising
