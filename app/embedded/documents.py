@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from app.core.turns import CapturedMessage, TextPart
 from app.embedded.chunks import chunk_markdown
 from app.embedded.layout import readable
-from app.embedded.records import NOTE_BEGIN, NOTE_END, read_records
+from app.embedded.records import NOTE_BEGIN, NOTE_END, holds_until, read_records
 
 EXPERIENCES_REALM = "x"
 OWN_REALM = ""
@@ -33,6 +33,8 @@ class Document:
     text: str
     source: str = ""
     """The ``source_id`` of the message that it was said in, or taken from."""
+    until: str = ""
+    """ISO 8601 with its zone: from then on it is not recalled any more; empty for a thing that holds for good."""
 
     @property
     def peer(self) -> str | None:
@@ -81,7 +83,10 @@ def file_documents(path: str, text: str, modified: float, uri_root: str) -> Iter
             record = known.get(line)
             when = record.source.observed_at if record else changed
             source = record.source.ref if record else ""
-            yield Document(number, 0, f"{uri}#{number}" if number else uri, category, realm, when, "", line, source)
+            until = holds_until(record) if record else None
+            place = f"{uri}#{number}" if number else uri
+            ends = until.isoformat() if until else ""
+            yield Document(number, 0, place, category, realm, when, "", line, source, ends)
     else:
         written = _without_notes(body)
         for number, chunk in enumerate(chunk_markdown(written) if any(_lines(written)) else ()):

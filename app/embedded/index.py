@@ -27,7 +27,7 @@ _TAIL_BYTES = 4096
 _SCAN_SHARE = 10
 """Looking for edited files takes at most one part in so many of the time."""
 
-_DOCUMENT_COLUMNS = "ordinal, part, uri, category, realm, at, speaker, text, source"
+_DOCUMENT_COLUMNS = "ordinal, part, uri, category, realm, at, speaker, text, source, until"
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +228,7 @@ class Index:
                 document.speaker,
                 storable(document.text),
                 storable(document.source),
+                document.until,
             )
             insert = f"INSERT INTO chunks(file_id, {_DOCUMENT_COLUMNS}) VALUES ({marks(row)})"  # noqa: S608 - constants
             db.execute(insert, row)

@@ -10,14 +10,14 @@
     [{"type": "preference", "key": "...", "value": "...", "confidence": 0.9, ...}]
     -->
 
-The line is the truth. A person who rewrites it wins: its record is read with the new words and full confidence; a
-line that
-is deleted takes its record with it.
+The line is the truth. A person who rewrites it wins: its record is read with the new words and full confidence, for
+good; a line that is deleted takes its record with it.
 """
 
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 TRAILER = "<!-- MEMORY_FIELDS"
@@ -49,14 +49,25 @@ class Record:
     confidence: float
     source: Source
     sensitivity: str = "low"
-    ttl: int | None = None
-    """Days after ``last_confirmed_at`` that it holds; None is for good."""
+    ttl: float | None = None
+    """Days after ``last_confirmed_at`` that it holds and is recalled; None is for good."""
     last_confirmed_at: str = ""
     version: int = 1
     created_at: str = ""
     updated_at: str = ""
     history: tuple[dict[str, Any], ...] = field(default=())
     """Earlier values, and weaker claims that did not replace it, newest last."""
+
+
+def holds_until(record: Record) -> datetime | None:
+    """When the record's ``ttl`` ends; None where it holds for good."""
+    since = _moment(record.last_confirmed_at or record.source.observed_at)
+    if since is None or not isinstance(record.ttl, int | float):
+        return None
+    try:
+        return since + timedelta(days=record.ttl)
+    except (ValueError, OverflowError):
+        return None
 
 
 def read_records(text: str) -> tuple[str, list[Record]]:
@@ -109,7 +120,9 @@ def _merged(old: Record, new: Record) -> Record:
         confidence = round(min(0.99, old.confidence + (1 - old.confidence) * new.confidence / 2), 3)
         return replace(old, confidence=confidence, last_confirmed_at=new.source.observed_at, updated_at=new.updated_at)
     stale = new.source.observed_at < old.source.observed_at
-    if stale or new.confidence < old.confidence - HYSTERESIS:
+    until, now = holds_until(old), _moment(new.source.observed_at)
+    over = until is not None and now is not None and until <= now
+    if stale or (new.confidence < old.confidence - HYSTERESIS and not over):
         return replace(old, history=_kept(old.history, _claim(new, "not_adopted")))
     return replace(
         new,
@@ -117,6 +130,15 @@ def _merged(old: Record, new: Record) -> Record:
         created_at=old.created_at,
         history=_kept(old.history, _claim(old, "superseded")),
     )
+
+
+def _moment(text: str) -> datetime | None:
+    """An ISO time, in UTC where it says nothing else; None where it is none."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def _claim(record: Record, outcome: str) -> dict[str, Any]:
@@ -141,7 +163,7 @@ def _reconciled(body: str, records: Sequence[Record]) -> list[Record]:
         new = [line for line in lines if line not in known]
         if len(new) == 1:
             edited = replace(records[0].source, kind="edit")
-            return [replace(records[0], value=new[0], confidence=1.0, source=edited)]
+            return [replace(records[0], value=new[0], confidence=1.0, ttl=None, source=edited)]
     return [record for record in records if record.value in present]
 
 

@@ -56,18 +56,23 @@ def hits(
     now: datetime,
     limit: int,
 ) -> list[Hit]:
-    """The best ``limit`` hits. ``words`` and ``vectors`` are scores by chunk id, ``chunks`` the candidates with
-    neighbours.
+    """The best ``limit`` hits of what holds ``now``. ``words`` and ``vectors`` are scores by chunk id, ``chunks`` the
+    candidates with neighbours.
 
     Scores are between 0 and 1. Their order is the order of the hits, and the first says how much of the query was
     found.
     """
-    scored = merged(query, words, vectors, chunks, settings, now)
+    holding = [chunk for chunk in chunks if not _is_over(chunk.document, now)]
+    scored = merged(query, words, vectors, holding, settings, now)
     order = _without_doubles(sorted(scored, key=lambda s: (-s.score, s.document.uri)))
     varied = [*_varied(order[:VARIED], settings.mmr_lambda), *order[VARIED : 4 * limit]]
     excerpts = _excerpts(varied)[:limit]
     top = _log_odds(_confidence(query, [_said(turns) for turns in excerpts[:CONFIDENT]], semantic=bool(vectors)))
     return [_hit(turns, _logistic(top - RANK_STEP * rank)) for rank, turns in enumerate(excerpts)]
+
+
+def _is_over(document: Document, now: datetime) -> bool:
+    return bool(document.until) and datetime.fromisoformat(document.until) <= now
 
 
 def _without_doubles(order: Sequence[Scored]) -> list[Scored]:

@@ -6,6 +6,7 @@ import shutil
 import stat
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import anyio
@@ -19,6 +20,7 @@ from app.core.identity import Identity, PeerRole, SessionKind, Tenant
 from app.core.turns import CapturedMessage, Part, TextPart, ToolPart
 from app.embedded.backend import EmbeddedBackend
 from app.embedded.layout import segment, transcript_path, user_dir
+from app.embedded.records import Record, Source, write_records
 from app.ports import BackendError, CommitState, SessionPast, Target
 from app.settings import EmbeddedSettings, EmbedderSettings
 from tests.unit.drivers import HAS_VECTORS, use_driver
@@ -207,6 +209,25 @@ async def test_memories_by_rules_keep_what_they_replace(tmp_path: Path, driver: 
         assert '"value": "I prefer the dark theme."' in text
         assert '"version": 2' in text
         assert "light" in (await ask(backend, "which theme do I prefer?"))[0].text
+
+
+async def test_a_memory_past_its_time_is_not_recalled(tmp_path: Path) -> None:
+    confirmed = datetime(2026, 3, 1, tzinfo=UTC)
+    source = Source("chat_turn", "t_1.0", confirmed.isoformat())
+    gate = Record("fact", "gate.code", "The gate code is 4711 this week.", 0.9, source, ttl=7)
+    house = Record("fact", "gate.house", "The gate belongs to the yellow house.", 0.9, source)
+    notes = user_dir(tmp_path, Tenant()) / "memories" / "entities" / "gate.md"
+    notes.parent.mkdir(parents=True)
+    notes.write_text(write_records("Gate", [gate, house]))
+    now = confirmed + timedelta(days=6)
+    backend = EmbeddedBackend(tmp_path, WORDS, clock=lambda: now)
+    try:
+        assert "4711" in _texts(await ask(backend, "gate code"))
+        now = confirmed + timedelta(days=8)
+        assert _texts(await ask(backend, "gate code")) == house.value
+    finally:
+        await backend.aclose()
+    assert "4711" in notes.read_text()
 
 
 async def test_an_error_and_its_fix_become_an_experience(tmp_path: Path) -> None:

@@ -1,5 +1,9 @@
 """What the rules remember from a statement, and what they leave alone."""
 
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,7 +12,7 @@ from app.core.turns import CapturedMessage, TextPart, ToolPart
 from app.embedded.chunks import MAX_CHARS, chunk_markdown
 from app.embedded.experiences import experiences_in
 from app.embedded.extract import memories_in
-from app.embedded.records import HYSTERESIS, Record, Source, merge, read_records, write_records
+from app.embedded.records import HYSTERESIS, Record, Source, holds_until, merge, read_records, write_records
 
 
 def said(text: str, role: str = "user") -> CapturedMessage:
@@ -122,6 +126,30 @@ def test_saying_it_again_confirms() -> None:
     assert merged.value == "dark"
     assert merged.confidence > 0.9
     assert merged.last_confirmed_at == "2026-03-02T09:00:00+00:00"
+
+
+def test_what_no_longer_holds_gives_way_to_a_weaker_statement() -> None:
+    weak = record("light", confidence=0.5, ref="t_2.0", day=20)
+    assert merge([replace(record("dark"), ttl=30)], weak)[0].value == "dark"
+    assert merge([replace(record("dark"), ttl=7)], weak)[0].value == "light"
+
+
+@pytest.mark.parametrize(
+    ("ttl", "confirmed", "until"),
+    [
+        (None, "2026-03-05T09:00:00+00:00", ""),
+        (7, "2026-03-05T09:00:00+02:00", "2026-03-12T07:00:00+00:00"),
+        (0.5, "2026-03-05T09:00:00", "2026-03-05T21:00:00+00:00"),
+        (7, "", "2026-03-08T09:00:00+00:00"),
+        (7, "some day", ""),
+        ("7", "2026-03-05T09:00:00+00:00", ""),
+        (10**12, "2026-03-05T09:00:00+00:00", ""),
+        (float("nan"), "2026-03-05T09:00:00+00:00", ""),
+    ],
+)
+def test_a_record_holds_for_its_days_after_it_was_confirmed(ttl: Any, confirmed: str, until: str) -> None:
+    end = datetime.fromisoformat(until) if until else None
+    assert holds_until(replace(record("dark"), ttl=ttl, last_confirmed_at=confirmed)) == end
 
 
 def test_extracting_the_same_message_twice_changes_nothing() -> None:
