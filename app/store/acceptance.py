@@ -16,12 +16,9 @@ from app.store import sessions as session_rows
 from app.store.codec import dump_identity, dump_messages, dump_strings, hashed, new_id
 from app.store.schema import turns
 from app.store.sessions import SessionRow
-from app.store.work import TurnState
+from app.store.work import UNDELIVERED, TurnState
 
 Status = Literal["committed", "duplicate", "skipped"]
-
-UNDELIVERED = (TurnState.PENDING, TurnState.SENDING, TurnState.DEAD)
-"""States whose payload is nowhere but here."""
 
 _INSERT = insert(turns)
 _KNOWN = select(turns.c.turn_id, turns.c.captured, turns.c.state, turns.c.fingerprint)

@@ -91,8 +91,7 @@ def retry(connection: Connection, tenant: Tenant | None, turn_id: str, now: floa
     """Send a dead letter again, behind what the session has sent since. Raises `NotFound`, `Conflict`."""
     row = _dead(connection, tenant, turn_id)
     session = session_rows.lock_id(connection, row.session_id)
-    values = {"state": TurnState.PENDING, "position": session.next_position, "error": ""}
-    connection.execute(update(turns).where(turns.c.id == row.id).values(values))
+    _decide(connection, row.id, state=TurnState.PENDING, position=session.next_position, error="")
     session_rows.change(connection, session.id, next_position=session.next_position + 1)
     session_rows.wake(connection, session, now)
     return get(connection, tenant, turn_id)
@@ -101,8 +100,7 @@ def retry(connection: Connection, tenant: Tenant | None, turn_id: str, now: floa
 def discard(connection: Connection, tenant: Tenant | None, turn_id: str) -> Delivery:
     """Give a dead letter up: its text is deleted, its key stays known. Raises `NotFound`, `Conflict`."""
     row = _dead(connection, tenant, turn_id)
-    values = {"state": TurnState.DISCARDED, "payload": None, "bytes": 0}
-    connection.execute(update(turns).where(turns.c.id == row.id).values(values))
+    _decide(connection, row.id, state=TurnState.DISCARDED, payload=None, bytes=0)
     return get(connection, tenant, turn_id)
 
 
@@ -147,6 +145,13 @@ def _dead(connection: Connection, tenant: Tenant | None, turn_id: str) -> Row[*t
     if row.state != TurnState.DEAD:
         raise Conflict(f"only a dead letter can be retried or discarded; this turn is {row.state}")
     return row
+
+
+def _decide(connection: Connection, id_: int, **values: Any) -> None:
+    """Change a turn that still is a dead letter: two who decide at once must not both get their way."""
+    dead = update(turns).where(turns.c.id == id_, turns.c.state == TurnState.DEAD)
+    if not connection.execute(dead.values(values)).rowcount:
+        raise Conflict("somebody has just decided about this turn")
 
 
 def _delivery(row: Row[*tuple[Any, ...]]) -> Delivery:

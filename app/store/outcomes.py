@@ -4,6 +4,7 @@ from typing import Any, assert_never
 
 from sqlalchemy import Connection, select, update
 
+from app.core.cleaning import storable
 from app.store import commits as commit_rows
 from app.store import sessions as session_rows
 from app.store.commits import CommitRow
@@ -53,11 +54,11 @@ def _record_turn(
             sent = len(step.messages)
             values = {"state": TurnState.DELIVERED, "sent": sent, "delivered_at": now, "error": ""}
         case TurnFailed(_, error, retry_at):
-            values = {"state": TurnState.PENDING, "error": error[:MAX_ERROR_CHARS]}
+            values = {"state": TurnState.PENDING, "error": _kept(error)}
         case TurnDoubtful(_, error, since, retry_at):
-            values = {"state": TurnState.SENDING, "attempt_started": since, "error": error[:MAX_ERROR_CHARS]}
+            values = {"state": TurnState.SENDING, "attempt_started": since, "error": _kept(error)}
         case TurnRejected(_, error):
-            values = {"state": TurnState.DEAD, "error": error[:MAX_ERROR_CHARS]}
+            values = {"state": TurnState.DEAD, "error": _kept(error)}
         case _:
             assert_never(outcome)
     connection.execute(update(turns).where(turns.c.id == outcome.step.id).values(values))
@@ -69,33 +70,38 @@ def _record_commit(connection: Connection, session: SessionRow, row: CommitRow, 
     values: dict[str, Any] = {}
     match outcome:
         case CommitAccepted(_, task_id, archive_id, poll_at):
-            values = {"state": CommitPhase.RUNNING, "task_id": task_id, "next_at": poll_at, "error": ""}
+            values = {"state": CommitPhase.RUNNING, "next_at": poll_at, "error": ""}
+            values["task_id"] = storable(task_id) if task_id else None
             values["archive_id"] = archive_id or row.archive_id
         case CommitEmpty(_, error):
-            values = {"state": CommitPhase.EMPTY, "finished_at": now, "error": error[:MAX_ERROR_CHARS]}
+            values = {"state": CommitPhase.EMPTY, "finished_at": now, "error": _kept(error)}
             if not error:
                 _relieve(connection, session, row)
         case CommitRefused(_, error):
-            values = {"state": CommitPhase.REJECTED, "finished_at": now, "error": error[:MAX_ERROR_CHARS]}
+            values = {"state": CommitPhase.REJECTED, "finished_at": now, "error": _kept(error)}
             if session.archived_through == row.through and session.epoch == row.epoch:
                 session_rows.change(connection, session.id, archived_through=row.after)
         case CommitPostponed(_, error, retry_at, doubtful):
             state = CommitPhase.SENDING if doubtful else _before_attempt(row)
-            values = {"state": state, "next_at": retry_at, "error": error[:MAX_ERROR_CHARS]}
+            values = {"state": state, "next_at": retry_at, "error": _kept(error)}
         case CommitProgress(_, poll_at):
             values = {"next_at": poll_at}
         case CommitExtracted(_, overview):
             values = {"state": CommitPhase.COMPLETED, "finished_at": now, "error": ""}
-            _summarise(connection, session, row, overview)
+            _summarise(connection, session, row, storable(overview))
             _relieve(connection, session, row)
         case ExtractionFailed(_, error, retry_at, archive_id):
-            values = {"state": CommitPhase.FAILED, "next_at": retry_at, "error": error[:MAX_ERROR_CHARS]}
+            values = {"state": CommitPhase.FAILED, "next_at": retry_at, "error": _kept(error)}
             values |= {"attempts": row.attempts + 1, "forced": True}
             values["archive_id"] = archive_id or row.archive_id
             _relieve(connection, session, row)
         case _:
             raise TypeError(f"{type(outcome).__name__} is no outcome of a commit")
     connection.execute(update(commits).where(commits.c.id == row.id).values(values))
+
+
+def _kept(error: str) -> str:
+    return storable(error[:MAX_ERROR_CHARS])
 
 
 def _before_attempt(row: CommitRow) -> CommitPhase:

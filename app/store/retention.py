@@ -3,7 +3,7 @@
 from sqlalchemy import Connection, delete, func, select, update
 
 from app.store.schema import commits, sessions, turns
-from app.store.work import OPEN_TURNS, UNSENT_COMMITS, CommitPhase, TurnState
+from app.store.work import UNDELIVERED, UNSENT_COMMITS, CommitPhase, TurnState
 
 _BATCH = 500
 
@@ -11,8 +11,8 @@ _BATCH = 500
 def sweep_old(connection: Connection, now: float, keep_s: float, max_kept_bytes: int) -> int:
     """Forget what may be forgotten, a batch at a time; how much was. Nothing undelivered is ever touched.
 
-    A session that was quiet for ``keep_s`` goes as a whole: its keys, prints, dead letters and commits. Of others,
-    turns of earlier epochs go. Delivered text waits here for its archive's extraction, but neither longer than
+    A session that was quiet for ``keep_s`` goes as a whole: its keys, prints and commits. Of others, turns of earlier
+    epochs go. Delivered text waits here for its archive's extraction, but neither longer than
     ``keep_s`` nor beyond ``max_kept_bytes``: the backend has it.
     """
     cutoff = now - keep_s
@@ -26,7 +26,7 @@ def sweep_old(connection: Connection, now: float, keep_s: float, max_kept_bytes:
 
 
 def _forget_sessions(connection: Connection, cutoff: float) -> int:
-    waiting_turn = select(turns.c.id).where(turns.c.session_id == sessions.c.id, turns.c.state.in_(OPEN_TURNS))
+    waiting_turn = select(turns.c.id).where(turns.c.session_id == sessions.c.id, turns.c.state.in_(UNDELIVERED))
     waiting = (*UNSENT_COMMITS, CommitPhase.RUNNING)
     waiting_commit = select(commits.c.id).where(commits.c.session_id == sessions.c.id, commits.c.state.in_(waiting))
     quiet = select(sessions.c.id).where(
@@ -43,7 +43,7 @@ def _forget_sessions(connection: Connection, cutoff: float) -> int:
 
 def _forget_epochs(connection: Connection, cutoff: float) -> int:
     query = select(turns.c.id).join_from(turns, sessions, turns.c.session_id == sessions.c.id)
-    old = query.where(turns.c.epoch < sessions.c.epoch, turns.c.created_at < cutoff, turns.c.state.not_in(OPEN_TURNS))
+    old = query.where(turns.c.epoch < sessions.c.epoch, turns.c.created_at < cutoff, turns.c.state.not_in(UNDELIVERED))
     ids = list(connection.execute(old.limit(_BATCH)).scalars())
     connection.execute(delete(turns).where(turns.c.id.in_(ids)))
     return len(ids)

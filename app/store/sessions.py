@@ -1,6 +1,6 @@
 """Session rows: finding and locking them, and the leases by which workers share them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Row, and_, bindparam, case, func, select, update
@@ -132,11 +132,13 @@ def release(connection: Connection, lease: Lease, due_at: float | None) -> None:
     connection.execute(update(sessions).where(mine).values(lease_owner=None, lease_until=0, due_at=due_at))
 
 
-def expire_leases(connection: Connection, is_gone: Callable[[str], bool]) -> int:
-    """End the leases of owners that ``is_gone`` knows to be dead; how many sessions that freed."""
+def lease_owners(connection: Connection) -> Sequence[str]:
+    """Who holds leases, or died with them."""
     held = select(sessions.c.lease_owner).where(sessions.c.lease_owner.is_not(None)).distinct()
-    gone: Sequence[str] = [owner for owner in connection.execute(held).scalars() if is_gone(owner)]
-    if not gone:
-        return 0
-    freed = update(sessions).where(sessions.c.lease_owner.in_(gone))
+    return connection.execute(held).scalars().all()
+
+
+def expire_leases(connection: Connection, owners: Sequence[str]) -> int:
+    """End the leases of these owners, who are dead; how many sessions that freed."""
+    freed = update(sessions).where(sessions.c.lease_owner.in_(owners))
     return connection.execute(freed.values(lease_owner=None, lease_until=0, fence=sessions.c.fence + 1)).rowcount

@@ -86,7 +86,7 @@ def _choose(connection: Connection, session: SessionRow, rules: WorkRules, now: 
 
 def begin_turn(connection: Connection, turn: TurnRow, now: float) -> SendTurn:
     """Mark a turn as being sent; one that already was keeps the time at which its doubt began."""
-    doubt = turn.attempt_started if turn.state == TurnState.SENDING else None
+    doubt = min(turn.attempt_started, now) if turn.state == TurnState.SENDING else None
     if doubt is None:
         started = {"state": TurnState.SENDING, "attempt_started": now, "attempts": turn.attempts + 1}
         connection.execute(update(turns).where(turns.c.id == turn.id).values(started))

@@ -10,7 +10,7 @@ from app.core.commit_policy import CommitRules
 from app.core.identity import Identity, Tenant
 from app.errors import StoreUnavailable
 from app.ports import Acceptance, LocalPast, NewTurn
-from app.store import acceptance, deliveries, past, requests, retention, sessions, steps
+from app.store import acceptance, dates, deliveries, past, requests, retention, sessions, steps
 from app.store.deliveries import Delivery, DeliveryPage, OutboxGauges
 from app.store.engine import Database, open_database
 from app.store.requests import CommitView, SessionSize
@@ -163,11 +163,18 @@ class SqlTurnStore:
 
     async def expire_leases(self, is_gone: Callable[[str], bool]) -> int:
         """End the leases of dead processes; how many sessions that freed."""
-        return await self._database.write(sessions.expire_leases, is_gone)
+        gone = [owner for owner in await self._database.read(sessions.lease_owners) if is_gone(owner)]
+        return await self._database.write_behind(sessions.expire_leases, gone) if gone else 0
+
+    async def mend_dates(self) -> None:
+        """Bring dates back that a clock which was set back has left in a far future."""
+        await self._database.write_behind(dates.mend, self.clock(), self.rules.lease_s)
 
     async def forget_old(self) -> int:
         """Forget what is too old to be kept, a batch at a time; how much was."""
-        return await self._database.write(retention.sweep_old, self.clock(), self._keep_s, self._max_pending_bytes)
+        return await self._database.write_behind(
+            retention.sweep_old, self.clock(), self._keep_s, self._max_pending_bytes
+        )
 
     async def aclose(self) -> None:
         """Close the connections."""

@@ -37,6 +37,8 @@ class CommitPhase(StrEnum):
 
 
 OPEN_TURNS = (TurnState.PENDING, TurnState.SENDING)
+UNDELIVERED = (*OPEN_TURNS, TurnState.DEAD)
+"""States whose text is nowhere but in the store."""
 UNSENT_COMMITS = (CommitPhase.PLANNED, CommitPhase.SENDING)
 
 

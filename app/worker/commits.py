@@ -7,7 +7,7 @@ the backend then finds nothing to archive and says so, and the session itself te
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from app.core.deadline import Deadline
+from app.core.deadline import Clock, Deadline
 from app.ports import BackendError, CommitState, ContextBackend
 from app.store.work import (
     CommitAccepted,
@@ -43,18 +43,20 @@ class Archivist:
     settle_s: float
     call_s: float
     clock: Callable[[], float]
+    monotonic: Clock
 
-    def deadline(self) -> Deadline:
-        """For one call."""
-        return Deadline.after_ms(self.call_s * 1000)
+    def deadline(self, since: float | None = None) -> Deadline:
+        """For one call, which may begin from the monotonic time ``since``, or now."""
+        return Deadline((self.monotonic() if since is None else since) + self.call_s, self.monotonic)
 
 
-async def send(archivist: Archivist, lease: Lease, step: SendCommit) -> CommitOutcome:
-    """Ask the backend for the archive."""
+async def send(archivist: Archivist, lease: Lease, step: SendCommit, marked_at: float) -> CommitOutcome:
+    """Ask the backend for the archive; it was marked as being asked for after the monotonic time ``marked_at``."""
+    deadline = archivist.deadline(marked_at)
+    if deadline.expired:  # this process was stopped after the mark: by now the session may be another worker's
+        return CommitPostponed(step.id, "too late for this commit", archivist.clock(), doubtful=step.doubted)
     try:
-        receipt = await archivist.backend.commit(
-            lease.who, step.keep_recent, archivist.deadline(), new_epoch=step.new_epoch
-        )
+        receipt = await archivist.backend.commit(lease.who, step.keep_recent, deadline, new_epoch=step.new_epoch)
     except BackendError as error:
         return _refused(archivist, step, error)
     poll_at = archivist.clock() + archivist.pace.before_poll(0)

@@ -2,14 +2,15 @@
 
 The backend has no idempotency and a client's time-out does not cancel a write there (rig, No idempotency anywhere). So
 after every attempt of unknown outcome, and after a crash in the middle of one, the worker looks which messages arrived,
-and sends the others only once the write can no longer happen by itself: ``settle_s`` after the doubt began.
+and sends the others only once the write can no longer happen by itself: ``settle_s`` after the doubt began. A server
+that does not answer while it is asked may sit on the write, too, so then the doubt begins anew.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from app.core.batches import batches
-from app.core.deadline import Deadline
+from app.core.deadline import Clock, Deadline
 from app.core.turns import CapturedMessage
 from app.ports import BackendError, ContextBackend
 from app.store.work import Lease, SendTurn, TurnDelivered, TurnDoubtful, TurnFailed, TurnRejected
@@ -29,14 +30,22 @@ class Courier:
     pace: Pace
     settle_s: float
     call_s: float
-    """Longest wait for one call; shorter than a lease, so that no write begins under a lease that is over."""
+    """Longest time from a mark to the end of its write: less than a lease, so that no write outlives its lease."""
     clock: Callable[[], float]
+    monotonic: Clock
+
+    def deadline(self, since: float) -> Deadline:
+        """For a call that may begin from the monotonic time ``since``."""
+        return Deadline(since + self.call_s, self.monotonic)
 
 
-async def deliver(courier: Courier, lease: Lease, step: SendTurn) -> TurnOutcome:
-    """Send what is missing of the turn and say how that went. Raises `LeaseLost` when the session was taken over."""
+async def deliver(courier: Courier, lease: Lease, step: SendTurn, marked_at: float) -> TurnOutcome:
+    """Send what is missing of the turn and say how that went. Raises `LeaseLost` when the session was taken over.
+
+    A turn without a doubt was marked as being sent when it was chosen, after the monotonic time ``marked_at``.
+    """
     missing: Sequence[CapturedMessage] = step.messages[step.sent :]
-    marked = step.doubt_since is None  # a turn without a doubt was marked as being sent when it was chosen
+    marked = step.doubt_since is None
     if step.doubt_since is not None:
         found = await _look(courier, lease, step, missing, step.doubt_since)
         if isinstance(found, TurnDelivered | TurnDoubtful):
@@ -45,9 +54,10 @@ async def deliver(courier: Courier, lease: Lease, step: SendTurn) -> TurnOutcome
     sent = len(step.messages) - len(missing)
     for batch in batches(missing):
         if not marked:
+            marked_at = courier.monotonic()
             await courier.mark_attempt(lease, step, sent)
         marked = False
-        failure = await _append(courier, lease, step, batch)
+        failure = await _append(courier, lease, step, batch, courier.deadline(marked_at))
         if failure is not None:
             return failure
         sent += len(batch)
@@ -58,29 +68,30 @@ async def _look(
     courier: Courier, lease: Lease, step: SendTurn, missing: Sequence[CapturedMessage], since: float
 ) -> TurnDelivered | TurnDoubtful | Sequence[CapturedMessage]:
     """The messages that must still be sent, or an outcome when that can not be said yet."""
-    now = courier.clock()
+    settled = courier.clock() >= since + courier.settle_s
     try:
-        arrived = await courier.backend.arrived(lease.who, step.turn_id, Deadline.after_ms(courier.call_s * 1000))
+        arrived = await courier.backend.arrived(lease.who, step.turn_id, courier.deadline(courier.monotonic()))
     except BackendError as error:
         if not error.not_found:
-            retry_at = now + courier.pace.after_failure(step.attempts, error)
-            return TurnDoubtful(step, error.detail, since, retry_at)
+            retry_at = courier.clock() + courier.pace.after_failure(step.attempts, error)
+            return TurnDoubtful(step, error.detail, retry_at, retry_at)
         arrived = frozenset()
     rest = [message for message in missing if message.source_id not in arrived]
     if not rest:
         return TurnDelivered(step)
-    settled_at = since + courier.settle_s
-    if now < settled_at:
-        soon = now + max(courier.settle_s / 4, 0.05)
-        return TurnDoubtful(step, "waiting for a write that may still happen", since, min(settled_at, soon))
+    if not settled:
+        retry_at = courier.clock() + max(courier.settle_s / 4, 0.05)
+        return TurnDoubtful(step, "waiting for a write that may still happen", since, retry_at)
     return rest
 
 
 async def _append(
-    courier: Courier, lease: Lease, step: SendTurn, batch: Sequence[CapturedMessage]
+    courier: Courier, lease: Lease, step: SendTurn, batch: Sequence[CapturedMessage], deadline: Deadline
 ) -> TurnOutcome | None:
+    if deadline.expired:  # this process was stopped after the mark: by now the session may be another worker's
+        return TurnFailed(step, "too late for this write", courier.clock())
     try:
-        await courier.backend.append(lease.who, batch, Deadline.after_ms(courier.call_s * 1000))
+        await courier.backend.append(lease.who, batch, deadline)
     except BackendError as error:
         now = courier.clock()
         if error.uncertain:

@@ -6,6 +6,7 @@ for retries, for what other processes accepted, and for leases that ran out.
 
 import itertools
 import random
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TypeVar
@@ -14,7 +15,7 @@ import anyio
 import structlog
 from anyio.abc import TaskGroup
 
-from app.core.deadline import Deadline
+from app.core.deadline import Clock, Deadline
 from app.errors import StoreUnavailable
 from app.ports import ContextBackend
 from app.store.turns import SqlTurnStore
@@ -50,8 +51,8 @@ COLLECT_S = 0.005
 """Pause before new work is looked at: what comes together is taken together, and the host gets its answer first."""
 LOOK_FOR_DEAD_S = 3.0
 """Between two looks for dead processes that hold leases."""
-FORGET_EVERY = 20
-"""Of these looks, every how many-th also forgets what is too old."""
+TIDY_EVERY = 20
+"""Of these looks, every how many-th also forgets what is too old and mends what a clock left behind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +61,13 @@ class WorkerSettings:
 
     concurrency: int = 8
     backoff_s: float = 0.25
-    longest_backoff_s: float = 30.0
+    longest_backoff_s: float = 5.0
     call_s: float = 15.0
     """Longest wait for one call to the backend; never more than half a lease."""
 
 
 class Worker:
-    """Delivers turns and follows commits until `run` is cancelled. ``random`` and the store's clock are for tests."""
+    """Delivers turns and follows commits until `run` is cancelled. ``random`` and both clocks are for tests."""
 
     def __init__(
         self,
@@ -75,14 +76,16 @@ class Worker:
         settings: WorkerSettings,
         *,
         random: Callable[[], float] = random.random,
+        monotonic: Clock = time.monotonic,
     ) -> None:
         pace = Pace(settings.backoff_s, settings.longest_backoff_s, random)
         settle_s = store.rules.settle_s
         call_s = min(settings.call_s, store.rules.lease_s / 2)
         self._store = store
         self._concurrency = settings.concurrency
-        self._courier = Courier(backend, store.mark_attempt, pace, settle_s, call_s, store.clock)
-        self._archivist = Archivist(backend, pace, settle_s, call_s, store.clock)
+        self._courier = Courier(backend, store.mark_attempt, pace, settle_s, call_s, store.clock, monotonic)
+        self._archivist = Archivist(backend, pace, settle_s, call_s, store.clock, monotonic)
+        self._monotonic = monotonic
         self._owner = owner.this_process()
         self._busy = 0
         self._work = anyio.Event()
@@ -106,9 +109,13 @@ class Worker:
 
     async def drain(self) -> None:
         """Do everything that is due now, in this task, and return (for tests and for a last effort)."""
-        while leases := await self._store.claim(self._owner, self._concurrency):
+        while True:
+            claimed_at = self._monotonic()
+            leases = await self._store.claim(self._owner, self._concurrency)
+            if not leases:
+                return
             for lease, step in leases:
-                await self._serve(lease, step)
+                await self._serve(lease, step, claimed_at)
 
     async def wait_until(self, done: Callable[[], Awaitable[bool]], deadline: Deadline) -> bool:
         """Wait until ``done`` says so, looking after each step of this worker and now and then; False if it is late."""
@@ -129,24 +136,32 @@ class Worker:
             return None
         if due > self._store.clock():
             return min(due - self._store.clock(), LOOK_EVERY_S)
+        claimed_at = self._monotonic()
         for lease, step in await self._store.claim(self._owner, free):
             self._busy += 1
-            group.start_soon(self._serve_in_background, lease, step)
+            group.start_soon(self._serve_in_background, lease, step, claimed_at)
         return 0.0
 
-    async def _serve_in_background(self, lease: Lease, first: WorkStep) -> None:
+    async def _serve_in_background(self, lease: Lease, first: WorkStep, claimed_at: float) -> None:
         try:
-            await self._guarded(lambda: self._serve(lease, first))
+            await self._guarded(lambda: self._serve(lease, first, claimed_at))
+        except Exception:  # a bug that one session meets must not end the work on all the others
+            log.exception("session_failed", session=lease.who.session)
+            await anyio.sleep(LOOK_EVERY_S)
         finally:
             self._busy -= 1
             self.wake()
 
-    async def _serve(self, lease: Lease, step: Step) -> None:
-        """Take the session's steps until there is nothing to do now, which ends the lease."""
+    async def _serve(self, lease: Lease, step: Step, marked_at: float) -> None:
+        """Take the session's steps until there is nothing to do now, which ends the lease.
+
+        ``marked_at``: a monotonic time before the first step was written down; so old is each step's right to write.
+        """
         try:
             while not isinstance(step, Rest):
-                outcome = await self._take(lease, step)
+                outcome = await self._take(lease, step, marked_at)
                 _log(lease, step, outcome)
+                marked_at = self._monotonic()
                 step = await self._store.next_step(lease, outcome)
                 self._tell()
         except LeaseLost:
@@ -156,9 +171,9 @@ class Worker:
                 await self._guarded(lambda: self._store.release(lease))
             raise
 
-    async def _take(self, lease: Lease, step: WorkStep) -> Outcome:
+    async def _take(self, lease: Lease, step: WorkStep, marked_at: float) -> Outcome:
         try:
-            return await self._attempt(lease, step)
+            return await self._attempt(lease, step, marked_at)
         except (LeaseLost, StoreUnavailable):
             raise
         except Exception as error:  # a bug here or in a backend must cost one step's delay, not the process
@@ -171,25 +186,27 @@ class Worker:
                 return CommitProgress(step.id, retry_at)
             return CommitPostponed(step.id, repr(error), retry_at, doubtful=isinstance(step, SendCommit))
 
-    async def _attempt(self, lease: Lease, step: WorkStep) -> Outcome:
+    async def _attempt(self, lease: Lease, step: WorkStep, marked_at: float) -> Outcome:
         match step:
             case SendTurn():
-                return await deliver(self._courier, lease, step)
+                return await deliver(self._courier, lease, step, marked_at)
             case SendCommit():
-                return await commits.send(self._archivist, lease, step)
+                return await commits.send(self._archivist, lease, step, marked_at)
             case FollowCommit():
                 return await commits.follow(self._archivist, lease, step)
             case ReExtract():
                 return await commits.extract_again(self._archivist, lease, step)
 
     async def _housekeeping(self) -> None:
+        await self._guarded(self._store.mend_dates)
         await self._guarded(lambda: self._store.sweep(owner.is_gone))
         self.wake()
         for round_ in itertools.count(1):
             await anyio.sleep(LOOK_FOR_DEAD_S)
             if await self._guarded(lambda: self._store.expire_leases(owner.is_gone)):
                 self.wake()
-            if round_ % FORGET_EVERY == 0:
+            if round_ % TIDY_EVERY == 0:
+                await self._guarded(self._store.mend_dates)
                 await self._guarded(self._store.forget_old)
 
     async def _guarded(self, work: Callable[[], Awaitable[T]]) -> T | None:

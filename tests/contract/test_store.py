@@ -308,6 +308,40 @@ async def test_a_discarded_turn_is_gone_but_its_key_is_known(store: SqlTurnStore
     assert (await store.gauges()).dead == 0
 
 
+async def test_two_who_decide_about_a_dead_letter_do_not_both_get_their_way(store: SqlTurnStore) -> None:
+    turn_id = await dead_letter(store)
+    taken: list[str] = []
+
+    async def decide(decision: Callable[..., Awaitable[object]], name: str) -> None:
+        try:
+            await decision(None, turn_id)
+            taken.append(name)
+        except Conflict:
+            pass
+
+    async with anyio.create_task_group() as group:
+        for _ in range(4):
+            group.start_soon(decide, store.retry, "retry")
+            group.start_soon(decide, store.discard, "discard")
+    assert len(taken) == 1
+    assert len(await deliver_all(store)) == (taken == ["retry"])
+
+
+async def test_words_that_no_database_takes(store: SqlTurnStore) -> None:
+    turn_id = (await store.accept(a_turn("q", "a"))).turn_id
+    mine, step = await claimed(store)
+    odd = "half \ud83e and \x00 nothing"
+    again = await store.next_step(mine, TurnFailed(step, odd, retry_at=0.0))
+    assert (await store.get_turn(None, turn_id)).error == "half \ufffd and  nothing"
+    assert isinstance(again, SendTurn)
+    await store.next_step(mine, TurnDelivered(again))
+    (planned,) = await store.compact(somebody(), 0, 1000)
+    ((mine, _),) = await store.claim("me", 10)
+    await store.next_step(mine, CommitAccepted(planned.id, odd, None, poll_at=0.0))
+    await store.next_step(mine, CommitExtracted(planned.id, odd))
+    assert (await store.local_past(somebody())).summary == "half \ufffd and  nothing"
+
+
 async def test_a_tenant_sees_its_own_deliveries_page_by_page(store: SqlTurnStore) -> None:
     mine = [(await store.accept(a_turn(str(n), who=somebody(f"s{n % 2}")))).turn_id for n in range(5)]
     other = (await store.accept(a_turn("x", who=somebody(user="bob")))).turn_id
@@ -356,6 +390,16 @@ async def test_old_sessions_are_forgotten_but_nothing_undelivered(opened: OpenSt
     await store.forget_old()
     assert [item.session for item in (await store.deliveries(None)).items] == ["s2"]
     assert not (await store.local_past(mine.who)).known
+
+
+async def test_a_dead_letter_waits_for_a_decision_however_long(opened: OpenStore, clock: FakeClock) -> None:
+    store = await opened(keep_days=1)
+    turn_id = await dead_letter(store)
+    await store.reset(somebody(), 1000)
+    clock.now += 400 * 86_400
+    while await store.forget_old():
+        pass
+    assert (await store.retry(None, turn_id)).state == "pending"
 
 
 async def test_delivered_text_is_bounded(opened: OpenStore) -> None:

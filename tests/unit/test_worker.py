@@ -1,5 +1,6 @@
 """The worker against a backend in memory: what is delivered, in which order, and what a commit leaves behind."""
 
+import time
 from collections.abc import AsyncIterator
 from itertools import pairwise
 from pathlib import Path
@@ -133,7 +134,7 @@ async def test_back_off_doubles_up_to_a_limit(desk: Desk) -> None:
     await desk.say("q")
     await desk.work(300)
     waits = [round(after - before, 2) for before, after in pairwise(times)]
-    assert waits[:4] == [0.25, 0.5, 1.0, 2.0] and max(waits) == 30.0
+    assert waits[:4] == [0.25, 0.5, 1.0, 2.0] and max(waits) == 5.0
     assert desk.backend.texts(somebody()) == ["q"]
 
 
@@ -165,7 +166,7 @@ async def test_a_worker_that_dies_in_a_write_is_continued_by_the_next(desk: Desk
     await desk.say("q1")
     ((lease, step),) = await desk.store.claim("the dead", 1)
     with pytest.raises(Killed):
-        await desk.worker._take(lease, step)
+        await desk.worker._take(lease, step, time.monotonic())
     await desk.work(29)
     assert desk.backend.texts(somebody()) == ["q0"]
     await desk.work(10)

@@ -1,0 +1,169 @@
+"""The worker in trouble: a server that hangs, a process that is stopped and wakes up late, words no database takes."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import anyio
+import pytest
+
+from app.core.deadline import Deadline
+from app.core.reasons import Reason
+from app.ports import BackendError
+from app.store.turns import open_store
+from app.store.work import Lease, LeaseLost, Outcome, Step
+from app.worker.supervisor import Worker, WorkerSettings
+from tests.unit.memory_backend import MemoryBackend, lost_before, refused
+from tests.unit.test_worker import Desk, open_desk
+from tests.unit.turning import FakeClock, somebody, work_rules
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
+    desk = await open_desk(tmp_path)
+    yield desk
+    await desk.store.aclose()
+
+
+def timed_out() -> BackendError:
+    return BackendError(Reason.DEADLINE_EXCEEDED, "no answer", retryable=True)
+
+
+async def test_a_write_that_a_hanging_server_still_holds_is_waited_for(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server hangs for two minutes, and applies what it was sent a second after it answers again."""
+    awake_at = desk.clock.now + 120
+    look = desk.backend.arrived
+
+    async def arrived(*args: object) -> frozenset[str]:
+        if desk.clock.now < awake_at:
+            raise timed_out()
+        return await look(*args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(desk.backend, "arrived", arrived)
+    desk.backend.faults = [("later", lost_before())]
+    await desk.say("q0", "a0")
+    await desk.say("q1", "a1")
+    await desk.work(121)
+    desk.backend.apply_late()
+    await desk.work(60)
+    assert desk.backend.texts(somebody()) == ["q0", "a0", "q1", "a1"]
+
+
+async def test_a_worker_that_was_stopped_sends_nothing_under_a_lease_that_is_over(tmp_path: Path) -> None:
+    """SIGSTOP between marking a turn and sending it, SIGCONT after another worker has taken over."""
+    clock = FakeClock()
+    stores = [await open_store(f"sqlite:///{tmp_path / 'turns.db'}", rules=work_rules(), clock=clock) for _ in range(2)]
+    backend = MemoryBackend()
+    stopped, other = (Worker(store, backend, WorkerSettings(), random=lambda: 1.0, monotonic=clock) for store in stores)
+    desk = Desk(stores[0], backend, clock)
+    await desk.say("q")
+    begun = clock.now
+    ((lease, step),) = await stores[0].claim("stopped", 1)
+    clock.now += 31
+    await other.drain()
+    clock.now += 6
+    await other.drain()
+    assert backend.texts(somebody()) == ["q"]
+    with pytest.raises(LeaseLost):
+        await stores[0].next_step(lease, await stopped._take(lease, step, begun))
+    assert backend.texts(somebody()) == ["q"]
+    for store in stores:
+        await store.aclose()
+
+
+async def test_a_worker_that_was_stopped_between_two_batches_sends_no_more(desk: Desk) -> None:
+    desk.worker = Worker(desk.store, desk.backend, WorkerSettings(), random=lambda: 1.0, monotonic=desk.clock)
+    await desk.say(*[str(number) for number in range(150)])
+    mark = desk.store.mark_attempt
+
+    async def stopped_after(*args: object) -> None:
+        await mark(*args)  # type: ignore[arg-type]
+        desk.clock.now += 31
+
+    desk.worker._courier = desk.worker._courier.__class__(
+        **{
+            name: getattr(desk.worker._courier, name)
+            for name in desk.worker._courier.__slots__
+            if name != "mark_attempt"
+        },
+        mark_attempt=stopped_after,  # type: ignore[arg-type]
+    )
+    ((lease, step),) = await desk.store.claim("me", 1)
+    await desk.worker._take(lease, step, desk.clock.now)
+    assert desk.backend.appended_batches == [100]
+
+
+async def test_words_that_no_database_takes_do_not_stop_a_delivery(desk: Desk) -> None:
+    odd = BackendError(Reason.OPENVIKING_UNAVAILABLE, "half \ud83e and \x00 nothing", retryable=True)
+    desk.backend.faults = [("before", odd)]
+    await desk.say("q")
+    await desk.work(10)
+    assert desk.backend.texts(somebody()) == ["q"]
+
+
+async def test_a_session_that_can_not_be_worked_on_does_not_stop_the_others(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    next_step = desk.store.next_step
+
+    async def broken(lease: Lease, outcome: Outcome | None = None) -> Step:
+        if lease.who.session == "bad":
+            raise ZeroDivisionError
+        return await next_step(lease, outcome)
+
+    monkeypatch.setattr(desk.store, "next_step", broken)
+    await desk.say("q", who=somebody("bad"))
+    await desk.say("q", who=somebody("good"))
+    async with anyio.create_task_group() as group:
+        group.start_soon(desk.worker.run)
+
+        async def done() -> bool:
+            return (await desk.store.deliveries(None, session="good")).items[0].state == "delivered"
+
+        assert await desk.worker.wait_until(done, Deadline.after_ms(20_000))
+        group.cancel_scope.cancel()
+
+
+async def test_the_return_of_a_backend_is_noticed_within_seconds_however_long_it_was_away(desk: Desk) -> None:
+    gone = True
+
+    def away(_who: object) -> None:
+        if gone:
+            raise refused()
+
+    desk.backend.on_append = away
+    await desk.say("q")
+    await desk.work(3600)
+    gone = False
+    await desk.work(5)
+    assert desk.backend.texts(somebody()) == ["q"]
+
+
+async def test_a_backend_that_says_when_is_asked_then_and_not_much_later(desk: Desk) -> None:
+    desk.backend.faults = [("before", refused(retry_after_s=2.0))] * 30
+    await desk.say("q")
+    await desk.work(30 * 2.5)
+    assert desk.backend.texts(somebody()) == ["q"]
+
+
+@pytest.mark.parametrize("jump", [-7 * 86_400.0, 7 * 86_400.0])
+async def test_deliveries_go_on_when_the_clock_is_set(desk: Desk, jump: float) -> None:
+    desk.backend.faults = [("before", refused(retry_after_s=30.0))]
+    await desk.say("q")
+    await desk.work(1)
+    desk.clock.now += jump
+    await desk.store.mend_dates()
+    await desk.work(60)
+    assert desk.backend.texts(somebody()) == ["q"]
+
+
+async def test_a_lease_from_before_the_clock_was_set_back_runs_out(desk: Desk) -> None:
+    await desk.say("q")
+    assert len(await desk.store.claim("stopped for ever", 1)) == 1
+    desk.clock.now -= 86_400
+    await desk.store.mend_dates()
+    await desk.work(60)
+    assert desk.backend.texts(somebody()) == ["q"]
