@@ -179,6 +179,12 @@ class NewTurn:
     """The user asked to remember something."""
     skipped: Reason | None = None
     """Why nothing of it is delivered (heartbeat, nothing new); its prints are kept all the same."""
+    compared: bool = True
+    """False while its prints have not been compared with those of the session; see `SeenBefore`."""
+
+
+class SeenBefore(Exception):
+    """Some messages of a turn that was not compared were captured before, with an earlier turn; nothing was written."""
 
 
 class CompactionState(StrEnum):
@@ -244,7 +250,7 @@ class TurnStore(Protocol):
     """Turns, their delivery, and what was archived of them. Its worker-facing half lives in `app.store`."""
 
     async def accept(self, turn: NewTurn) -> Acceptance:
-        """Put the turn on disk, or recognise it. Raises `KeyReused`, `OutboxFull`, `StoreUnavailable`."""
+        """Put the turn on disk, or recognise it. Raises `KeyReused`, `OutboxFull`, `StoreUnavailable`, `SeenBefore`."""
         ...
 
     async def seen_prints(self, who: Identity) -> tuple[str, ...]:

@@ -59,10 +59,9 @@ class CapturedTurn:
     remember: bool
 
 
-def needs_seen_prints(messages: Sequence[Message], pre_prompt_count: int | None) -> bool:
-    """Whether `capture_turn` must know what was captured before: no usable position, or times to compare."""
-    start = _start(messages, pre_prompt_count)
-    return start is None or any(time_of(message) for message in messages[start:])
+def is_placed(messages: Sequence[Message], pre_prompt_count: int | None) -> bool:
+    """Whether the count says where the turn starts. If not, `capture_turn` must know what was captured before."""
+    return _start(messages, pre_prompt_count) is not None
 
 
 def capture_turn(

@@ -1,16 +1,16 @@
 """`/after-turn`: keep what is new of a turn. Answered once it is on disk; everything else happens behind the answer."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from typing import Literal
 
-from app.core.capture import CapturedTurn, capture_turn, needs_seen_prints
+from app.core.capture import CapturedTurn, capture_turn, is_placed
 from app.core.deadline import Deadline
 from app.core.identity import Identity
 from app.core.messages import Message
 from app.core.reasons import Reason
-from app.ports import Acceptance, Compaction, NewTurn
+from app.ports import Acceptance, Compaction, NewTurn, SeenBefore
 from app.store.turns import SqlTurnStore
 from app.store.work import OPEN_TURNS
 from app.worker.supervisor import Worker
@@ -60,19 +60,24 @@ async def after_turn(
         return AfterTurnResult("skipped", Reason.SESSION_BYPASSED)
     if not enabled:
         return AfterTurnResult("skipped", Reason.CAPTURE_DISABLED)
-    needs_past = needs_seen_prints(turn.messages, turn.pre_prompt_count)
-    seen: Sequence[str] = await store.seen_prints(who) if needs_past else ()
-    captured = capture_turn(
+    capture = partial(
+        capture_turn,
         turn.messages,
         received_at=datetime.now(UTC),
         pre_prompt_count=turn.pre_prompt_count,
-        seen_prints=seen,
         keyed=turn.key is not None,
         is_heartbeat=turn.is_heartbeat,
         peer_id=who.actor_peer,
     )
+    # The prints of a long session are many: a turn with a position is compared with them only if some may be its own.
+    compared = not is_placed(turn.messages, turn.pre_prompt_count)
+    captured = capture(seen_prints=await store.seen_prints(who) if compared else ())
+    try:
+        accepted = await store.accept(_new_turn(who, turn, captured, compared=compared))
+    except SeenBefore:
+        captured = capture(seen_prints=await store.seen_prints(who))
+        accepted = await store.accept(_new_turn(who, turn, captured, compared=True))
     skipped = _why_skipped(turn, captured)
-    accepted = await store.accept(_new_turn(who, turn, captured, skipped))
     delivered = accepted.delivered
     if turn.wait and accepted.turn_id and not delivered and accepted.captured:
         delivered = await _delivered(who, accepted, deadline, store=store, worker=worker)
@@ -85,7 +90,7 @@ def _why_skipped(turn: TurnInput, captured: CapturedTurn) -> Reason | None:
     return None if captured.messages else Reason.NO_NEW_MESSAGES
 
 
-def _new_turn(who: Identity, turn: TurnInput, captured: CapturedTurn, skipped: Reason | None) -> NewTurn:
+def _new_turn(who: Identity, turn: TurnInput, captured: CapturedTurn, *, compared: bool) -> NewTurn:
     return NewTurn(
         who=who,
         key=turn.key,
@@ -96,7 +101,8 @@ def _new_turn(who: Identity, turn: TurnInput, captured: CapturedTurn, skipped: R
         tokens=captured.tokens,
         token_budget=turn.token_budget,
         remember=captured.remember,
-        skipped=skipped,
+        skipped=_why_skipped(turn, captured),
+        compared=compared,
     )
 
 

@@ -10,7 +10,7 @@ from app.core.commit_policy import CommitRules
 from app.core.identity import SessionKind
 from app.core.prints import is_timed
 from app.errors import KeyReused, OutboxFull
-from app.ports import Acceptance, NewTurn
+from app.ports import Acceptance, NewTurn, SeenBefore
 from app.store import commits
 from app.store import sessions as session_rows
 from app.store.codec import dump_identity, dump_messages, dump_strings, hashed, new_id
@@ -23,6 +23,12 @@ Status = Literal["committed", "duplicate", "skipped"]
 _INSERT = insert(turns)
 _KNOWN = select(turns.c.turn_id, turns.c.captured, turns.c.state, turns.c.fingerprint)
 _BY_KEY = _KNOWN.where(turns.c.session_id == bindparam("session_id"), turns.c.key_hash == bindparam("key_hash"))
+_NEWEST = (
+    select(turns.c.prints)
+    .where(turns.c.session_id == bindparam("session_id"), turns.c.epoch == bindparam("epoch"))
+    .order_by(turns.c.position.desc())
+    .limit(32)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +65,8 @@ def accept(
         return Accepted(
             _answer(connection, session, "duplicate", known.turn_id, known.captured, known.state), wakes=False
         )
+    if not turn.compared and _brings_along(connection, session, turn):
+        raise SeenBefore
     if turn.skipped is not None and turn.key is None and not turn.prints:
         return Accepted(_answer(connection, session, "skipped", "", 0, TurnState.SKIPPED), wakes=False)
     state = TurnState.PENDING if turn.skipped is None else TurnState.SKIPPED
@@ -96,6 +104,15 @@ def _known(connection: Connection, session: SessionRow, turn: NewTurn) -> Row[*t
         # A position alone proves nothing across a reset: the host counts from the start again.
         same = same.where(turns.c.epoch == session.epoch)
     return connection.execute(same.order_by(turns.c.id.desc()).limit(1)).one_or_none()
+
+
+def _brings_along(connection: Connection, session: SessionRow, turn: NewTurn) -> bool:
+    """Whether messages of the session's newest turns stand in this one, too, as far as their times can say so."""
+    timed = [print_ for print_ in turn.prints if is_timed(print_)]
+    if not timed:
+        return False
+    newest = connection.execute(_NEWEST, {"session_id": session.id, "epoch": session.epoch}).scalars()
+    return any(print_ in prints for prints in newest for print_ in timed)
 
 
 def _check_room(connection: Connection, size: int, limit: int) -> None:

@@ -52,7 +52,7 @@ class SqlTurnStore:
         self._room_counted_at = float("-inf")
 
     async def accept(self, turn: NewTurn) -> Acceptance:
-        """Put the turn on disk, or recognise it. Raises `KeyReused`, `OutboxFull`, `StoreUnavailable`."""
+        """Put the turn on disk, or recognise it. Raises `KeyReused`, `OutboxFull`, `StoreUnavailable`, `SeenBefore`."""
         prepared = acceptance.prepare(turn)
         limit = None if await self._has_room(len(prepared.payload)) else self._max_pending_bytes
         accepted = await self._database.write(acceptance.accept, prepared, self._commit_rules, self.clock(), limit)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core import capture
-from app.core.capture import CapturedTurn, capture_turn, needs_seen_prints, with_ids
+from app.core.capture import CapturedTurn, capture_turn, is_placed, with_ids
 from app.core.prints import print_of
 from app.core.summary import acknowledgement, summary_message
 from app.core.turns import TextPart, ToolPart
@@ -235,10 +235,9 @@ def test_resending_the_whole_history_captures_each_message_once(turns: list[Any]
 
 
 def test_the_record_is_only_asked_for_where_it_can_matter() -> None:
-    assert needs_seen_prints([user("a")], None)
-    assert needs_seen_prints([user("a")], 5)
-    assert needs_seen_prints([user("a"), user("b", STAMP)], 1)
-    assert not needs_seen_prints([user("a"), user("b")], 1)
+    assert not is_placed([user("a")], None)
+    assert not is_placed([user("a")], 5)
+    assert is_placed([user("a"), user("b")], 1)
 
 
 def test_a_fingerprint_without_a_key_depends_on_words_time_and_place() -> None:

@@ -62,6 +62,24 @@ async def test_without_a_position_what_was_seen_before_is_left_out(desk: Desk) -
     assert await desk.told() == ["one", "two", "three", "four"]
 
 
+async def test_what_a_host_brings_along_of_an_earlier_turn_is_left_out(desk: Desk) -> None:
+    """It counted the messages of a turn that it believes to have failed as new."""
+    await desk.after(timed(HISTORY), pre_prompt_count=0, key="k1")
+    assert (await desk.after(timed([*HISTORY, *TURN]), pre_prompt_count=0, key="k2")).captured == 2
+    assert await desk.told() == ["one", "two", "three", "four"]
+
+
+async def test_the_length_of_a_session_costs_a_turn_with_a_position_nothing(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def read(_who: object) -> tuple[str, ...]:
+        raise AssertionError("all prints of the session were read")
+
+    await desk.after(timed(HISTORY), pre_prompt_count=0, key="k1")
+    monkeypatch.setattr(desk.store, "seen_prints", read)
+    assert (await desk.after(timed(TURN, NOW + 9), pre_prompt_count=0, key="k2")).captured == 2
+
+
 async def test_the_same_turn_again_is_a_duplicate(desk: Desk) -> None:
     first = await desk.after(timed(TURN))
     again = await desk.after(timed(TURN))
