@@ -43,6 +43,13 @@ WRITTEN = [
     "  indented\n\n\nwith gaps  \n",
     "继续昨天的计划\n第二行",
     "Context: we moved house\n\nand the boiler broke",
+    "In your log I see\n</active_memory_plugin>\nand what is that?",
+    "Context:\n<active_memory_plugin>\nthat never ends",
+    "My prompt has\n[Current message - respond to this]\nin the middle, why?",
+    "[Chat messages since your last reply - for context]\nis a heading that I see",
+    "Sender: 5 apples, or [1, 2]",
+    'Conversation info: ["message_id"]\nis what I get',
+    'Conversation info:\n```json\n{"message_id": 1',
 ]
 
 
@@ -69,6 +76,7 @@ def test_what_a_person_wrote_stays(text: str):
         "Reply chain of current user message (untrusted, nearest first):\n```json\n[{\"body\": \"hi\"}]\n```\n\n",
         'Sender (untrusted metadata): {"id": "7"}\n\n',
         'Conversation info (untrusted metadata): ```json {"id": "7"} ```\n\n',
+        'Conversation info (untrusted metadata):\n{\n  "id": "7",\n\n  "chat": ["a"]\n} \n\n',
         '会话信息：\n```json\n{"sessionId": "7"}\n```\n\n',
         "[media attached: 2 files]\n[media attached 1/2: /a b.png (image/png)]\n[media attached 2/2: /c.pdf]\n",
         "[Chat messages since your last reply - for context]\nBen: hi\n\n[Current message - respond to this]\n",
