@@ -108,17 +108,20 @@ def release(connection: Connection, lease: Lease, rules: WorkRules, now: float) 
     return due_at
 
 
-def sweep(connection: Connection, rules: WorkRules, now: float, after: int) -> int | None:
+def sweep(connection: Connection, rules: WorkRules, now: float, before: float, after: int) -> int | None:
     """Plan commits for sessions that a former process left uncommitted, a batch at a time; where the next begins.
 
-    Sessions that somebody works on are left alone, and no prompt changes by this: see `commit_policy.on_remember`.
+    ``before`` is when this process began: what was said since then is not left. Sessions that somebody works on are
+    left alone, and no prompt changes by this: see `commit_policy.on_remember`.
     """
     live = select(turns.c.id).where(
         turns.c.session_id == sessions.c.id,
         turns.c.position > sessions.c.archived_through,
         turns.c.state.in_(commits.SEEN_STATES),
     )
-    left = select(sessions).where(sessions.c.id > after, sessions.c.lease_until <= now, live.exists())
+    left = select(sessions).where(
+        sessions.c.id > after, sessions.c.lease_until <= now, sessions.c.last_turn_at <= before, live.exists()
+    )
     batch = left.order_by(sessions.c.id).limit(SWEEP_BATCH).with_for_update(of=sessions, skip_locked=True)
     rows = connection.execute(batch).all()
     for session in rows:

@@ -1,5 +1,6 @@
 """The turn store: an asynchronous front over the SQL, which runs in worker threads."""
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from typing import TypeVar
@@ -154,12 +155,12 @@ class SqlTurnStore:
         """Give a session back; when it is due again."""
         return await self._database.write_behind(steps.release, lease, self.rules, self.clock())
 
-    async def sweep(self, is_gone: Callable[[str], bool]) -> None:
-        """At start: end the leases of dead processes, and have what they left uncommitted committed."""
+    async def sweep(self, is_gone: Callable[[str], bool], before: float = math.inf) -> None:
+        """At start: end the leases of dead processes, and have committed what was left before then."""
         await self.expire_leases(is_gone)
         place: int | None = 0
         while place is not None:
-            place = await self._database.write_behind(steps.sweep, self.rules, self.clock(), place)
+            place = await self._database.write_behind(steps.sweep, self.rules, self.clock(), before, place)
 
     async def expire_leases(self, is_gone: Callable[[str], bool]) -> int:
         """End the leases of dead processes; how many sessions that freed."""

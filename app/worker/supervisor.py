@@ -86,6 +86,7 @@ class Worker:
         self._courier = Courier(backend, store.mark_attempt, pace, settle_s, call_s, store.clock, monotonic)
         self._archivist = Archivist(backend, pace, settle_s, call_s, store.clock, monotonic)
         self._monotonic = monotonic
+        self._made_at = store.clock()
         self._owner = owner.this_process()
         self._busy = 0
         self._work = anyio.Event()
@@ -199,7 +200,7 @@ class Worker:
 
     async def _housekeeping(self) -> None:
         await self._guarded(self._store.mend_dates)
-        await self._guarded(lambda: self._store.sweep(owner.is_gone))
+        await self._guarded(lambda: self._store.sweep(owner.is_gone, self._made_at))
         self.wake()
         for round_ in itertools.count(1):
             await anyio.sleep(LOOK_FOR_DEAD_S)

@@ -487,3 +487,13 @@ async def test_a_session_left_by_a_dead_process_is_swept_at_the_start(desk: Desk
     assert len(desk.backend.session(somebody()).archives) == 1
     assert (await desk.store.local_past(somebody())).prints == ()
     assert desk.backend.session(somebody("job")).archives == []
+
+
+async def test_the_first_turn_of_a_process_is_not_taken_for_one_that_was_left(desk: Desk) -> None:
+    """The sweep begins when the worker does, and by then the first request may have been answered."""
+    began = desk.clock.now
+    await desk.work(1)
+    await desk.say("q0", "a0")
+    await desk.store.sweep(lambda _: True, before=began)
+    await desk.work(5)
+    assert desk.backend.session(somebody()).archives == []
