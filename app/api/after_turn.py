@@ -6,9 +6,9 @@ from typing import Annotated, Any
 import structlog
 from fastapi import APIRouter, Body, Header, Response
 
+from app.api.after_turn_schema import AfterTurnRequest, AfterTurnResponse
 from app.api.document import problems
 from app.api.examples import AFTER_TURN_REQUEST, AFTER_TURN_RESPONSE
-from app.api.schemas import AfterTurnRequest, AfterTurnResponse
 from app.api.scope import ServicesDep, TenantDep, resolve
 from app.api.strict import StrictRoute
 from app.api.wire import Json
@@ -48,9 +48,9 @@ async def keep_turn(
         pre_prompt_count=body.pre_prompt_message_count,
         key=_key(body.advancement_key, idempotency_key),
         token_budget=body.budget,
-        is_heartbeat=body.is_heartbeat,
+        is_heartbeat=bool(body.is_heartbeat),
         bypassed=bypassed,
-        wait=body.wait,
+        wait=bool(body.wait),
     )
     result = await after_turn(
         who,

@@ -5,13 +5,14 @@ from typing import Annotated
 import structlog
 from fastapi import APIRouter, Body, Request, Response
 
+from app.api.assemble_schema import AssembleRequest, AssembleResponse
 from app.api.document import problems
 from app.api.examples import ASSEMBLE_REQUEST, ASSEMBLE_RESPONSE, PREFLIGHT_REQUEST
-from app.api.schemas import AssembleRequest, AssembleResponse
 from app.api.scope import ServicesDep, TenantDep, resolve
 from app.api.strict import StrictRoute
 from app.api.wire import Json
 from app.core.deadline import Deadline
+from app.core.inject import Mode
 from app.engine.assemble import assemble_context
 from app.engine.results import AssembleInput, AssembleResult
 
@@ -52,7 +53,7 @@ async def assemble(
         messages=tuple(body.messages),
         prompt=body.prompt,
         token_budget=body.budget,
-        inject=body.inject.value,
+        inject=(body.inject or Mode.MESSAGE).value,
         trigger_hint=body.trigger_hint.value if body.trigger_hint else None,
         scope=body.scope(),
         bypassed=bypassed,

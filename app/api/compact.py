@@ -7,9 +7,9 @@ import structlog
 from fastapi import APIRouter, Body, Response
 from pydantic.alias_generators import to_camel
 
+from app.api.compact_schema import CompactRequest, CompactResponse
 from app.api.document import problems
 from app.api.examples import COMPACT_REQUEST, COMPACT_RESPONSE
-from app.api.schemas import CompactRequest, CompactResponse
 from app.api.scope import ServicesDep, TenantDep, resolve
 from app.api.strict import StrictRoute
 from app.api.wire import Json
@@ -41,9 +41,8 @@ async def compact_session(
     who, bypassed = await resolve(services, tenant, body)
     asked = CompactInput(
         token_budget=body.budget,
-        keep_recent=body.keep_recent_count,
+        keep_recent=body.keep_recent_count or 0,
         current_tokens=body.current_token_count,
-        custom_instructions=body.custom_instructions,
         bypassed=bypassed,
     )
     deadline = Deadline.after_ms(body.deadline_ms or services.settings.limits.compact_ms)

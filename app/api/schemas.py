@@ -1,11 +1,19 @@
-"""Bodies of requests and answers. Names are camelCase on the wire; snake_case is taken on input as well."""
+"""What all bodies have in common. Names are camelCase on the wire; snake_case is taken on input as well."""
 
 from collections.abc import Iterator
-from enum import StrEnum
 from itertools import islice
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
-from pydantic import AliasGenerator, BaseModel, ConfigDict, Field, WithJsonSchema, field_validator
+from pydantic import (
+    AliasGenerator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    Strict,
+    WithJsonSchema,
+    field_validator,
+)
 from pydantic.alias_generators import to_camel, to_snake
 from pydantic_core import PydanticCustomError
 
@@ -28,6 +36,24 @@ HostMessage = Annotated[
 """A message as the host writes it; only ``role`` is required, and everything unknown comes back unchanged."""
 DEFAULT_TOKEN_BUDGET = 128_000
 MAX_TOKENS = 1_000_000_000
+MAX_DEADLINE_MS = 900_000
+
+
+def at_most(limit: int) -> BeforeValidator:
+    """Some hosts write every number with a point; and more than ``limit`` means no limit, so it is as good as that."""
+
+    def read(value: Any) -> Any:
+        whole = int(value) if isinstance(value, float) and value.is_integer() else value
+        return min(whole, limit) if type(whole) is int else whole
+
+    return BeforeValidator(read)
+
+
+Count = Annotated[int, Strict(), Field(ge=0), at_most(MAX_TOKENS)]
+"""A whole number; neither a text nor true or false passes for one."""
+Tokens = Annotated[int, Strict(), Field(gt=0), at_most(MAX_TOKENS)]
+Millis = Annotated[int, Strict(), Field(gt=0), at_most(MAX_DEADLINE_MS)]
+Flag = Annotated[bool, Strict()]
 
 
 class Wire(BaseModel):
@@ -66,12 +92,11 @@ class ScopeBody(Wire):
         return context.get(key, context.get(to_snake(key)))
 
 
-class _Budgeted(ScopeBody):
-    token_budget: int | None = Field(
-        None,
-        gt=0,
-        le=MAX_TOKENS,
-        description=f"Tokens of the model's context window; {DEFAULT_TOKEN_BUDGET} if absent.",
+class BudgetedBody(ScopeBody):
+    """A scope, and how much the model's context holds."""
+
+    token_budget: Tokens | None = Field(
+        None, description=f"Tokens of the model's context window; {DEFAULT_TOKEN_BUDGET} if absent."
     )
 
     @property
@@ -80,11 +105,13 @@ class _Budgeted(ScopeBody):
         if self.token_budget is not None:
             return self.token_budget
         value = self._in_context("tokenBudget")
-        usable = isinstance(value, int) and not isinstance(value, bool) and 0 < value <= MAX_TOKENS
-        return value if usable else DEFAULT_TOKEN_BUDGET
+        usable = isinstance(value, int) and not isinstance(value, bool) and value > 0
+        return min(value, MAX_TOKENS) if usable else DEFAULT_TOKEN_BUDGET
 
 
-class _WithMessages(_Budgeted):
+class MessagesBody(BudgetedBody):
+    """The above, and the conversation."""
+
     messages: list[HostMessage] = Field(default_factory=list, description="The host's messages, oldest first.")
 
     @field_validator("messages", mode="before")
@@ -104,181 +131,6 @@ def _not_messages(items: list[Any]) -> Iterator[tuple[str, str]]:
             yield f"{index}", "Input should be an object"
         elif not isinstance(item.get("role"), str):
             yield f"{index}.role", "Input should be a string"
-
-
-class Phase(StrEnum):
-    """What `/assemble` does."""
-
-    PREFLIGHT = "preflight"
-    TRANSFORM = "transform"
-    FULL = "full"
-
-
-class Inject(StrEnum):
-    """Where recall goes."""
-
-    MESSAGE = "message"
-    BLOCK = "block"
-    TOOL_CALL = "tool_call"
-    SYSTEM = "system"
-
-
-class TriggerHint(StrEnum):
-    """Why the host asks; anything but ``task_start`` recalls experiences without asking the gate."""
-
-    TASK_START = "task_start"
-    SKILL_LOAD = "skill_load"
-    SUBAGENT_START = "subagent_start"
-    WRITE_PREFLIGHT = "write_preflight"
-    CRON_START = "cron_start"
-
-
-class AssembleRequest(_WithMessages):
-    """`POST /assemble`."""
-
-    prompt: str | None = Field(None, description="The user's words when they are not in `messages` yet.")
-    model: str | None = Field(None, description="The model's name.")
-    available_tools: Any = Field(None, description="The host's tools; their presence alone means `preflight`.")
-    citations_mode: Any = Field(None, description="Its presence alone means `preflight`.")
-    phase: Phase | None = Field(None, description="Chosen from the other fields when absent.")
-    inject: Inject = Field(Inject.MESSAGE, description="Where recall goes.")
-    trigger_hint: TriggerHint | None = Field(None, description="Why the host asks.")
-    deadline_ms: int | None = Field(None, gt=0, le=120_000, description="Longest time to the answer, milliseconds.")
-
-    @property
-    def chosen_phase(self) -> Phase:
-        """The phase asked for, or the one that the other fields mean."""
-        if self.phase is not None:
-            return self.phase
-        hinted = self.prompt is not None or self.available_tools is not None or self.citations_mode is not None
-        return Phase.PREFLIGHT if hinted else Phase.TRANSFORM
-
-
-class GateBody(Wire):
-    """What the experience gate decided."""
-
-    recall: bool
-    trigger: str | None
-    score: float
-    reason: str
-
-
-class RecalledItem(Wire):
-    """One item in the block."""
-
-    uri: str
-    section: Literal["experiences", "memories"]
-    category: str
-    score: float
-    chars: int
-
-
-class RecallBody(Wire):
-    """How the recall came about; the whole story is at `/recalls/{traceId}`."""
-
-    trace_id: str
-    query: str
-    gate: GateBody
-    items: list[RecalledItem]
-    timings_ms: dict[str, float]
-    degraded: list[str]
-
-
-class AssembleResponse(Wire):
-    """The context to use."""
-
-    messages: list[HostMessage]
-    estimated_tokens: int
-    system_prompt_addition: str | None = Field(None, description="Only when there is one.")
-    context_block: str | None = Field(None, description="Only when something was recalled.")
-    status: Literal["assembled", "passthrough"]
-    reason: Reason
-    recall: RecallBody | None = None
-
-
-class AfterTurnRequest(_WithMessages):
-    """`POST /after-turn`."""
-
-    pre_prompt_message_count: int | None = Field(None, ge=0, description="Messages before it are history.")
-    advancement_key: Annotated[str, Field(min_length=1, max_length=512)] | None = Field(
-        None, description="Names this turn; the `Idempotency-Key` header does the same."
-    )
-    is_heartbeat: bool = Field(False, description="A heartbeat turn is not captured.")
-    wait: bool = Field(False, description="Wait until the turn is delivered, bounded by `deadlineMs`.")
-    deadline_ms: int | None = Field(None, gt=0, le=600_000, description="Longest wait, milliseconds.")
-
-
-class RangeBody(Wire):
-    """Messages of the session by running number, both ends included."""
-
-    start: int
-    end: int
-
-
-class CompactionBody(Wire):
-    """The background upload of a long session."""
-
-    state: Literal["idle", "uploading", "uploaded", "forced"]
-    upload_id: str | None
-    message_range: RangeBody | None
-    clear: RangeBody | None
-
-
-class AfterTurnResponse(Wire):
-    """The turn is on disk."""
-
-    status: Literal["committed", "duplicate", "skipped"]
-    reason: Reason
-    turn_id: str
-    captured: int
-    delivery: Literal["queued", "delivered"]
-    pending_tokens: int
-    compaction: CompactionBody
-
-
-class CompactRequest(_Budgeted):
-    """`POST /compact`."""
-
-    current_token_count: int | None = Field(None, ge=0, le=MAX_TOKENS, description="Tokens in use by the host's count.")
-    force: bool = Field(False, description="Compact although no threshold is reached.")
-    compaction_target: Any = Field(None, description="The host's target, passed through.")
-    custom_instructions: str | None = Field(None, max_length=20_000, description="What the summary should keep.")
-    keep_recent_count: int = Field(0, ge=0, le=10_000, description="Messages to leave live.")
-    deadline_ms: int | None = Field(None, gt=0, le=900_000, description="Longest time to the answer, milliseconds.")
-
-
-class CompactResult(Wire):
-    """The host's own result shape."""
-
-    summary: str
-    first_kept_entry_id: str
-    tokens_before: int
-    tokens_after: int
-    details: dict[str, Any]
-
-
-class CompactResponse(Wire):
-    """How the compaction went."""
-
-    ok: bool
-    compacted: bool
-    reason: Reason
-    result: CompactResult | None
-    task_id: str | None
-
-
-class SessionRequest(_Budgeted):
-    """`POST /sessions/end` and `POST /sessions/reset`."""
-
-    deadline_ms: int | None = Field(None, gt=0, le=600_000, description="Longest time to the answer, milliseconds.")
-
-
-class SessionResponse(Wire):
-    """What became of the session."""
-
-    ok: bool
-    reason: Reason
-    task_id: str | None
 
 
 class ProblemField(Wire):

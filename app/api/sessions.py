@@ -5,9 +5,9 @@ from typing import Annotated, Any
 import structlog
 from fastapi import APIRouter, Body, Response
 
+from app.api.compact_schema import SessionRequest, SessionResponse
 from app.api.document import problems
 from app.api.examples import SESSION_REQUEST, SESSION_RESPONSE
-from app.api.schemas import SessionRequest, SessionResponse
 from app.api.scope import ServicesDep, TenantDep, resolve
 from app.api.strict import StrictRoute
 from app.api.wire import Json

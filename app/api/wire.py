@@ -84,6 +84,8 @@ def field_problems(errors: Sequence[Mapping[str, Any]]) -> InvalidRequest:
         if error["type"] == "json_invalid":
             problems.append(FieldProblem("body", f"not valid JSON: {error.get('ctx', {}).get('error', '')}"))
             continue
+        if place == "header":
+            place, path = "headers", [str(path[0]).title(), *path[1:]]
         path = path if place == "body" else [place, *path]
         if error["type"] == WRONG_ITEMS:
             prefix = ".".join(str(part) for part in path)

@@ -25,7 +25,6 @@ class CompactInput:
     token_budget: int = 128_000
     keep_recent: int = 0
     current_tokens: int | None = None
-    custom_instructions: str | None = None
     bypassed: bool = False
 
 
@@ -37,7 +36,7 @@ class CompactDetails:
     extracted: bool = False
     error: str = ""
     instructions_used: bool = False
-    """Always false: neither backend lets a commit be instructed. Hosts may send instructions all the same."""
+    """Always false: neither backend lets a summary be instructed. Hosts may send instructions all the same."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,11 +66,38 @@ def test_a_bad_body_names_the_field(client: TestClient, path: str, body: bytes, 
         ("/after-turn", {"advancementKey": ""}, "advancementKey"),
         ("/after-turn", {"messages": [{"role": None}]}, "messages.0.role"),
         ("/compact", {"keepRecentCount": "many"}, "keepRecentCount"),
+        ("/assemble", {"tokenBudget": True}, "tokenBudget"),
+        ("/assemble", {"tokenBudget": "4000"}, "tokenBudget"),
+        ("/assemble", {"tokenBudget": 1.5}, "tokenBudget"),
+        ("/after-turn", {"isHeartbeat": "yes"}, "isHeartbeat"),
+        ("/after-turn", {"wait": 1}, "wait"),
+        ("/after-turn", {"prePromptMessageCount": False}, "prePromptMessageCount"),
+        ("/compact", {"force": "true"}, "force"),
+        ("/compact", {"currentTokenCount": "7"}, "currentTokenCount"),
+        ("/sessions/end", {"deadlineMs": -1}, "deadlineMs"),
     ],
 )
 def test_a_bad_field_is_named(client: TestClient, path: str, more: dict[str, Any], field: str) -> None:
     answer = client.post(path, json={"sessionId": "s", **more})
     assert problem(answer, 400, Reason.INVALID_REQUEST)["errors"][0]["field"] == field
+
+
+def test_what_is_left_out_may_be_null_and_a_whole_number_may_have_a_point(client: TestClient) -> None:
+    absent = dict.fromkeys(
+        ["prompt", "tokenBudget", "model", "phase", "inject", "triggerHint", "deadlineMs", "agentId"]
+    )
+    assert client.post("/assemble", json={"sessionId": "s", "messages": [], **absent}).is_success
+    absent = dict.fromkeys(["prePromptMessageCount", "advancementKey", "isHeartbeat", "wait", "runtimeContext"])
+    assert client.post("/after-turn", json={"sessionId": "s", "messages": [], **absent}).is_success
+    absent = dict.fromkeys(["currentTokenCount", "force", "compactionTarget", "customInstructions", "keepRecentCount"])
+    assert client.post("/compact", json={"sessionId": "s", "deadlineMs": 2000.0, **absent}).is_success
+
+
+@pytest.mark.parametrize("path", LIFECYCLE)
+def test_more_than_enough_is_enough(client: TestClient, path: str) -> None:
+    """Hosts say "no limit" with the largest number that they have."""
+    body = {"sessionId": "s", "tokenBudget": 2**63, "deadlineMs": 2**53, "currentTokenCount": 2**64}
+    assert client.post(path, json=body).status_code == 200
 
 
 def test_another_content_type_is_named(client: TestClient) -> None:
@@ -84,6 +111,12 @@ def test_both_spellings_of_a_key_must_agree(client: TestClient) -> None:
     answer = client.post(
         "/after-turn", json={"sessionId": "s", "advancementKey": "a"}, headers={"Idempotency-Key": "b"}
     )
+    assert problem(answer, 400, Reason.INVALID_REQUEST)["errors"][0]["field"] == "headers.Idempotency-Key"
+
+
+@pytest.mark.parametrize("key", ["", "k" * 513])
+def test_a_bad_key_in_the_header_is_named_like_any_header(client: TestClient, key: str) -> None:
+    answer = client.post("/after-turn", json={"sessionId": "s"}, headers={"Idempotency-Key": key})
     assert problem(answer, 400, Reason.INVALID_REQUEST)["errors"][0]["field"] == "headers.Idempotency-Key"
 
 

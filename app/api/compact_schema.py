@@ -1,0 +1,58 @@
+"""Bodies of `/compact` and of `/sessions`."""
+
+from typing import Annotated, Any
+
+from pydantic import Field, Strict
+
+from app.api.schemas import MAX_TOKENS, BudgetedBody, Count, Flag, Millis, Wire, at_most
+from app.core.reasons import Reason
+
+
+class CompactRequest(BudgetedBody):
+    """`POST /compact`."""
+
+    current_token_count: Count | None = Field(None, description="Tokens in use by the host's count.")
+    force: Flag | None = Field(None, description="Taken and not needed: what is live is archived whatever its size.")
+    compaction_target: Any = Field(None, description="Taken and not used: `keepRecentCount` says what stays.")
+    custom_instructions: str | None = Field(
+        None,
+        description="Taken and not used, as `details.instructionsUsed` says: no backend lets a summary be instructed.",
+    )
+    keep_recent_count: Annotated[int, Strict(), Field(ge=0, le=10_000), at_most(MAX_TOKENS)] | None = Field(
+        None, description="Messages to leave live, rounded up to turns; none if absent."
+    )
+    deadline_ms: Millis | None = Field(None, description="Longest time to the answer, milliseconds.")
+
+
+class CompactResult(Wire):
+    """The host's own result shape."""
+
+    summary: str
+    first_kept_entry_id: str
+    tokens_before: int
+    tokens_after: int
+    details: dict[str, Any]
+
+
+class CompactResponse(Wire):
+    """How the compaction went."""
+
+    ok: bool
+    compacted: bool
+    reason: Reason
+    result: CompactResult | None
+    task_id: str | None
+
+
+class SessionRequest(BudgetedBody):
+    """`POST /sessions/end` and `POST /sessions/reset`."""
+
+    deadline_ms: Millis | None = Field(None, description="Longest time to the answer, milliseconds.")
+
+
+class SessionResponse(Wire):
+    """What became of the session."""
+
+    ok: bool
+    reason: Reason
+    task_id: str | None
