@@ -10,14 +10,13 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, NamedTuple
 
 from app.embedded.database import Database, marks, new_id, one, storable
 from app.embedded.documents import Document, file_documents, turn_documents
 from app.embedded.sqlite import Connection
-from app.embedded.terms import any_of, document_terms, query_terms, realm_term
+from app.embedded.terms import any_of, document_terms, query_terms
 from app.embedded.transcript import message_of, parse_entry
 from app.embedded.vectors import Vectors, forget_vectors
 
@@ -30,8 +29,7 @@ _SCAN_SHARE = 10
 _DOCUMENT_COLUMNS = "ordinal, part, uri, category, realm, at, speaker, text, source, until"
 
 
-@dataclass(frozen=True, slots=True)
-class Chunk:
+class Chunk(NamedTuple):
     """A document in the index."""
 
     id: int
@@ -81,14 +79,11 @@ class Index:
                 return
             seen = dict(_files_under(self._root))
             known = self._files()
-            changed = sorted(path for path, stamp in seen.items() if known.get(path) != stamp)
-            gone = [path for path in known if path not in seen]
-            if changed or gone:
+            changed = sorted(path for path in seen.keys() | known.keys() if known.get(path) != seen.get(path))
+            if changed:
                 with self._writing() as db:
-                    for path in gone:
-                        self._forget(db, path)
                     for path in changed:
-                        self._take_in(db, path, *seen[path])
+                        self._take_in(db, path)
             done = time.monotonic()
             self._next_scan = done + (done - begun) * _SCAN_SHARE
 
@@ -99,24 +94,20 @@ class Index:
 
     def sync_file(self, path: Path) -> None:
         """Take in one file that was just written."""
-        status = path.stat()
         with self._lock, self._writing() as db:
-            self._take_in(db, str(path.relative_to(self._root)), status.st_mtime_ns, status.st_size)
+            self._take_in(db, str(path.relative_to(self._root)))
 
     # searching
 
-    def search_words(self, query: str, realms: Sequence[str], limit: int) -> list[tuple[int, float]]:
-        """Chunk ids with their BM25 score, best first; nothing when the query has no word that says something."""
-        wanted = query_terms(query)
+    def search_words(self, asked: str, realms: Sequence[str], limit: int) -> list[tuple[int, float]]:
+        """Chunk ids with their BM25 score, best first; nothing when no word that is ``asked`` says something."""
+        wanted = query_terms(asked)
         if not wanted:
             return []
-        match = f"realm : ({any_of(map(realm_term, realms))}) AND body : ({any_of(wanted)})"
+        query = "SELECT id, -rank FROM chunks_fts CROSS JOIN chunks ON id = chunks_fts.rowid"
+        query += f" WHERE chunks_fts MATCH ? AND realm IN ({marks(realms)}) ORDER BY rank LIMIT ?"
         with self._database.reading() as db:
-            rows = db.execute(
-                "SELECT rowid, -rank FROM chunks_fts WHERE chunks_fts MATCH ? AND rank MATCH 'bm25(0.0, 1.0)'"
-                " ORDER BY rank LIMIT ?",
-                (match, limit),
-            ).fetchall()
+            rows = db.execute(query, (any_of(wanted), *realms, limit)).fetchall()
         return [_id_and_score(row) for row in rows]
 
     def chunks(self, ids: Iterable[int]) -> list[Chunk]:
@@ -146,20 +137,21 @@ class Index:
 
     # files into chunks
 
-    def _take_in(self, db: Connection, path: str, mtime_ns: int, size: int) -> None:
-        if path.startswith("sessions/"):
-            self._take_in_transcript(db, path, mtime_ns, size)
-        else:
-            self._take_in_markdown(db, path, mtime_ns)
-
-    def _take_in_markdown(self, db: Connection, path: str, mtime_ns: int) -> None:
+    def _take_in(self, db: Connection, path: str) -> None:
+        """Bring what is known of one file in step with it. The file is looked at within the transaction, so that what
+        another process has taken in before it is not taken back."""
+        take_in = self._take_in_transcript if path.startswith("sessions/") else self._take_in_markdown
         try:
             with Path(self._root, path).open("rb") as file:
-                data = file.read(MAX_INDEXED_BYTES)
-                size = os.fstat(file.fileno()).st_size
+                status = os.fstat(file.fileno())
+                indexed = take_in(db, path, file, status.st_mtime_ns, status.st_size)
         except FileNotFoundError:
             self._forget(db, path)
-            return
+        else:
+            self._known[path] = (status.st_mtime_ns, indexed)
+
+    def _take_in_markdown(self, db: Connection, path: str, file: BinaryIO, mtime_ns: int, size: int) -> int:
+        data = file.read(MAX_INDEXED_BYTES)
         digest = hashlib.sha256(data).digest()
         row = db.execute("SELECT id, hash FROM files WHERE path = ?", (path,)).fetchone()
         if row and row[1] == digest:
@@ -169,25 +161,21 @@ class Index:
             file_id = self._add_file(db, path, mtime_ns, size, digest, 0, "")
             text = data.decode("utf-8", "replace")
             self._add(db, file_id, file_documents(path, text, mtime_ns / 1e9, self._uri_root))
-        self._known[path] = (mtime_ns, size)
+        return size
 
-    def _take_in_transcript(self, db: Connection, path: str, mtime_ns: int, size: int) -> None:
-        row = db.execute("SELECT id, size, hash, turns, kind FROM files WHERE path = ?", (path,)).fetchone()
-        if row and size == row[1] and self._known.get(path) == (mtime_ns, size):
-            return
-        try:
-            with Path(self._root, path).open("rb") as file:
-                if row and not (size > row[1] and _tail_hash(file, row[1]) == row[2]):
-                    self._forget(db, path)
-                    row = None
-                file_id, start, turns, kind = (row[0], row[1], row[3], row[4]) if row else (0, 0, 0, "")
-                file.seek(start)
-                data = file.read(size - start)
-                data = data[: data.rfind(b"\n") + 1]
-                end_hash = _tail_hash(file, start + len(data))
-        except FileNotFoundError:
+    def _take_in_transcript(self, db: Connection, path: str, file: BinaryIO, mtime_ns: int, size: int) -> int:
+        """The bytes that are indexed now: a line without its end waits until the file has grown."""
+        query = "SELECT id, size, hash, turns, kind, mtime_ns FROM files WHERE path = ?"
+        row = db.execute(query, (path,)).fetchone()
+        if row and (row[5], row[1]) == (mtime_ns, size):
+            return size
+        if row and not (size > row[1] and _tail_hash(file, row[1]) == row[2]):
             self._forget(db, path)
-            return
+            row = None
+        file_id, start, turns, kind = (row[0], row[1], row[3], row[4]) if row else (0, 0, 0, "")
+        file.seek(start)
+        data = file.read(size - start)
+        data = data[: data.rfind(b"\n") + 1]
         if not row:
             header = parse_entry(data.partition(b"\n")[0]) or {}
             kind = str(header.get("kind") or "chat")
@@ -199,12 +187,12 @@ class Index:
                 if self._is_searchable(kind):
                     self._add(db, file_id, turn_documents(message_of(entry), turns, session, self._uri_root))
                 turns += 1
-        # a line without its end is looked at again when the file has grown
+        end = start + len(data)
         db.execute(
             "UPDATE files SET mtime_ns = ?, size = ?, hash = ?, turns = ? WHERE id = ?",
-            (mtime_ns, start + len(data), end_hash, turns, file_id),
+            (mtime_ns, end, _tail_hash(file, end), turns, file_id),
         )
-        self._known[path] = (mtime_ns, start + len(data))
+        return end
 
     def _add_file(
         self, db: Connection, path: str, mtime_ns: int, size: int, digest: bytes, turns: int, kind: str
@@ -232,10 +220,8 @@ class Index:
             )
             insert = f"INSERT INTO chunks(file_id, {_DOCUMENT_COLUMNS}) VALUES ({marks(row)})"  # noqa: S608 - constants
             db.execute(insert, row)
-            db.execute(
-                "INSERT INTO chunks_fts(rowid, realm, body) VALUES (?, ?, ?)",
-                (new_id(db), realm_term(document.realm), " ".join(document_terms(document))),
-            )
+            words = " ".join(document_terms(document))
+            db.execute("INSERT INTO chunks_fts(rowid, body) VALUES (?, ?)", (new_id(db), words))
 
     def _forget(self, db: Connection, path: str) -> None:
         file_id = one(db.execute("SELECT id FROM files WHERE path = ?", (path,)))
@@ -283,14 +269,14 @@ def _files_under(root: Path) -> Iterator[tuple[str, tuple[int, int]]]:
                         yield os.path.relpath(entry.path, root), (status.st_mtime_ns, status.st_size)
 
 
-def _tail_hash(file: Any, size: int) -> bytes:
+def _tail_hash(file: BinaryIO, size: int) -> bytes:
     """Of the bytes just before ``size``: a file that was only appended to still has them there."""
     file.seek(max(0, size - _TAIL_BYTES))
     return hashlib.sha256(file.read(min(size, _TAIL_BYTES))).digest()
 
 
 def _chunk(row: tuple[Any, ...]) -> Chunk:
-    return Chunk(row[0], row[1], Document(*row[2:]))
+    return Chunk(row[0], row[1], Document._make(row[2:]))
 
 
 def _id_and_score(row: Any) -> tuple[int, float]:

@@ -2,18 +2,19 @@
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 
 import pytest
 
-from app.embedded import database, sqlite
+from app.core.turns import CapturedMessage, TextPart
+from app.embedded import database, sqlite, transcript
 from app.embedded.backend import EmbeddedBackend
 from app.embedded.database import Database
 from app.embedded.documents import OWN_REALM
 from app.embedded.embedders import Vector, packed
 from app.embedded.index import Index
-from app.embedded.sqlite import Damaged, Fts5Missing, SqliteError
+from app.embedded.sqlite import Connection, Damaged, Fts5Missing, SqliteError
 from app.settings import EmbeddedSettings
 from tests.unit.drivers import HAS_VECTORS, use_driver
 
@@ -41,6 +42,15 @@ def note(root: Path, name: str, text: str) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
     return path
+
+
+def tell(root: Path, text: str) -> Path:
+    """Append to a transcript."""
+    script = transcript.refresh(transcript.Transcript(root / "sessions" / "talk.jsonl"))
+    at = "2026-03-01T09:00:00+00:00"
+    message = CapturedMessage("user", (TextPart(text),), at, f"t_{script.count}.0")
+    transcript.write(script, transcript.message_entries(script, [message]), "talk", at)
+    return script.path
 
 
 def by_words(index: Index, query: str) -> list[str]:
@@ -84,6 +94,35 @@ def test_an_index_goes_on_when_vectors_come_and_go(tmp_path: Path, monkeypatch: 
             assert by_vectors(index, "c")[0] == "cherries are eaten by birds"
             assert len(by_vectors(index, "a")) == 2
     assert (tmp_path / "index.db").stat().st_ino == inode
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_what_another_process_takes_in_meanwhile_stays(
+    tmp_path: Path, driver: str, monkeypatch: pytest.MonkeyPatch, at_once: bool
+) -> None:
+    with opened(tmp_path) as one, opened(tmp_path) as other:
+        path = tell(tmp_path, "apples grow in the garden")
+        begin = one._database.writing
+
+        def begin_late() -> AbstractContextManager[Connection]:
+            other.sync_file(tell(tmp_path, "bees live behind the house"))
+            return begin()
+
+        with monkeypatch.context() as late:
+            late.setattr(one._database, "writing", begin_late)
+            one.sync(at_once=True) if at_once else one.sync_file(path)
+        for index in (one, other):
+            assert by_words(index, "garden") == ["apples grow in the garden"]
+            assert by_words(index, "house") == ["bees live behind the house"]
+
+
+def test_what_is_known_is_not_taken_in_again(tmp_path: Path, driver: str) -> None:
+    with opened(tmp_path) as one, opened(tmp_path) as other:
+        path = tell(tmp_path, "apples grow in the garden")
+        one.sync_file(path)
+        known = one.search_words("garden", [OWN_REALM], 5)
+        other.sync_file(path)
+        assert one.search_words("garden", [OWN_REALM], 5) == known
 
 
 def test_an_index_of_an_older_version_is_made_anew(tmp_path: Path, driver: str) -> None:
