@@ -11,7 +11,7 @@ from typing import Any
 from app.embedded import sqlite
 from app.embedded.sqlite import Connection, Cursor, Damaged, errors
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 CACHE_KIB = 8192
 """Pages that a connection keeps at most: ten thousand chunks with their vectors fit."""
 
@@ -25,7 +25,7 @@ CREATE TABLE chunks(id INTEGER PRIMARY KEY AUTOINCREMENT, file_id INTEGER, ordin
 CREATE INDEX chunks_by_place ON chunks(file_id, ordinal, part);
 CREATE INDEX chunks_to_embed ON chunks(id) WHERE embedded = 0;
 CREATE TABLE embedding_cache(hash BLOB PRIMARY KEY, vector BLOB) WITHOUT ROWID;
-CREATE VIRTUAL TABLE chunks_fts USING fts5(realm, body, tokenize='porter ascii')
+CREATE VIRTUAL TABLE chunks_fts USING fts5(body, tokenize='porter ascii')
 """
 
 

@@ -1,9 +1,9 @@
 """What is searchable in a file: turns of a transcript, lines of a record file, pieces of anything else."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
+from typing import NamedTuple
 
 from app.core.turns import CapturedMessage, TextPart
 from app.embedded.chunks import chunk_markdown
@@ -14,8 +14,7 @@ EXPERIENCES_REALM = "x"
 OWN_REALM = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(NamedTuple):
     """One thing that a search can return."""
 
     ordinal: int

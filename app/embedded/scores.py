@@ -7,9 +7,9 @@ conversation's.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 from app.core.words import STOP_WORDS, tokens
 from app.embedded.documents import Document
@@ -41,8 +41,7 @@ LABEL = re.compile(r"[^\s:：][^:：\n]{0,30}[:：]\s")
 """A speaker's name in front of what was said."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
+class Scored(NamedTuple):
     """A chunk with its score: positive, and comparable within one search only."""
 
     chunk: Chunk
@@ -64,60 +63,66 @@ def merged(
 ) -> list[Scored]:
     """The ``chunks`` that have a score, in no order. ``words`` and ``vectors`` are scores by chunk id."""
     if settings.merge == "weighted":
-        found, floor = _weighted(words, vectors, chunks, settings), 0.0
+        total, floor = _weighted(words, vectors, settings), 0.0
     else:
-        found, floor = _with_conversations(_weighed(query, _fused(words, vectors, chunks))), DECAY_FLOOR
-    return [Scored(s.chunk, s.score * _decay(s.document, now, settings.half_life_days, floor)) for s in found]
+        total, floor = _fused(words, vectors, chunks), DECAY_FLOOR
+    found = [chunk for chunk in chunks if chunk.id in total]
+    scores = [total[chunk.id] for chunk in found]
+    if settings.merge == "rrf":
+        scores = _with_conversations(found, _weighed(query, found, scores))
+    return [
+        Scored(chunk, score * _decay(chunk.document, now, settings.half_life_days, floor))
+        for chunk, score in zip(found, scores, strict=True)
+    ]
 
 
-def _fused(words: Mapping[int, float], vectors: Mapping[int, float], chunks: Sequence[Chunk]) -> list[Scored]:
+def _fused(words: Mapping[int, float], vectors: Mapping[int, float], chunks: Sequence[Chunk]) -> dict[int, float]:
     """Reciprocal rank fusion (Cormack et al., 2009) of both lists, each with its neighbours' shares."""
     base = min(vectors.values(), default=0.0)
     above = {chunk_id: score - base for chunk_id, score in vectors.items()}
-    uris = {chunk.id: chunk.document.uri for chunk in chunks}
+    chunks = sorted(chunks, key=lambda chunk: chunk.document.uri)  # those of equal scores stay in this order
     fused: dict[int, float] = {}
     for scores, shares in ((words, WORD_NEIGHBOURS), (above, VECTOR_NEIGHBOURS)):
         total = _with_neighbours(scores, chunks, shares) if scores else {}
-        for rank, chunk_id in enumerate(sorted(total, key=lambda i: (-total[i], uris[i]))):
+        for rank, chunk_id in enumerate(sorted(total, key=total.__getitem__, reverse=True)):
             fused[chunk_id] = fused.get(chunk_id, 0.0) + 1 / (RRF_K + rank)
-    return [Scored(chunk, fused[chunk.id]) for chunk in chunks if chunk.id in fused]
+    return fused
 
 
 def _with_neighbours(scores: Mapping[int, float], chunks: Sequence[Chunk], shares: Sequence[float]) -> dict[int, float]:
     """Scores with the neighbours' shares added; chunks that come to nothing are left out."""
-    turns: dict[tuple[int, int], float] = defaultdict(float)
-    for chunk in chunks:
-        if chunk.id in scores and chunk.document.speaker:
-            turns[chunk.place] = max(turns[chunk.place], scores[chunk.id])
+    places = {chunk.id: chunk.place for chunk in chunks if chunk.document.speaker}
+    turns: dict[tuple[int, int], float] = {}
+    for chunk_id in scores.keys() & places.keys():
+        place = places[chunk_id]
+        turns[place] = max(turns.get(place, 0.0), scores[chunk_id])
     gained: dict[tuple[int, int], float] = defaultdict(float)
+    reach = [(step * side, share) for step, share in enumerate(shares, 1) for side in (-1, 1)]
     for (file, ordinal), score in turns.items():
-        for step, share in enumerate(shares, 1):
-            gained[file, ordinal - step] += share * score
-            gained[file, ordinal + step] += share * score
-    total: dict[int, float] = {}
+        for offset, share in reach:
+            gained[file, ordinal + offset] += share * score
+    total = {}
     for chunk in chunks:
-        score = scores.get(chunk.id, 0.0)
-        if chunk.place in gained and chunk.document.speaker:
-            score += gained[chunk.place]
+        score = scores.get(chunk.id, 0.0) + (gained.get(places[chunk.id], 0.0) if chunk.id in places else 0.0)
         if score > 0:
             total[chunk.id] = score
     return total
 
 
-def _weighed(query: str, found: Iterable[Scored]) -> list[Scored]:
-    """Scores by who said it, how, and at what length."""
+def _weighed(query: str, chunks: Sequence[Chunk], scores: Sequence[float]) -> list[float]:
+    """The scores of ``chunks`` by who said it, how, and at what length."""
     asked = frozenset(tokens(query)) - STOP_WORDS
     named: dict[str, bool] = {}
     weighed = []
-    for scored in found:
-        text = scored.document.text
+    for chunk, score in zip(chunks, scores, strict=True):
+        text = chunk.document.text
         factor = max(BRIEF_CHARS, len(text)) ** -BREVITY
-        if scored.document.speaker:
+        if chunk.document.speaker:
             label = match.group() if (match := LABEL.match(text)) else ""
             if label not in named:
                 named[label] = not asked.isdisjoint(tokens(label))
             factor *= (NAMED_SPEAKER if named[label] else 1.0) * (QUESTION if _asks(text) else 1.0)
-        weighed.append(Scored(scored.chunk, scored.score * factor))
+        weighed.append(score * factor)
     return weighed
 
 
@@ -125,40 +130,34 @@ def _asks(text: str) -> bool:
     return text.rstrip().endswith(("?", "？"))
 
 
-def _with_conversations(found: Sequence[Scored]) -> list[Scored]:
+def _with_conversations(chunks: Sequence[Chunk], scores: Sequence[float]) -> list[float]:
     """Up to twice the score for a turn from a conversation about the query. What was distilled from a conversation, or
     written by a person, is no worse than a turn of the best one."""
-    scores: dict[tuple[int, str], list[float]] = defaultdict(list)
-    for scored in found:
-        if scored.document.speaker:
-            scores[_conversation(scored)].append(scored.score)
-    best = max((scored.score for scored in found), default=1.0)
-    about = {
-        conversation: sum(sorted(turns)[-CONVERSATION_TURNS:]) / CONVERSATION_TURNS / best
-        for conversation, turns in scores.items()
+    conversations = [_conversation(chunk) for chunk in chunks]
+    turns: dict[tuple[int, str], list[float]] = defaultdict(list)
+    for conversation, score in zip(conversations, scores, strict=True):
+        if conversation:
+            turns[conversation].append(score)
+    best = max(scores, default=1.0)
+    about: dict[tuple[int, str] | None, float] = {
+        conversation: sum(sorted(of_it)[-CONVERSATION_TURNS:]) / CONVERSATION_TURNS / best
+        for conversation, of_it in turns.items()
     }
-    most = max(about.values(), default=0.0)
-    return [Scored(s.chunk, s.score * (1 + (about[_conversation(s)] if s.document.speaker else most))) for s in found]
+    about[None] = max(about.values(), default=0.0)
+    return [score * (1 + about[conversation]) for conversation, score in zip(conversations, scores, strict=True)]
 
 
-def _conversation(scored: Scored) -> tuple[int, str]:
-    return scored.chunk.file, scored.document.at[:10]
+def _conversation(chunk: Chunk) -> tuple[int, str] | None:
+    """The session and the day that a turn belongs to; None for what is no turn."""
+    return (chunk.file, chunk.document.at[:10]) if chunk.document.speaker else None
 
 
-def _weighted(
-    words: Mapping[int, float], vectors: Mapping[int, float], chunks: Sequence[Chunk], settings: SearchSettings
-) -> list[Scored]:
+def _weighted(words: Mapping[int, float], vectors: Mapping[int, float], settings: SearchSettings) -> dict[int, float]:
     """The seed's merge: cosine and 1 / (1 + rank by words), by weight."""
-    rank = {chunk_id: place for place, chunk_id in enumerate(sorted(words, key=lambda i: -words[i]))}
-    return [
-        Scored(
-            chunk,
-            settings.vector_weight * vectors.get(chunk.id, 0.0)
-            + settings.text_weight * (1 / (1 + rank[chunk.id]) if chunk.id in rank else 0.0),
-        )
-        for chunk in chunks
-        if chunk.id in words or chunk.id in vectors
-    ]
+    scores = {chunk_id: settings.vector_weight * cosine for chunk_id, cosine in vectors.items()}
+    for rank, chunk_id in enumerate(sorted(words, key=words.__getitem__, reverse=True)):
+        scores[chunk_id] = scores.get(chunk_id, 0.0) + settings.text_weight / (1 + rank)
+    return scores
 
 
 def _decay(document: Document, now: datetime, half_life_days: float, floor: float) -> float:

@@ -4,7 +4,10 @@
 Hits that are neighbours in a session come back as one excerpt, which says the date once for all of them.
 """
 
+import functools
 import math
+import operator
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -101,31 +104,27 @@ def _varied(order: Sequence[Scored], mmr_lambda: float) -> list[Scored]:
         return list(order)
     best = order[0].score or 1.0
     said = _word_bits([s.document.text for s in order])
-    value = [mmr_lambda * s.score / best for s in order]
-    nearest = [0.0] * len(order)
+    worth = [mmr_lambda * s.score / best for s in order]
+    value = list(worth)
     left = list(range(len(order)))
     chosen: list[Scored] = []
     while left:
-        pick = max(left, key=lambda i: (value[i] - (1 - mmr_lambda) * nearest[i], -i))
+        pick = max(left, key=value.__getitem__)
         left.remove(pick)
         chosen.append(order[pick])
+        words = said[pick]
         for i in left:
-            likeness = (said[pick] & said[i]).bit_count() / ((said[pick] | said[i]).bit_count() or 1)
+            likeness = (words & said[i]).bit_count() / ((words | said[i]).bit_count() or 1)
             if likeness >= ALIKE:
-                nearest[i] = max(nearest[i], likeness)
+                value[i] = min(value[i], worth[i] - (1 - mmr_lambda) * likeness)
     return chosen
 
 
 def _word_bits(texts: Sequence[str]) -> list[int]:
     """Each text's words as bits of a number: two texts are compared in a tenth of the time that two sets take."""
-    bits: dict[str, int] = {}
-    found = []
-    for text in texts:
-        words = text.lower().split() if text.isascii() else tokens(text)
-        found.append(0)
-        for word in words:
-            found[-1] |= bits.setdefault(word, 1 << len(bits))
-    return found
+    bits: dict[str, int] = defaultdict(lambda: 1 << len(bits))
+    said = (text.lower().split() if text.isascii() else tokens(text) for text in texts)
+    return [functools.reduce(operator.or_, map(bits.__getitem__, words), 0) for words in said]
 
 
 def _excerpts(order: Sequence[Scored]) -> list[list[Document]]:

@@ -35,11 +35,6 @@ def _terms(text: str) -> list[str]:
     return [word for token in said if (word := token.replace("’", "'").partition("'")[0])]
 
 
-def realm_term(realm: str) -> str:
-    """A realm as one word for FTS5."""
-    return "r" + realm.encode("utf-8", "replace").hex()
-
-
 def any_of(words: Iterable[str]) -> str:
     """An FTS5 expression for what holds one of the words."""
     return " OR ".join(f'"{word}"' for word in words)
