@@ -187,7 +187,8 @@ _FILLER = _GREETING | _ACKNOWLEDGEMENT | _GOING_ON | _SMALL_TALK
 _LONGEST = 8
 """Words of the longest English phrase that is tried."""
 
-_NAMING = re.compile(r"[a-z0-9'#@_+./-]+|[\u3400-\u9fff]+|[^\W_]+", re.IGNORECASE)
+_NAMING = re.compile(r"[a-z0-9'#@_+./-]+|[^\W_a-z0-9]+")
+"""Words of a text in small letters: of Latin letters and digits, or of any other script."""
 _COMMAND = re.compile(r"/[A-Za-z][\w:-]{0,40}(?:@\w{1,40})?")
 _CONTROL = re.compile(
     r"/(?:new|reset|stop|clear|compact|status|help|exit|quit|undo|redo|retry|continue|resume|restart|abort|think|"

@@ -10,14 +10,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from app.core.gate import chinese, english
-from app.core.gate.signs import EVIDENCE_CHARS, Found, Sentence, Sign, own_words, sample, sentences
+from app.core.gate.signs import EVIDENCE_CHARS, Found, Sentence, Sign, own_words, sample, sentences, speaks_chinese
 
 THRESHOLD = 3
 OBJECT_CHARS = 1200
 """How far things are looked for; a long paste names them early."""
 
 _ACTS = {Sign.SIDE_EFFECT, Sign.EXECUTION, Sign.HANDOVER}
-_BACKGROUND = {Sign.KNOWLEDGE, Sign.NARRATION, Sign.FEELING, Sign.CHAT, Sign.PAST_TALK, Sign.REMEMBER}
+_BACKGROUND = {Sign.KNOWLEDGE, Sign.NARRATION, Sign.FEELING, Sign.PAST_TALK, Sign.REMEMBER}
 """What an act that is asked for turns into mere background: "thanks! now deploy it"."""
 
 
@@ -49,22 +49,22 @@ def judge_task(text: str) -> GateScore:
     found = [item for sentence in sentences(own) for item in _own_voice(_signs(sentence))]
     own = own[:OBJECT_CHARS]
     found += english.objects(own)
-    if chinese.speaks_chinese(own):
+    if speaks_chinese(own):
         found += chinese.objects(own)
     return _score(found)
 
 
 def _signs(sentence: Sentence) -> list[Found]:
     signs = list(english.read(sentence))
-    if chinese.speaks_chinese(sentence.text):
+    if speaks_chinese(sentence.text):
         signs += chinese.read(sentence)
     return signs
 
 
 def _own_voice(signs: list[Found]) -> list[Found]:
-    """Within one sentence an act that is held back, remembered, or asked about as past talk is no act."""
+    """Within one sentence an act that is held back, remembered, a joke, or past talk is no act."""
     kinds = {found.sign for found in signs}
-    if kinds & {Sign.HELD_BACK, Sign.REMEMBER, Sign.PAST_TALK}:
+    if kinds & {Sign.HELD_BACK, Sign.REMEMBER, Sign.PAST_TALK, Sign.CHAT}:
         return [found for found in signs if found.sign not in _ACTS | {Sign.REQUEST, Sign.LOOKUP, Sign.ADDRESSED}]
     return signs
 

@@ -11,7 +11,6 @@ from app.core.gate.english_moods import (
     ABILITY,
     ASKING,
     CHAT,
-    CJK,
     CODE_SHAPE,
     CONVERSATION,
     DUE,
@@ -21,10 +20,12 @@ from app.core.gate.english_moods import (
     GIVEN_OBJECT,
     HANDOVER,
     HELD_BACK,
+    IN_PASSING,
     LATIN,
     LET_KNOW,
     MEANING,
     NARRATION,
+    OPENING,
     OPINION,
     OTHERS,
     OUGHT,
@@ -40,19 +41,24 @@ from app.core.gate.english_moods import (
     STORY,
     TAGS,
     TELLING,
+    TO_REMEMBER,
+    TO_YOU,
     WANTED,
     WORD,
-    YOU,
 )
 from app.core.gate.english_words import (
+    ACTS,
     AUX,
     DETERMINERS,
     EFFECTIVE_REWORDING,
     EXECUTION,
     LEAD,
     LOOKUP,
+    OBJECT_MARKS,
     OBJECT_WORDS,
+    PARTICLES,
     PHRASAL,
+    PLEADING,
     RELATIVE,
     RETELLING,
     REWORDING,
@@ -61,19 +67,25 @@ from app.core.gate.english_words import (
     THING_WORDS,
     VERBS,
     base,
+    may_be_verb,
 )
-from app.core.gate.signs import EVIDENCE_CHARS, Found, Sentence, Sign
+from app.core.gate.signs import EVIDENCE_CHARS, Found, Sentence, Sign, speaks_chinese
+from app.core.gate.vocabulary import after_phrases, phrase_at, phrase_scanner
 
 _ABOUT = (
     (Sign.CHAT, CHAT),
     (Sign.PAST_TALK, PAST_TALK),
-    (Sign.REMEMBER, REMEMBER),
-    (Sign.NARRATION, NARRATION),
+    (Sign.REMEMBER, IN_PASSING),
     (Sign.STORY, STORY),
     (Sign.FEELING, FEELING),
     (Sign.HELD_BACK, HELD_BACK),
+    (Sign.HANDOVER, HANDOVER),
 )
 """What a sentence as a whole may be."""
+_in_sentence = phrase_scanner(*(listing for _, listing in _ABOUT), OPINION, FAILURE, MEANING)
+_objects = phrase_scanner(FAILURE, EXPERIENCE)
+_in_clause = phrase_scanner(PAST_TALK)
+_in_rest = phrase_scanner(STORED_TEXT, RECAP)
 _NO_TERSE = {Sign.SIDE_EFFECT, Sign.EXECUTION, Sign.KNOWLEDGE, Sign.GIVEN_TEXT, Sign.CHAT, Sign.PAST_TALK}
 
 
@@ -95,9 +107,12 @@ def objects(text: str) -> Iterator[Found]:
     for sign, shown in ((Sign.OBJECT, _named(words, OBJECT_WORDS)), (Sign.THING, _named(words, THING_WORDS))):
         if shown:
             yield Found(sign, shown)
-    for sign, pattern in ((Sign.OBJECT, CODE_SHAPE), (Sign.FAILURE, FAILURE), (Sign.EXPERIENCE, EXPERIENCE)):
-        if match := pattern.search(text):
-            yield Found(sign, match[0].strip())
+    if match := CODE_SHAPE.search(text):
+        yield Found(Sign.OBJECT, match[0].strip())
+    marks = _objects(text)
+    for sign, listing in ((Sign.FAILURE, FAILURE), (Sign.EXPERIENCE, EXPERIENCE)):
+        if listing in marks:
+            yield Found(sign, marks[listing].words)
 
 
 def _named(words: list[str], names: frozenset[str]) -> str | None:
@@ -107,39 +122,49 @@ def _named(words: list[str], names: frozenset[str]) -> str | None:
 
 def _about(text: str, asks: bool) -> Iterator[Found]:
     """What the sentence as a whole is: talk, question, story, reminder, feeling."""
-    for sign, pattern in _ABOUT:
-        if match := pattern.search(text):
-            yield Found(sign, match[0])
-    if match := HANDOVER.search(text):
-        yield Found(Sign.HANDOVER, match[0])
-    about = MEANING.search(text)
+    marks = _in_sentence(text)
+    for sign, listing in _ABOUT:
+        if listing in marks:
+            yield Found(sign, marks[listing].words)
+    start = after_phrases(OPENING, text)
+    if match := NARRATION.match(text, start):
+        yield Found(Sign.NARRATION, match[0])
+    told = after_phrases(TO_REMEMBER, text)
+    if (fact := phrase_at(REMEMBER, text, told)) and not text.startswith(" to ", told + len(fact)):
+        yield Found(Sign.REMEMBER, fact)
     polite = POLITE.search(text)
-    question = (None if polite and polite.start() < 16 else ASKING.search(text)) or OPINION.search(text)
-    if question and FAILURE.search(text) and SPECIFIC_WHY.search(text) and not (about or ABILITY.search(text)):
-        yield Found(Sign.HANDOVER, question[0])
+    question = "" if polite and polite.start() < 16 else phrase_at(ASKING, text, start)
+    if not question and OPINION in marks:
+        question = marks[OPINION].words
+    failing = FAILURE in marks and MEANING not in marks
+    if question and failing and SPECIFIC_WHY.search(text) and not ABILITY.search(text):
+        yield Found(Sign.HANDOVER, question)
     elif question or (asks and not polite):
-        yield Found(Sign.KNOWLEDGE, question[0] if question else text[-20:])
+        yield Found(Sign.KNOWLEDGE, question or text[-20:])
 
 
 def _asked(clause: str, asks: bool) -> Iterator[Found]:
     """The acts that this clause asks for."""
-    if REMIND.search(clause) and not PAST_TALK.search(clause):
+    if REMIND.search(clause) and PAST_TALK not in _in_clause(clause):
         yield Found(Sign.SIDE_EFFECT, clause)
-    yield from _politely(clause)
-    if not CJK.search(clause):
+    yield from _politely(clause, asks)
+    if not speaks_chinese(clause):
         yield from _imperatives(clause.split(), asks, polite=bool(POLITE.search(clause)))
     if not asks:
         yield from _due(clause)
 
 
-def _politely(clause: str) -> Iterator[Found]:
+def _politely(clause: str, asks: bool) -> Iterator[Found]:
     """Acts after "could you", "I need you to", "would you mind"; not after "how could you"."""
     for match in POLITE.finditer(clause):
         if clause[: match.start()].rstrip().endswith(("how", "why", "what", "which", "where", "when", "who")):
             continue
+        if asks and match[0].startswith(("worth", "time")):
+            continue
         rest = clause[match.end() :]
-        acts = list(_act(rest.split(), polite=True))
-        if match[0].startswith(YOU) and (acts or not rest.isascii()):
+        to_you = TO_YOU.match(match[0]) is not None
+        acts = list(_act(rest.split(), polite=True, anything=to_you))
+        if to_you and (acts or not rest.isascii()):
             yield Found(Sign.ADDRESSED, match[0])
         yield from acts
 
@@ -152,7 +177,8 @@ def _imperatives(words: list[str], asks: bool, *, polite: bool) -> Iterator[Foun
     if _is_noun(words, start):
         return
     if not asks or words[start] in EXECUTION:
-        yield from _act(words[start:], polite=False)
+        pleased = not PLEADING.isdisjoint(words[:start])
+        yield from _act(words[start:], polite=False, anything=pleased or _has_object(words[start:], OBJECT_MARKS))
     if (asks and not polite) or words[start] in SAYING or "between" in words:
         return
     for index, word in enumerate(words[1:-1], start=1):
@@ -184,8 +210,12 @@ def _terse(clause: str) -> Iterator[Found]:
     yield Found(Sign.ADDRESSED, clause[-EVIDENCE_CHARS:])
 
 
-def _act(words: list[str], *, polite: bool) -> Iterator[Found]:
-    """The act whose verb stands first in ``words``; after a polite form the verb may be inflected."""
+def _act(words: list[str], *, polite: bool, anything: bool = False) -> Iterator[Found]:
+    """The act whose verb stands first in ``words``; after a polite form the verb may be inflected.
+
+    With ``anything``, where the form itself shows an order, a verb that no list has counts when something follows it
+    that it can act on.
+    """
     if words[:2] == ["for", "you"]:
         words = words[2:]
     if not words:
@@ -193,13 +223,28 @@ def _act(words: list[str], *, polite: bool) -> Iterator[Found]:
     verb = words[0].strip("*_:;.()[]“”\"'")
     if polite and verb not in VERBS:
         verb = base(verb) or verb
-    sign = _kind(verb, " ".join(words[1:]))
+    sign = _kind(verb, " ".join(words[1:])) or _caused(verb, words)
+    if sign is None and anything and verb not in VERBS and may_be_verb(verb) and _has_object(words, DETERMINERS):
+        sign = Sign.EXECUTION
     if sign is None:
         return
     evidence = " ".join(words)
     yield Found(sign, evidence)
     if sign not in {Sign.GIVEN_TEXT, Sign.KNOWLEDGE}:
         yield Found(Sign.REQUEST, evidence)
+
+
+def _has_object(words: list[str], marks: frozenset[str]) -> bool:
+    """Whether the word behind the first (or behind its particle) begins a thing."""
+    after = 2 if words[1:2] and words[1] in PARTICLES else 1
+    return bool(words[after : after + 1]) and words[after] in marks
+
+
+def _caused(verb: str, words: list[str]) -> Sign | None:
+    """An act that another is to do: "have the bot post it", "let the service log it"."""
+    if verb in {"have", "let", "get", "make"} and words[1:2] and words[1] in OBJECT_MARKS:
+        return next((_kind(word, "") for word in words[3:6] if word in ACTS), None)
+    return None
 
 
 def _kind(verb: str, rest: str) -> Sign | None:
@@ -211,7 +256,7 @@ def _kind(verb: str, rest: str) -> Sign | None:
     if GIVEN_OBJECT.match(rest) or (verb in RETELLING and CONVERSATION.search(rest)):
         return Sign.GIVEN_TEXT
     if verb in REWORDING:
-        stored = STORED_TEXT.search(rest) and not POINTING.match(rest)
+        stored = STORED_TEXT in _in_rest(rest) and not POINTING.match(rest)
         return Sign.EXECUTION if stored or verb in EFFECTIVE_REWORDING else Sign.GIVEN_TEXT
     if any(rest.startswith(particle) or f" {particle}" in rest[:40] for particle in PHRASAL.get(verb, ())):
         return Sign.SIDE_EFFECT if verb in SIDE_EFFECT else Sign.EXECUTION
@@ -219,7 +264,7 @@ def _kind(verb: str, rest: str) -> Sign | None:
         return Sign.SIDE_EFFECT
     if verb in EXECUTION:
         return Sign.EXECUTION
-    if verb in LOOKUP and RECAP.search(rest):
+    if verb in LOOKUP and RECAP in _in_rest(rest):
         return Sign.GIVEN_TEXT
     if verb in LOOKUP and not TELLING.match(rest):
         return Sign.LOOKUP

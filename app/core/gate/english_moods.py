@@ -1,91 +1,91 @@
-"""How English asks, tells, remembers and feels: the patterns by which the experience gate reads the mood of a sentence.
+"""How English asks, tells, remembers and feels: the phrases by which the experience gate reads the mood of a sentence.
 
-Every repetition is bounded and every text is short (`signs` cuts it), so the time is bounded too.
+Lists of phrases are looked up (`vocabulary`), the patterns are for what no list can say. Every repetition is bounded
+and every text is short (`signs` cuts it), so the time is bounded too.
 """
 
 import re
 
+from app.core.gate.vocabulary import by_first_word, phrases
+
+LATIN = re.compile(r"[a-z]{2}")
+WORD = re.compile(r"[a-z][a-z0-9+./-]*[a-z0-9]")
+
 LET_KNOW = re.compile(r"(?!me\b|us\b)(?:\w+ ){1,5}know\b")
 
 CONVERSATION = re.compile(
-    r"\b(?:(?:last|previous|above|these|our) (?:\w+ )?(?:messages|replies|exchanges?|chat|conversation|discussion)|"
-    r"this (?:chat|conversation|discussion)|what we (?:\w+ )?(?:discussed|said|talked|covered|agreed)|we (?:just "
-    r")?(?:discussed|talked about|covered|went over)|(?:discussion|conversation) (?:so far|above))\b"
+    r"\b(?:(?:last|previous|above|these|our) (?:\w+ )?(?:messages|replies|exchanges?|chat|conversation|"
+    r"discussion|thread)|"
+    r"this (?:chat|conversation|discussion|thread)|(?:what )?we(?:'ve| have)? (?:\w+ )?(?:discussed|said|talked|"
+    r"covered|"
+    r"agreed|went over)|(?:discussion|conversation|thread) (?:so far|above))\b"
 )
 
 GIVEN_OBJECT = re.compile(
     r"(?:(?:the )?(?:grammar|wording|tone|spelling|style|flow|length) )?(?:of |in )?(?:this|these|that|the following|"
-    r"the above|my|the) "
-    r"(?:\w+ )?(?:sentences?|paragraphs?|phrases?|text|passages?|poem|essay|words?|wording|grammar|abstract|quote|"
-    r"message)\b"
+    r"the above|my|the) (?:\w+ )?(?:sentences?|paragraphs?|phrases?|text|passages?|poem|essay|words?|wording|grammar|"
+    r"abstract|quote|message)\b"
     r"|(?:this|it|that)(?: (?:a|bit|much|little|slightly|way|sound|be|look|read|even|lot|far))* (?:more|less|"
-    r"as an?|in an?|into|so that|so it|sound|shorter|formal\w*|polite\w*|"
-    r"friendl\w*|simpler|clear\w*)\b"
+    r"as an?|in an?|into|so that|so it|sound|shorter|formal\w*|polite\w*|friendl\w*|simpler|clear\w*)\b"
 )
 
+_ADDRESS = r"(?:can|could|would|will|might) (?:you|u|ya|we|someone|somebody|anyone|one of you)(?: be able to)?"
 POLITE = re.compile(
-    r"(?:\b(?:can|could|would|will|might) (?:you|u|ya|we|someone|somebody|anyone|one of you)"
-    r"|\b(?:i|we)(?:'d| would)? (?:need|want|like|love|ask) (?:you|someone|somebody) to"
-    r"|\b(?:i|we) (?:need|have|want|must|got|gotta|wanna|should)(?: to)?\b"
-    r"|\b(?:i|we)(?:'d| would) like to"
-    r"|\b(?:you|u) (?:could|can|should|need to|must|have to|might want to)\b"
-    r"|\b(?:would|do|could) you mind\b|\bmind(?= \w+ing\b)|\b(?:how about|why don't|why not) you\b|\bhelp (?:me|"
-    r"us)\b(?: to| with| out)?|\blet's\b|\blet us\b|\blets\b"
-    r"|\bgo ahead and\b|\bmake sure(?: to| that| you| the| we| it)*|\bbe sure to\b|\b(?:do not|don't) forget to\b|"
-    r"\btry (?:to|and)\b"
-    r"|\b(?:is it|would it be) possible (?:for (?:you|us|me|someone) )?to\b|\bany (?:chance|way) (?:you|we) (?:could|"
-    r"can)\b|\bit's time to\b|\btime to\b"
-    r"|\byour (?:job|task|goal|mission) (?:is|will be) to\b|\b(?:the )?(?:goal|task|todo|plan|ask) is to\b|\bi was "
-    r"hoping you\b|\b(?:next|last|remaining|first|final) (?:step|thing|job|item|task|bit) is(?: to)?\b|\b(?:can|"
-    r"could|may) (?:i|we)(?= (?:get|have)\b))"
+    rf"\b(?:{_ADDRESS}|(?:i|we)(?:'d| would)? (?:need|want|like|love|ask) (?:you|someone|somebody) to"
+    r"|(?:i|we) (?:need|have|want|must|got|gotta|wanna|should)(?: to)?\b|(?:i|we)(?:'d| would) (?:like|love) to"
+    r"|(?:you|u) (?:could|can|should|need to|must|have to|might want to)\b"
+    r"|(?:would|do|could) you mind\b|mind(?= \w+ing\b)|(?:how about|why don't|why not) you\b|help (?:me|"
+    r"us)\b(?: with| out)?"
+    r"|let's\b|let us\b|lets\b|go ahead and\b|(?:make|be) sure(?: to| that| you| the| we| it)*|(?:do not|"
+    r"don't) forget to\b"
+    r"|try (?:to|and)\b|(?:is it|would it be) possible (?:for (?:you|us|me|someone) )?to\b"
+    r"|any (?:chance|way) (?:you|we) (?:could|can)\b|(?:it's )?time (?:we|you|to)\b|worth(?= \w+ing\b)"
+    r"|your (?:job|task|goal|mission) (?:is|will be) to\b|(?:the )?(?:goal|task|todo|plan|ask) is to\b"
+    r"|i was (?:hoping|wondering if) you(?: could| can| would| might)?\b"
+    r"|(?:next|last|remaining|first|final) (?:step|thing|job|item|task|bit) is(?: to)?\b|(?:can|could|may) (?:i|"
+    r"we)(?= (?:get|"
+    r"have)\b))"
     r"(?: (?:please|kindly|also|just|quickly|maybe|possibly|perhaps|help me|help us|go ahead and|try to|now|then|to|"
-    r"pls|quick|again|go|all|get someone to|first|either|at least|help))*"
+    r"pls|quick|again|go|all|get someone to|first|either|at least|help|finally|still))*"
 )
-
-LATIN = re.compile(r"[a-z]{2}")
-
-CJK = re.compile(r"[\u3400-\u9fff]")
-
-YOU = (
-    "can ",
-    "could ",
-    "would ",
-    "will ",
-    "might ",
-    "help ",
-    "any ",
-    "is it",
-    "would it",
-    "mind",
-    "do you mind",
-    "i was",
+"""What an act may stand behind when it is asked for."""
+TO_YOU = re.compile(
+    rf"{_ADDRESS}|help |any |is it|would it|mind|(?:would|do|could) you mind|i was|i need you|i want you"
 )
+"""Those of them that speak to the agent; whatever verb follows is asked of it."""
 
 PLEASE = re.compile(r"\b(?:please|pls|plz)$")
 
 ABILITY = re.compile(r"\b(?:can|could|would|should|do|may|shall) (?:i|they|he|she|it|one|people)\b")
 
-ASKING = re.compile(
-    r"^(?:(?:so|and|but|ok|okay|hey|hi|also|btw|by the way|just|quick question|question|curious|wondering|out of "
-    r"curiosity|um|well|oh)[ ,]+)*"
-    r"(?:how|why|what|whats|what's|which|who|who's|whose|whom|when|where|where's|how's|why's|is|are|am|was|were|does|"
-    r"do|did|(?:has|have|had) (?:you|we|i|they|he|she|it|anyone|anybody|the|your|my)|should|shall|may|"
-    r"isn't|aren't|wasn't|doesn't|don't|didn't|can i|could i|can it|could it|can they|would it|would they|will it|"
-    r"will there|would a|can a|any idea|any thoughts|thoughts|"
-    r"i wonder|i'm wondering|i'm curious|i am curious|do you think|can't|won't|wouldn't|shouldn't|tell me (?:about|"
-    r"how|why|what|more|something|whether|if))\b"
-)
+OPENING = by_first_word("""
+    so, and, but, ok, okay, hey, hi, also, btw, by the way, quick question, question, curious, wondering, out of
+    curiosity, um, well, oh, anyway, good news, update, fyi, yesterday, today, earlier, this morning, last week,
+    last night, last month, last year, nevermind, never mind, heads up, phew, all good, haha, between us""")
+"""What may stand before a question or a report."""
 
-OPINION = re.compile(
-    r"\b(?:do you (?:think|like|prefer|believe|reckon|know)|what do you think|your (?:opinion|thoughts|favou?rite|"
-    r"view|take)|in your (?:view|opinion)|would you (?:rather|prefer|say|recommend|choose|use|ever|like)|"
-    r"worth it|is it worth|better than|difference between|differences between|pros and cons|trade-?offs?|versus|"
-    r"vs\.?|which is better|what if|does it make sense|make sense to|should (?:i|we|one)|"
-    r"can you (?:explain|describe|tell|define|speak|understand|recommend|suggest|teach|compare|clarify|elaborate|"
-    r"remember|recall|believe|imagine|feel|see|hear|guess|think|name|say|sing))\b"
-)
+ASKING = by_first_word("""
+    how, why, what, whats, what's, which, who, who's, whose, whom, when, where, where's, how's, why's, is, are, am,
+    was, were, does, do, did, has you, has the, have you, have we, have i, have they, has he, has she, has it, has
+    anyone, have your, has your, has my, had you, had we, should, shall, may, isn't, aren't, wasn't, doesn't, don't,
+    didn't, can i, could i, can it, could it, can they, would it, would they, will it, will there, would a, can a,
+    any idea, any thoughts, thoughts, i wonder, i'm wondering, i'm curious, i am curious, can't, won't, wouldn't,
+    shouldn't, tell me about, tell me how, tell me why, tell me what, tell me more, tell me something, tell me
+    whether, tell me if, in what, in which, at what, for what, since when""")
 
-PAST_TALK = re.compile(
+OPINION = phrases("""
+    do you think, do you like, do you prefer, do you believe, do you reckon, do you know, what do you think, your
+    opinion, your thoughts, your favorite, your favourite, your view, your take, in your view, would you rather,
+    would you prefer, would you say, would you recommend, would you choose, would you use, would you ever, would you
+    like, worth it, is it worth, better than, difference between, differences between, pros and cons, tradeoff,
+    tradeoffs, trade-off, trade-offs, versus, vs, which is better, what if, does it make sense, make sense to,
+    should i, should we, should one""",
+    r"\b(?:can|could) you (?:explain|describe|tell|define|speak|understand|recommend|suggest|teach|compare|clarify|"
+    r"elaborate|remember|recall|believe|imagine|feel|see|hear|guess|think|name|say|sing)\b",
+)  # fmt: skip
+
+PAST_TALK = phrases(
+    "",
     r"\b(?:(?:did|have|had|do) (?:you|we|i) (?:\w+ )?(?:say|said|tell|told|mention|mentioned|talk|talked|discuss|"
     r"discussed|agree|agreed|decide|decided|settle|settled|remember|recall|ask|asked|already|suggest|recommend|"
     r"choose|chose|pick|picked|promise|call|name|conclude|cover|have|go with|end up|land on|use|do|want|figure|fix|"
@@ -93,111 +93,123 @@ PAST_TALK = re.compile(
     r"|(?:you|we|i) (?:said|told|mentioned|talked|discussed|agreed|decided|were talking|were discussing|were saying|"
     r"settled|covered|spoke|chatted|came up with|went over|asked|suggested|recommended|chose|picked) (?:\w+ "
     r"){0,4}?(?:earlier|before|last|yesterday|about|on|me|you|that|previously|ago|to|in)\b"
-    r"|last time (?:we|i|you)|remind me (?:what|which|who|how|why|when|where|again)|earlier (?:you|we|today you)|in "
-    r"our (?:last|previous|earlier)|what was (?:that|the) (?:\w+ ){0,3}(?:we|you|i)\b|you (?:just )?said)"
+    r"|last time (?:we|i|you)|remind me,? (?:what|which|who|how|why|when|where|again)|earlier (?:you|we|"
+    r"today you)|in "
+    r"our (?:last|previous|earlier)|what was (?:that|the) (?:\w+ ){0,3}(?:we|you|i)\b|you (?:just )?said)",
 )
 
+_TOLD = (
+    "did|went|got|made|sent|wrote|took|found|ran|built|bought|paid|put|set|came|saw|gave|told|said|thought|felt|had|was|"
+    "were|began|broke|chose|drove|fell|flew|forgot|kept|left|lost|met|read|rebuilt|reran|shut|slept|spent|spoke|stood|won"
+)
+_PAST = r"(?!need|feed|speed|exceed|proceed|seed|embed)\w{2,}ed"
 NARRATION = re.compile(
-    r"^(?:(?:so|and|but|ok|okay|well|also|anyway|btw|good news|update|fyi|just|yesterday|today|earlier|this morning|"
-    r"last (?:week|night|month|year)|finally|never ?mind|hey|heads up|phew|all good)[ ,]+)*"
-    r"(?:(?:i|we|he|she|they|it|you|someone|my \w+|the \w+|our \w+|the \w+ \w+|everything|all \w+)(?:'ve|'s| have| "
+    r"(?:i|we|he|she|they|it|you|someone|my \w+|the \w+|our \w+|the \w+ \w+|everything|all \w+)(?:'ve|'s| have| "
     r"has|'re|'m| was| were| had| am)?(?: \w+ly| just| already| finally| also| been| now| both| all| only)* "
-    r"(?:(?!need|feed|speed|exceed|proceed|seed|embed)\w{2,}ed|did|went|got|made|sent|wrote|took|found|ran|built|"
-    r"bought|paid|put|set|came|saw|gave|told|said|thought|felt|had|was|were|began|broke|chose|drove|fell|flew|forgot|"
-    r"kept|left|lost|met|read|rebuilt|reran|shut|slept|spent|spoke|stood|won|done|gone|been|seen|written|taken|given|"
-    r"works|passes|runs|looks|is (?:done|fixed|live|green|fine|good|ready|up|back|working|resolved|finished|deployed|"
-    r"merged|complete|over|passing|online|now|great|perfect|so)|are (?:done|green|passing|fine|up|all|back|working|"
-    r"live|ready|good)|being|working|going|doing|using|learning|reading|building|trying|watching|thinking|playing|"
-    r"moving)\b"
-    r"|(?:just|finally|already) (?:(?!need|feed|speed|exceed|proceed|seed|embed)\w{2,}ed|did|went|got|made|sent|"
-    r"wrote|took|found|ran|built|bought|paid|put|set|came|back)\b|(?:i|we)(?:'ve|'m)\b|(?:i|we) (?:use|used|usually|"
-    r"always|never|often|prefer|like|love|hate|enjoy|work|live|think|believe|guess|feel|hope|wish|wonder|know|tend|"
-    r"am)\b|(?:i|we)(?:'ll| will|'m going to|'re going to| am going to| are going to|'m gonna|'m about to)\b|my \w+ "
-    r"(?:is|are|was|loves|likes|works|lives)\b)"
+    rf"(?:{_PAST}|{_TOLD}|done|gone|been|seen|written|taken|given|works|passes|runs|looks|"
+    r"is (?:done|fixed|live|green|fine|good|ready|up|back|working|resolved|finished|deployed|merged|complete|"
+    r"over|passing|"
+    r"online|now|great|perfect|so)|are (?:done|green|passing|fine|up|all|back|working|live|ready|good)|being|working|"
+    r"going|doing|using|learning|reading|building|trying|watching|thinking|playing|moving)\b"
+    rf"|(?:just|finally|already) (?:{_PAST}|{_TOLD}|back)\b|{_PAST} (?:it|the|an?|my|our|all|everything|this|"
+    rf"that)\b|(?:i|we)(?:'ve|'m)\b|(?:i|we) (?:use|used|usually|"
+    r"always|never|often|prefer|like|love|hate|enjoy|work|live|think|believe|guess|feel|hope|wish|wonder|know|"
+    r"tend|am)\b"
+    r"|(?:i|we)(?:'ll| will|'m going to|'re going to| am going to| are going to|'m gonna|'m about to)\b|my \w+ "
+    r"(?:is|are|was|loves|likes|works|lives)\b"
 )
+"""How a report begins, behind its opening."""
 
-FEELING = re.compile(
-    r"\b(?:i (?:really |just |honestly |kind of |kinda |so )*(?:love|hate|enjoy|like|feel|miss|dread|regret|can't "
-    r"stand|am so|wish)|i'm (?:so|really|very|pretty|kind of|a bit|just|feeling|exhausted|tired|happy|sad|glad|"
-    r"worried|excited|nervous|bored|stressed|proud|sick|afraid|scared|burned|fed)|"
-    r"so (?:tired|happy|excited|frustrat\w+|annoy\w+|proud|bored)|drives me|driving me|makes me|made my day|lol|lmao|"
-    r"haha+|ugh|sigh|yay|wow|omg|phew|luckily|fortunately|at least|glad|relieved|thankfully|awesome|congrat\w*|"
-    r"amazing|beautiful|hilarious|funny|boring|exhausting|great job|good job|got it|no worries|no problem|sounds "
-    r"good|makes sense|noted|sure thing|all good|fair enough|that's (?:ok|okay|fine|great|good)|well done|nice work|"
-    r"nice job|you rock|you're the best|thank you|thanks|thx|cheers|appreciate|in my opinion|imo|imho|i think|i "
-    r"believe|i guess|i feel|honestly|overrated|underrated)\b"
-)
+FEELING = phrases("""
+    i love, i hate, i enjoy, i like, i feel, i miss, i dread, i regret, i can't stand, i am so, i wish, i really
+    love, i really hate, i really like, i really enjoy, i really feel, i just love, i just hate, i just feel, i
+    honestly love, i kind of like, i kind of feel, i so wish, i'm so, i'm really, i'm very, i'm pretty, i'm kind of,
+    i'm a bit, i'm just, i'm feeling, i'm exhausted, i'm tired, i'm happy, i'm sad, i'm glad, i'm worried, i'm
+    excited, i'm nervous, i'm bored, i'm stressed, i'm proud, i'm sick, i'm afraid, i'm scared, i'm burned, i'm fed,
+    so tired, so happy, so excited, so frustrated, so frustrating, so annoyed, so annoying, so proud, so bored,
+    drives me, driving me, makes me, made my day, lol, lmao, haha, hahaha, ugh, sigh, yay, wow, omg, phew, luckily,
+    fortunately, at least, glad, relieved, thankfully, awesome, congrats, congratulations, amazing, beautiful,
+    hilarious, funny, boring, exhausting, great job, good job, got it, no worries, no problem, sounds good, makes
+    sense, noted, sure thing, all good, fair enough, that's ok, that's okay, that's fine, that's great, that's good,
+    well done, nice work, nice job, you rock, you're the best, thank you, thanks, thx, cheers, appreciate,
+    appreciated, in my opinion, imo, imho, i think, i believe, i guess, honestly, overrated, underrated""")
 
-STORY = re.compile(
-    r"\b(?:years ago|(?:a|one|two|many|some) (?:years?|months?|decades?) ago|back in|at my (?:first|old|last|"
-    r"previous)|when i was|once upon|once had|used to (?:have|work|be)|funny story|true story|guess what|can you "
-    r"believe|believe it or not|"
-    r"you'll (?:enjoy|love|never believe|laugh)|you won't believe|one (?:day|night|friday|monday|morning|summer|"
-    r"winter|evening|time)\b(?!s)|the other day|turns out|turned out|in college|in high school|at university|as a "
-    r"kid|my first job|long story|story time|let me tell you|reminds me of|looking back|to this day|back then|ever "
-    r"since)\b"
-)
+STORY = phrases("""
+    years ago, a year ago, a month ago, months ago, decades ago, back in, at my first, at my old, at my last, at my
+    previous, when i was, once upon, once had, used to have, used to work, used to be, funny story, true story,
+    guess what, can you believe, believe it or not, you'll enjoy, you'll love, you'll never believe, you'll laugh,
+    you won't believe, one day, one night, one friday, one monday, one morning, one summer, one winter, one evening,
+    one time, the other day, turns out, turned out, in college, in high school, at university, as a kid, my first
+    job, long story, story time, let me tell you, reminds me of, looking back, to this day, back then, ever since""")
 
-CHAT = re.compile(
-    r"\b(?:jokes?|riddles?|limericks?|haikus?|poems?|fun fact|puns?|sing me|sing a|song about|make me (?:laugh|"
-    r"smile)|good (?:morning|night|evening|afternoon)|how are you|how's it going|what's up|bedtime story|horoscope|"
-    r"roast me|cheer me up|entertain me|keep me company|let's (?:chat|talk|play)|play a game|trivia|compliment|"
-    r"motivat\w+|pretend)\b"
-)
+CHAT = phrases("""
+    joke, jokes, riddle, riddles, limerick, limericks, haiku, haikus, poem, poems, fun fact, fun facts, pun, puns,
+    sing me, sing a, song about, make me laugh, make me smile, funny story, bedtime story, horoscope, roast me,
+    cheer me up, entertain me, keep me company, let's chat, let's talk, let's play, play a game, trivia, compliment,
+    motivate me, motivational, pretend""")
 
-EXPERIENCE = re.compile(
-    r"\b(?:best practices?|lessons?(?: learned)?|pitfalls?|gotchas?|avoid(?:ing)?|last time this|common mistakes?|"
-    r"same (?:mistake|trap) as|past experience)\b"
-)
+EXPERIENCE = phrases("""
+    best practice, best practices, lesson, lessons, lessons learned, pitfall, pitfalls, gotcha, gotchas, avoid,
+    avoiding, last time this, common mistake, common mistakes, same mistake as, same trap as, past experience""")
 
-FAILURE = re.compile(
-    r"\b(?<!no )(?<!any )(?<!zero )(?<!without )(?:errors?|exceptions?|cut off|stale|outdated|out of date|misaligned|"
-    r"misspell?ed|overlap(?:s|ping)?|flicker(?:s|ing)|unreadable|fail(?:s|ed|ing|ure|ures)?|crash(?:es|ed|ing)?|"
-    r"broken?|breaks|broke|breaking|traceback|stack ?trace|time[sd]?[ -]?out|timing out|timeouts?|hangs|hanging|hung|"
-    r"stuck|freez(?:es|ing)|frozen|"
-    r"[45]\d\d(?= |$|s\b)|not (?:working|loading|starting|responding|showing|syncing|opening|building|compiling|"
-    r"connecting|sending|charging|turning|found|printing|updating|triggering|firing)|(?:doesn|don|didn|won|can|isn|"
+FAILURE = phrases("""
+    error, errors, exception, exceptions, cut off, stale, outdated, out of date, misaligned, misspelled, mispelled,
+    overlap, overlaps, overlapping, flickers, flickering, unreadable, fail, fails, failed, failing, failure,
+    failures, crash, crashes, crashed, crashing, broke, broken, breaks, breaking, traceback, stack trace,
+    stacktrace, timeout, timeouts, time out, times out, timed out, timing out, hangs, hanging, hung, stuck, freezes,
+    freezing, frozen, cannot, unable to, segfault, segfaults, oom, out of memory, panic, panics, deadlock,
+    deadlocks, leak, leaks, leaking, leaked, regression, regressions, regressed, corrupt, corrupted, missing, wrong,
+    incorrect, incorrectly, bug, bugs, buggy, denied, refused, undefined, null pointer, npe, nan, flaky, slow,
+    slowly, laggy, unreachable, offline, down, stopped, stops, no longer, overdue, duplicate, duplicated,
+    duplicates, disconnect, disconnects, disconnected, disconnecting, garbled, blank, unresponsive, rejected,
+    bounced, bouncing, expired, off by, mismatch, mismatches, mismatched, spike, spikes, spiking, spiked, dropped,
+    drops, vanished, disappeared, gone, acting up, weird, throw, throws, throwing, thrown, outage, incident,
+    double-booked, double booked, double-charged, double charged, overcharged, at 100%""",
+    r"\b[45]\d\d(?= |$|s\b)|\bslower(?! than)"
+    r"|\bnot (?:working|loading|starting|responding|showing|syncing|opening|building|compiling|"
+    r"connecting|sending|charging|turning|found|printing|updating|triggering|firing)\b|(?:doesn|don|didn|won|can|isn|"
     r"aren|wasn|couldn|hasn|haven)'t (?:\w+ ){0,2}?(?:work|start|open|load|connect|log|run|build|compile|send|show|"
-    r"sync|respond|boot|install|save|update|print|match|find|get|access|go|come|arrive|arrived|turn|add|play|render|"
-    r"display|reach|trigger|fire|see|sent|received|working|loading|running)\w*|"
-    r"cannot|unable to|segfaults?|oom|out of memory|panics?|deadlocks?|leak(?:s|ing|ed)?|regressions?|regressed|"
-    r"corrupt(?:ed)?|missing|wrong|incorrect\w*|bugs?|buggy|denied|refused|undefined|null pointer|npe|nan|flaky|"
-    r"slow(?:ly)?|slower(?! than)|laggy|unreachable|offline|down|stopped|stops|no longer|overdue|duplicated?|"
-    r"duplicates|disconnect(?:s|ed|ing)|garbled|blank|unresponsive|rejected|bounced|bouncing|expired|off by|"
-    r"mismatch(?:es|ed)?|spik(?:e|es|ing|ed)|dropped|drops|vanished|disappeared|gone|acting up|weird|throws?|"
-    r"throwing|thrown|outage|incident|double[- ](?:booked|charged)|overcharged|at 100%)\b"
-)
+    r"sync|respond|boot|install|save|update|print|match|find|get|access|go|come|arrive|turn|add|play|render|"
+    r"display|reach|"
+    r"trigger|fire|see|sent|receive)",
+    unless=("no ", "any ", "zero ", "without ", "not a "),
+)  # fmt: skip
 
-HANDOVER = re.compile(
-    r"\b(?:over to you|all yours|it's yours|yours to (?:fix|handle|finish)|take it from here|leave (?:it|this|that|"
-    r"them|the rest) (?:to|with) you|(?:it|this|that|one)'s on you|in your hands|same (?:thing|again|procedure|"
-    r"treatment|change|fix|here) (?:for|on|in|with|to)|ditto for|likewise for|be my guest and|your turn|anything "
-    r"(?:you|we|anyone) can do|do (?:something|anything) about|need (?:it|this|that|them) (?:working|fixed|up|"
-    r"running|back|done|sorted|gone|resolved|ready|live|online)|"
-    r"needs? (?:a fix|fixing|your help|attention|to work|looking)|need (?:this|it|that|help)|please (?:help|advise)|"
-    r"help(?: me| us)? (?:with|please|debug|fix|figure)|any (?:fix|ideas what|idea what's|idea why)|what's (?:wrong|"
-    r"going on|broken)|what is (?:wrong|going on)|what went wrong|what happened (?:to|with)|can you help|could you "
-    r"help|help!)\b"
-    r"|(?<!did )(?<!we )(?:^|, |\band |\byou |\bplease |\bpls )(?:(?:take|have) (?:a|another) look|look into|look at "
-    r"(?:it|this|that|what)|figure (?:it|this|that) out|find out|get to the bottom|sort (?:it|this|that) out|deal "
-    r"with (?:it|this)|fix (?:it|this|that|please))\b"
-)
+HANDOVER = phrases("""
+    over to you, all yours, it's yours, yours to fix, yours to handle, yours to finish, take it from here, in your
+    hands, it's on you, this is on you, that's you, that's on you, this one's on you, this one's yours, same thing
+    for, same thing on, same thing in, same thing with, same again for, same procedure for, same treatment for, same
+    change for, same change in, same fix for, same fix in, same here for, ditto for, likewise for, be my guest and,
+    your turn, do something about, do anything about, anything you can do, anything we can do, anything anyone can
+    do, need help, need this, need that, need it, needs a fix, need a fix, needs fixing, needs your help, needs
+    attention, needs to work, needs looking, please help, please advise, help please, help with, help debug, help
+    fix, help figure, help me debug, help me fix, help me figure, help us fix, any fix, any ideas what, any idea
+    what's, any idea why, what's wrong, what's going on, what's broken, what is wrong, what is going on, what is
+    broken, what went wrong, what happened to, what happened with, can you help, could you help""",
+    r"\bleave (?:it|this|that|them|the rest) (?:to|with) you\b|(?<!did )(?<!we )(?:^|, |\band |\byou |\bplease |"
+    r"\bpls )(?:(?:take|"
+    r"have) (?:a|another) look|look into|look at (?:it|this|that|what)|figure (?:it|this|that) out|find out|"
+    r"get to the bottom|sort (?:it|this|that) out|deal with (?:it|this)|fix (?:it|this|that|please))\b",
+)  # fmt: skip
 
 SPECIFIC_WHY = re.compile(
-    r"\b(?:(?:why|how come|where|since when)\b(?: [\w']+){0,4}? (?:the|my|our|this|these|that|their|his|her|it|we|i)\b"
+    r"\b(?:(?:why|how come|where|since when)\b(?: [\w']+){0,4}? (?:the|my|our|this|these|that|their|his|her|it|"
+    r"we|i)\b"
     r"|what(?:'s| is| was| are| could be)? (?:\w+ )?(?:wrong|causing|making|eating|breaking|blocking|happening|going "
     r"on|up with|broken|behind|slowing|killing))"
 )
 
-MEANING = re.compile(
-    r"\b(?:mean|means|meaning|stand for|called|defined?|definition|usually|generally|typically|in general|normally)\b"
-)
+MEANING = phrases("""
+    mean, means, meaning, stand for, called, define, defined, definition, usually, generally, typically, in general,
+    normally""")
 
+_DUE = r"(?:should|must|ha(?:s|ve) to|needs? to|ought to)\b(?! be (?:able|free|fun|good|nice|fine|ok|okay|said|true))"
 OUGHT = re.compile(
     r"^(?:the|every|all|each|our|this|that|these|those|its)(?: (?!developers|people|everyone|engineers|companies|"
-    r"programmers|students|kids|teams|men|women|government)[\w'-]+){1,6}? "
-    r"(?:should|must|has to|have to|needs? to|ought to)\b(?! be (?:able|free|fun|good|nice))"
+    rf"programmers|students|kids|teams|men|women|government)[\w'-]+){{1,6}}? {_DUE}"
     r"|^(?:the|our|my|this|that) (?:[\w'-]+ ){0,4}?(?:needs|lacks|is missing|are missing|lack)\b"
+    r"|^(?:that|this|it|they|these|those)(?: really| still| also| just)? (?:has to|have to|needs? to|"
+    r"needs an?)\b(?! be )"
 )
 """How a thing ought to behave, said of what is before us: "every link in the footer should open in a new tab"."""
 
@@ -210,46 +222,50 @@ DUE = re.compile(
 )
 
 WANTED = re.compile(
-    r"\b(?:i|we) (?:need|want)\b(?! to\b| you\b)|\b(?:i|we)(?:'d| would|'ll| will) (?:need|want|like|take)\b(?! to\b|"
-    r" you\b)"
+    r"\b(?:i|we)(?: need| want|(?:'d| would|'ll| will) (?:need|want|like|love|take))\b(?! to\b| you\b)"
     r"|\blooking for\b|\bneed(?:ed)?:|\bwanted:|^need\b|^want\b"
 )
 
-HELD_BACK = re.compile(
+HELD_BACK = phrases(
+    "",
     r"\b(?:(?:don't|do not|no need to|never|not to) (?:\w+ )?(?:do|change|touch|deploy|fix|run|send|write|delete|"
     r"edit|book|act|start|make|bother|worry|push|merge|reply|look|need|modify)\b[^.]{0,60}?(?:yet|anything|for now|"
     r"now|today)|hold off|(?:haha+|lol|lmao|just kidding|\bjk)\W{0,3}$|just (?:wanted|needed) to (?:vent|say|share|"
     r"let you know|tell)|just (?:thinking|wondering|curious|venting|saying|sharing|asking|fyi)|no action|nothing to "
-    r"do|no need|never ?mind|forget (?:it|about)|not asking you to)\b"
+    r"do|no need|never ?mind|forget (?:it|about)|not asking you to|leave it as it is)\b",
 )
 
-REMEMBER = re.compile(
-    r"\b(?:just so you know|for your information|so you know|just fyi|in case you (?:ever )?(?:need|wonder|ask|"
-    r"order))\b|^(?:(?:please|pls|just|also|and|so|ok|okay|hey|btw|can you|could you|always)[ ,]+)*(?:(?:remember|"
-    r"note|keep in mind|bear in mind|know|memori[sz]e|don't forget|make a (?:mental )?note|mental note|take note|for "
-    r"(?:the record|your information|future reference|context|next time)|fyi|just so you know|heads up|from now on|"
-    r"in future|in the future|going forward)\b(?! to\b)|(?:i want|i'd like|would like) you to (?:remember|know))"
-)
+TO_REMEMBER = by_first_word("""
+    please, pls, just, also, and, so, ok, okay, hey, btw, can you, could you, always, i want you to, i'd like you
+    to, i would like you to""")
+REMEMBER = by_first_word("""
+    remember, note, keep in mind, bear in mind, know, memorize, memorise, don't forget, make a note, make a mental
+    note, mental note, take note, for the record, for your information, for future reference, for context, for next
+    time, fyi, just so you know, heads up, from now on, in future, in the future, going forward""")
+"""How a fact to keep is introduced, at the start of a sentence."""
+IN_PASSING = phrases("""
+    just so you know, so you know, just so you have it, for your information, just fyi, in case you need, in case
+    you ever need, in case you wonder, in case you ask, keep that in mind""")
 
 REMIND = re.compile(
     r"\b(?:remind (?:me|us|him|her|them|everyone|\w+) (?:to|at|in|on|about|tomorrow|tonight|every|before|when|next|"
     r"that|of|by|this|30|15|an)|set (?:a|an|the|me)|wake me)\b"
 )
 
-RECAP = re.compile(r"\b(?:recap|summary|summarization|overview|rundown|gist|translation|tl;?dr)\b")
+RECAP = phrases("recap, summary, summarization, overview, rundown, gist, translation, tldr, tl")
 
-STORED_TEXT = re.compile(
-    r"\b(?:files?|docs?|readme|repo|folder|directory|spreadsheet|sheet|pdf|strings|locale|i18n|website|site|page|ui|"
-    r"app|transcripts?|recording|tickets?|inbox|emails|reports?|logs?|issues?|prs?|wiki|slides|deck|deck|module|"
-    r"function|class|code|script|query|config|component|manual|contract|changelog|comments)\b|\.\w{2,4}\b"
-)
-
-WORD = re.compile(r"[a-z][a-z0-9+./-]*[a-z0-9]")
+STORED_TEXT = phrases("""
+    file, files, doc, docs, readme, repo, folder, directory, spreadsheet, sheet, pdf, strings, locale, i18n,
+    website, site, page, ui, app, transcript, transcripts, recording, ticket, tickets, inbox, emails, report,
+    reports, log, logs, issue, issues, pr, prs, wiki, slides, deck, module, function, class, code, script, query,
+    sql, config, component, manual, contract, changelog, comments""",
+    r"\.\w{2,4}\b",
+)  # fmt: skip
 
 CODE_SHAPE = re.compile(
-    r"``|`[^`\n]{1,120}`|\b[\w-]{1,60}\.(?:py|ts|tsx|js|jsx|mjs|go|rs|java|kt|rb|php|cs|cpp|cc|hpp|sh|sql|ya?ml|toml|"
-    r"json|ini|cfg|conf|env|md|txt|csv|xlsx?|docx?|pptx?|pdf|html?|css|scss|vue|ipynb|lock|log|tf|proto|xml|zip|tar|"
-    r"png|jpe?g|svg)\b"
+    r"``|`[^`\n]{1,120}`|\b[\w-]{1,60}\.(?:py|tsx?|m?jsx?|go|rs|java|kt|rb|php|cs|cpp|cc|hpp|sh|sql|ya?ml|toml|"
+    r"json|ini|cfg|"
+    r"conf|env|md|txt|csv|xlsx?|docx?|pptx?|pdf|html?|s?css|vue|ipynb|lock|log|tf|proto|xml|zip|tar|png|jpe?g|svg)\b"
     r"|(?:^|\s)[~.]{0,2}/[\w.-]{1,60}(?:/[\w.-]{1,60}){0,12}|\b[\w-]{1,60}/[\w.-]{1,60}/[\w./-]{1,120}|"
     r"\b[a-z]\w{0,60}_\w{1,60}\b|\b\w{1,60}\(\)|(?:^|\s)--?[a-z][\w-]{2,30}|(?:^|\s)#\d{1,6}\b|"
     r"\b[a-z]{2,8}-\d{2,6}\b|\b\w{1,40}(?:error|exception)\b|https?://"

@@ -90,6 +90,11 @@ _APOSTROPHES = str.maketrans(
 )
 
 
+def speaks_chinese(text: str) -> bool:
+    """True when the text holds any Chinese character."""
+    return not text.isascii() and any("\u3400" <= character <= "\u9fff" for character in text)
+
+
 def sample(text: str) -> str:
     """The head and the tail of a long text, the whole of a short one, so that the cost is bounded."""
     if len(text) <= HEAD_CHARS + TAIL_CHARS:

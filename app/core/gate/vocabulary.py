@@ -1,0 +1,146 @@
+"""Word lists that are looked up, not compiled: by the first character or word, then by `str.startswith`.
+
+An alternation of some hundred words takes milliseconds to compile whenever the process starts, and tries word after
+word at each place. A dictionary costs next to nothing at either end, and one pass over a text serves many lists.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+Index = Mapping[str, tuple[str, ...]]
+"""Words by their first character, or phrases by their first word; the longest first."""
+
+
+class Hit(NamedTuple):
+    """Where words of a list stand in a text, and which."""
+
+    start: int
+    end: int
+    words: str
+
+
+def by_first(words: str) -> Index:
+    """The words of a list, which stand between white space, by their first character."""
+    return _indexed(words.split(), lambda word: word[0])
+
+
+def by_first_word(phrases: str) -> Index:
+    """The phrases of a list, which commas part, by their first word."""
+    return _indexed([" ".join(phrase.split()) for phrase in phrases.split(",")], lambda phrase: phrase.split(" ")[0])
+
+
+def _indexed(items: list[str], first: Callable[[str], str]) -> Index:
+    index: dict[str, list[str]] = {}
+    for item in sorted(set(items) - {""}, key=len, reverse=True):
+        index.setdefault(first(item), []).append(item)
+    return {key: tuple(same) for key, same in index.items()}
+
+
+def word_at(index: Index, text: str, start: int) -> str:
+    """The longest word that stands at ``start``, or the empty string."""
+    words = index.get(text[start : start + 1], ())
+    if not text.startswith(words, start):
+        return ""
+    return next(word for word in words if text.startswith(word, start))
+
+
+def hits(index: Index, text: str, start: int = 0, end: int | None = None) -> Iterator[Hit]:
+    """Each place from ``start`` and before ``end`` where a word begins; they may overlap."""
+    for place in range(start, len(text) if end is None else min(end, len(text))):
+        if text[place] in index and (word := word_at(index, text, place)):
+            yield Hit(place, place + len(word), word)
+
+
+_WORD = re.compile(r"\w[\w'-]*")
+
+
+def phrase_at(index: Index, text: str, start: int = 0) -> str:
+    """The longest phrase that stands at ``start`` and ends with a word, or the empty string."""
+    word = _WORD.match(text, start)
+    phrases = index.get(word[0], ()) if word else ()
+    return next((phrase for phrase in phrases if _stands(phrase, text, start)), "")
+
+
+def _stands(phrase: str, text: str, start: int) -> bool:
+    return text.startswith(phrase, start) and not text[start + len(phrase) : start + len(phrase) + 1].isalnum()
+
+
+def after_phrases(index: Index, text: str) -> int:
+    """Where the text goes on behind the phrases that it begins with."""
+    start = 0
+    while phrase := phrase_at(index, text, start):
+        start += len(phrase)
+        while text[start : start + 1] in (" ", ","):
+            start += 1
+    return start
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Listing:
+    """What shows one thing in a text: words or phrases, and a pattern for what no list can say.
+
+    Listed words do not count directly behind one of ``unless``.
+    """
+
+    index: Index
+    pattern: re.Pattern[str] | None = None
+    unless: tuple[str, ...] = ()
+
+
+def words(listed: str, pattern: str = "", *, unless: tuple[str, ...] = ()) -> Listing:
+    """A list of Chinese words, which stand between white space and are found anywhere."""
+    return Listing(by_first(listed), re.compile(pattern) if pattern else None, unless)
+
+
+def phrases(listed: str, pattern: str = "", *, unless: tuple[str, ...] = ()) -> Listing:
+    """A list of English phrases, which commas part and which begin and end with a word."""
+    return Listing(by_first_word(listed), re.compile(pattern) if pattern else None, unless)
+
+
+Scan = Callable[[str], dict[Listing, Hit]]
+"""Tells which lists have something in a text, and where first."""
+
+_Places = Callable[[str], Iterator[tuple[int, str]]]
+
+
+def word_scanner(*listings: Listing) -> Scan:
+    """One pass over a text for lists of `words`."""
+    return _scanner(listings, enumerate, lambda word, text, start: text.startswith(word, start))
+
+
+def phrase_scanner(*listings: Listing) -> Scan:
+    """One pass over a text for lists of `phrases`."""
+    return _scanner(listings, lambda text: ((word.start(), word[0]) for word in _WORD.finditer(text)), _stands)
+
+
+def _scanner(listings: tuple[Listing, ...], places: _Places, stands: Callable[[str, str, int], bool]) -> Scan:
+    merged: dict[str, list[tuple[str, Listing]]] = {}
+    for listing in listings:
+        for first, listed in listing.index.items():
+            merged.setdefault(first, []).extend((item, listing) for item in listed)
+    index = {first: (tuple(item for item, _ in pairs), pairs) for first, pairs in merged.items()}
+    patterns = [(listing, listing.pattern) for listing in listings if listing.pattern]
+
+    def scan(text: str) -> dict[Listing, Hit]:
+        found: dict[Listing, Hit] = {}
+        for start, first in places(text):
+            if first not in index:
+                continue
+            items, pairs = index[first]
+            if text.startswith(items, start):
+                for item, listing in pairs:
+                    if (
+                        listing not in found
+                        and stands(item, text, start)
+                        and not text.endswith(listing.unless, 0, start)
+                    ):
+                        found[listing] = Hit(start, start + len(item), item)
+        for listing, pattern in patterns:
+            match = pattern.search(text)
+            if match and (listing not in found or match.start() < found[listing].start):
+                found[listing] = Hit(match.start(), match.end(), match[0])
+        return found
+
+    return scan
