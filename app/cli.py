@@ -4,14 +4,17 @@ import argparse
 import asyncio
 import gc
 import json
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pydantic import ValidationError
+from pydantic_settings import SettingsError
 
 from app import __version__
-from app.settings import Settings
+from app.errors import CanNotStart
+from app.settings import Settings, unknown_variables
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -21,11 +24,20 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _openapi(arguments.write, arguments.check)
     try:
         settings = Settings()
-    except ValidationError as error:
-        for problem in error.errors():
-            name = "__".join(str(part) for part in problem["loc"]).upper()
-            print(f"openviking-sidecar: SIDECAR_{name}: {problem['msg']}", file=sys.stderr)
+    except (ValidationError, SettingsError) as error:
+        for problem in _problems(error):
+            print(f"openviking-sidecar: {problem}", file=sys.stderr)
         return 2
+    for name in unknown_variables(os.environ):
+        print(f"openviking-sidecar: {name} is no setting and has no effect", file=sys.stderr)
+    try:
+        return _run(arguments, settings)
+    except CanNotStart as error:
+        print(f"openviking-sidecar: {error}", file=sys.stderr)
+        return 1
+
+
+def _run(arguments: argparse.Namespace, settings: Settings) -> int:
     match arguments.command:
         case "serve":
             return _serve(settings)
@@ -35,6 +47,16 @@ def main(argv: Sequence[str] | None = None) -> int:
             from app.outbox import run_outbox
 
             return asyncio.run(run_outbox(settings, arguments))
+
+
+def _problems(error: ValidationError | SettingsError) -> Iterator[str]:
+    """What is wrong with the settings, each with the variable to look at."""
+    if isinstance(error, SettingsError):
+        yield f"{error}: it has settings of its own, named with __ (see the README), or is a JSON object"
+        return
+    for problem in error.errors():
+        name = "__".join(str(part) for part in problem["loc"]).upper()
+        yield f"SIDECAR_{name}: {problem['msg']}"
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -96,3 +96,7 @@ class StoreUnavailable(SidecarError):
     """The store can not be written: disk full, locked, gone."""
 
     code, status, retry_after_s = Reason.STORE_UNAVAILABLE, 503, 5
+
+
+class CanNotStart(RuntimeError):
+    """The service can not open what it needs; the message tells the operator which part, and why."""

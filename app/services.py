@@ -1,8 +1,8 @@
 """All that is open while the service runs, as one typed object, and the order in which it is opened and closed."""
 
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import asdict, dataclass
 
 import anyio
@@ -15,6 +15,7 @@ from app.engine.past import preflight
 from app.engine.recall import RecallEngine
 from app.engine.results import AssembleInput, AssembleResult
 from app.engine.searches import Searches
+from app.errors import CanNotStart, StoreUnavailable
 from app.observe.context import outgoing_headers
 from app.observe.metrics import Metrics
 from app.ports import BackendHealth, ContextBackend
@@ -95,39 +96,62 @@ async def _kept_running(name: str, work: Callable[[], Awaitable[None]]) -> None:
 async def open_services(
     settings: Settings, *, metrics: Metrics | None = None, backend: ContextBackend | None = None
 ) -> AsyncIterator[Services]:
-    """Open everything that ``settings`` ask for; ``backend`` replaces the configured one. Closed in reverse order."""
-    metrics = metrics or Metrics()
+    """Open everything that ``settings`` ask for; ``backend`` replaces the configured one. Closed in reverse order.
+
+    Raises `CanNotStart`.
+    """
     async with AsyncExitStack() as stack:
-        if backend is None:
-            backend = _open_backend(settings, metrics)
-            stack.push_async_callback(backend.aclose)
-        store = await open_store(
-            settings.store_url,
-            rules=_work_rules(settings),
-            max_pending_bytes=settings.store.max_pending_bytes,
-            keep_days=settings.store.keep_days,
-        )
-        stack.push_async_callback(store.aclose)
-        traces = await open_traces(
-            settings.store_url,
-            settings.data_dir,
-            keep=settings.trace.keep,
-            keep_hours=settings.trace.keep_hours,
-            now=time.time,
-        )
-        stack.push_async_callback(traces.aclose)
-        searches = Searches(backend, cache_ms=settings.recall.cache_ms, stale_ms=settings.recall.stale_ms)
-        stack.push_async_callback(searches.aclose)
-        yield Services(
-            settings=settings,
-            tokens=settings.auth.parsed(),
-            metrics=metrics,
-            backend=backend,
-            store=store,
-            worker=Worker(store, searches.watching(backend), _worker_settings(settings)),
-            recall=RecallEngine(settings, searches, traces),
-            traces=traces,
-        )
+        with _told_to_the_operator(settings):
+            services = await _opened(stack, settings, metrics or Metrics(), backend)
+        yield services
+
+
+async def _opened(
+    stack: AsyncExitStack, settings: Settings, metrics: Metrics, backend: ContextBackend | None
+) -> Services:
+    if backend is None:
+        backend = _open_backend(settings, metrics)
+        stack.push_async_callback(backend.aclose)
+    store = await open_store(
+        settings.store_url,
+        rules=_work_rules(settings),
+        max_pending_bytes=settings.store.max_pending_bytes,
+        keep_days=settings.store.keep_days,
+    )
+    stack.push_async_callback(store.aclose)
+    traces = await open_traces(
+        settings.store_url,
+        settings.data_dir,
+        keep=settings.trace.keep,
+        keep_hours=settings.trace.keep_hours,
+        now=time.time,
+    )
+    stack.push_async_callback(traces.aclose)
+    searches = Searches(backend, cache_ms=settings.recall.cache_ms, stale_ms=settings.recall.stale_ms)
+    stack.push_async_callback(searches.aclose)
+    return Services(
+        settings=settings,
+        tokens=settings.auth.parsed(),
+        metrics=metrics,
+        backend=backend,
+        store=store,
+        worker=Worker(store, searches.watching(backend), _worker_settings(settings)),
+        recall=RecallEngine(settings, searches, traces),
+        traces=traces,
+    )
+
+
+@contextmanager
+def _told_to_the_operator(settings: Settings) -> Iterator[None]:
+    """What keeps the service from starting, in one line instead of a traceback."""
+    try:
+        yield
+    except ImportError as error:
+        raise CanNotStart(f"{error}: install openviking-sidecar with the extra that these settings need") from error
+    except OSError as error:
+        raise CanNotStart(f"the data directory {settings.data_dir} can not be used: {error}") from error
+    except StoreUnavailable as error:
+        raise CanNotStart(str(error)) from error
 
 
 def _open_backend(settings: Settings, metrics: Metrics) -> ContextBackend:

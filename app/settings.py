@@ -5,10 +5,13 @@ The README's table is generated from this file (``make docs``); a test compares 
 
 import ipaddress
 import json
+import re
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, Field, SecretStr, field_validator, model_validator
+from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from app.core.identity import PeerRole, Tenant, is_openviking_id
@@ -206,6 +209,13 @@ class StoreSettings(BaseModel):
     )
     keep_days: float = Field(30, ge=0, description="Days that delivered turns are kept to recognise repeats.")
 
+    @field_validator("url")
+    @classmethod
+    def _is_a_store(cls, url: str) -> str:
+        if url and not re.match(r"sqlite:///.|postgres(ql(\+psycopg)?)?://.", url):
+            raise ValueError("must be sqlite:///<file> or postgresql://<user>@<host>/<database>")
+        return url
+
 
 class DeliverySettings(BaseModel):
     """The background worker that brings turns to the backend."""
@@ -307,3 +317,21 @@ class Settings(BaseSettings):
             return ipaddress.ip_address(self.host).is_loopback
         except ValueError:
             return self.host == "localhost"
+
+
+def variables(model: type[BaseModel] = Settings, prefix: str = "SIDECAR_") -> Iterator[tuple[str, FieldInfo]]:
+    """Every environment variable and the field that it sets; those of a group with ``__``."""
+    for name, field in model.model_fields.items():
+        inner = field.annotation
+        if isinstance(inner, type) and issubclass(inner, BaseModel):
+            yield from variables(inner, f"{prefix}{name.upper()}__")
+        else:
+            yield f"{prefix}{name.upper()}", field
+
+
+def unknown_variables(environment: Iterable[str]) -> list[str]:
+    """The names in ``environment`` that look like settings of ours and are none: typing errors, most likely."""
+    known = {name for name, _ in variables()}
+    groups = {name[: at.start()] for name in known for at in re.finditer("__", name)}
+    ours = (name for name in environment if name.upper().startswith("SIDECAR_"))
+    return sorted(name for name in ours if name.upper() not in known | groups)

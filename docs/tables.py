@@ -6,21 +6,20 @@ A table stands between ``<!-- name:begin -->`` and ``<!-- name:end -->``.
 import argparse
 import os
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args
 
-from pydantic import BaseModel, SecretStr
+from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from app.core.reasons import Reason
-from app.settings import Settings
+from app.settings import variables
 
 
 def settings_table() -> str:
     """Every environment variable with its default and meaning."""
-    rows = [f"| `{name}` | {_shown(field)} | {field.description} |" for name, field in walk(Settings, "SIDECAR_")]
+    rows = [f"| `{name}` | {_shown(field)} | {field.description} |" for name, field in variables()]
     return "\n".join(["| variable | default | meaning |", "| --- | --- | --- |", *rows])
 
 
@@ -29,16 +28,6 @@ def reasons_table() -> str:
     return "\n".join(
         ["| code | meaning |", "| --- | --- |", *(f"| `{reason}` | {reason.meaning} |" for reason in Reason)]
     )
-
-
-def walk(model: type[BaseModel], prefix: str) -> Iterator[tuple[str, FieldInfo]]:
-    """The variables of a settings model, nested ones with ``__``."""
-    for name, field in model.model_fields.items():
-        inner = field.annotation
-        if isinstance(inner, type) and issubclass(inner, BaseModel):
-            yield from walk(inner, f"{prefix}{name.upper()}__")
-        else:
-            yield f"{prefix}{name.upper()}", field
 
 
 def _shown(field: FieldInfo) -> str:

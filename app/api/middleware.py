@@ -9,7 +9,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api.wire import problem
-from app.errors import BodyTooLarge, FieldProblem, InvalidRequest, SidecarError, StoreUnavailable
+from app.errors import BodyTooLarge, CanNotStart, FieldProblem, InvalidRequest, SidecarError, StoreUnavailable
 from app.observe.context import begin
 from app.observe.metrics import Metrics
 
@@ -33,7 +33,7 @@ class RequestShell:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one ASGI connection."""
         if scope["type"] != "http":
-            await self.app(scope, receive, send)
+            await _start(self.app, scope, receive, send)
             return
         started = time.monotonic()
         headers = Headers(scope=scope)
@@ -101,6 +101,27 @@ class RequestShell:
         (log.debug if quiet else log.info)(
             "request", method=scope["method"], endpoint=endpoint, status=status, ms=round(seconds * 1000, 1)
         )
+
+
+async def _start(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+    """The lifespan. Why the service can not start is said to the server in one line, without a traceback."""
+    held: list[Message] = []
+
+    async def send_but_failure(message: Message) -> None:
+        if message["type"] == "lifespan.startup.failed":
+            held.append(message)
+        else:
+            await send(message)
+
+    try:
+        await app(scope, receive, send_but_failure)
+    except CanNotStart as problem:
+        await send({"type": "lifespan.startup.failed", "message": f"can not start: {problem}"})
+        raise
+    except BaseException:
+        for message in held:
+            await send(message)
+        raise
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:

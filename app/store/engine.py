@@ -27,7 +27,7 @@ from sqlalchemy.exc import (
 )
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from app.errors import StoreUnavailable
+from app.errors import CanNotStart, StoreUnavailable
 from app.store.schema import metadata
 
 P = ParamSpec("P")
@@ -191,7 +191,7 @@ def migrate(engine: Engine) -> None:
             connection.execute(text("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL PRIMARY KEY)"))
             connection.execute(text("INSERT INTO alembic_version VALUES (:latest)"), {"latest": latest})
         elif found > latest:
-            raise RuntimeError(f"the turn store has schema {found}, made by a newer version; this one knows {latest}")
+            raise CanNotStart(f"the turn store has schema {found}, made by a newer version; this one knows {latest}")
         else:
             upgrade(connection)
 

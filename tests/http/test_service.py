@@ -6,8 +6,8 @@ from pathlib import Path
 from starlette.testclient import TestClient
 
 from app.openapi import documents
-from app.settings import Settings
-from docs.tables import updated, walk
+from app.settings import variables
+from docs.tables import updated
 
 ROOT = Path(__file__).parents[2]
 
@@ -73,7 +73,7 @@ def test_each_setting_is_used() -> None:
     )
     own = (ROOT / "app" / "settings.py").read_text(encoding="utf-8")
     methods = own[own.index("def parsed") :]
-    for variable, field in walk(Settings, "SIDECAR_"):
+    for variable, field in variables():
         name = variable.removeprefix("SIDECAR_").split("__")[-1].lower()
         assert f".{name}" in code or f"self.{name}" in methods, f"{variable} is used nowhere"
         assert field.description, f"{variable} has no description"
