@@ -116,6 +116,16 @@ def test_under_pressure_recent_messages_stay_within_half_the_threshold() -> None
     assert in_sight(turns, 400, CommitRules(keep_recent=20)) == 9
 
 
+def test_the_first_threshold_clears_what_is_extracted_and_the_second_what_is_stored() -> None:
+    turns = live([(2, 100)] * 10)
+    reached, rules = Reached(stored=6, finished=3), CommitRules(threshold_ratio=0.5, clear_ratio=0.7, keep_recent=2)
+    assert cleared(turns, reached, 2001, rules) == 0
+    assert cleared(turns, reached, 2000, rules) == 3
+    assert cleared(turns, reached, 1429, rules) == 3
+    assert cleared(turns, reached, 1428, rules) == 6
+    assert cleared(turns, Reached(stored=10, finished=10), 1428, rules) == 9, "recent messages stay in sight"
+
+
 @pytest.mark.parametrize("kind", [SessionKind.CRON, SessionKind.SUBAGENT, SessionKind.HEARTBEAT])
 def test_automation_is_not_remembered_unless_a_setting_says_so(kind: SessionKind) -> None:
     assert not CommitRules().remembers(kind)
