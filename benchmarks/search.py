@@ -80,9 +80,9 @@ def ask(space: UserSpace, rng: random.Random, threads: ThreadPoolExecutor) -> tu
     """Milliseconds: on the clock, and of the processor."""
     question, realms, wanted = sentence(rng, 9), ["", "p:main"], LIMIT * 4
     began, worked = time.perf_counter(), time.process_time()
-    similar = threads.submit(space.search_vectors, question, realms, wanted)
-    words = space.search_words(question, realms, wanted)
-    space.hits(question, words, similar.result(), realms, LIMIT, datetime(2026, 4, 1, tzinfo=UTC))
+    similar = threads.submit(space.index.search_vectors, question, realms, wanted)
+    words = space.index.search_words(question, realms, wanted)
+    space.index.hits(question, words, similar.result(), realms, LIMIT, datetime(2026, 4, 1, tzinfo=UTC))
     return (time.perf_counter() - began) * 1000, (time.process_time() - worked) * 1000
 
 
@@ -102,7 +102,7 @@ def main() -> int:
         for size in sizes:
             fill(space, rng, done, size)
             done = size
-            space._embed(wait_s=600)
+            space.index.embed(wait_s=600)
             asked = [ask(space, rng, threads) for _ in range(QUESTIONS)]
             times, worked = sorted(ms for ms, _ in asked), statistics.median(cpu for _, cpu in asked)
             limit = LIMITS_MS.get(size)

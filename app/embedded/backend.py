@@ -97,12 +97,12 @@ class EmbeddedBackend:
         vectors: dict[int, float] = {}
 
         async def by_words() -> None:
-            words.update(await self._read(who, lambda space: space.search_words(query, realms, wanted), deadline))
+            words.update(await self._read(who, lambda space: space.index.search_words(query, realms, wanted), deadline))
 
         async def by_vectors() -> None:
             with anyio.move_on_after(deadline.remaining * _VECTORS_SHARE):
                 vectors.update(
-                    await self._read(who, lambda space: space.search_vectors(query, realms, wanted), deadline)
+                    await self._read(who, lambda space: space.index.search_vectors(query, realms, wanted), deadline)
                 )
 
         if self._embedder is None:
@@ -110,7 +110,9 @@ class EmbeddedBackend:
         else:
             await _both(by_words, by_vectors)
         now = self._clock()
-        return await self._read(who, lambda space: space.hits(query, words, vectors, realms, limit, now), deadline)
+        return await self._read(
+            who, lambda space: space.index.hits(query, words, vectors, realms, limit, now), deadline
+        )
 
     async def append(self, who: Identity, messages: Sequence[CapturedMessage], deadline: Deadline) -> Appended:
         """Add messages; those whose ``source_id`` is there already are left out, so that a repeat does no harm."""

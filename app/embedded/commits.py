@@ -14,10 +14,11 @@ from app.core.summary import cut_to_tokens
 from app.core.turns import CapturedMessage
 from app.embedded import layout
 from app.embedded.documents import day_of
+from app.embedded.entries import message_tokens
 from app.embedded.experiences import Experience, experiences_in
 from app.embedded.extract import Memory, memories_in
 from app.embedded.records import NOTE_BEGIN, NOTE_END, merge, read_records, write_records
-from app.embedded.transcript import Transcript, message_tokens
+from app.embedded.transcript import Transcript
 from app.settings import ChatSettings
 
 SUMMARY_TOKENS = 1500

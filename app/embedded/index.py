@@ -15,9 +15,9 @@ from typing import Any, BinaryIO, NamedTuple
 
 from app.embedded.database import Database, marks, new_id, one, storable
 from app.embedded.documents import Document, file_documents, turn_documents
+from app.embedded.entries import message_of, parse_entry
 from app.embedded.sqlite import Connection
 from app.embedded.terms import any_of, document_terms, query_terms
-from app.embedded.transcript import message_of, parse_entry
 from app.embedded.vectors import Vectors, forget_vectors
 
 MAX_INDEXED_BYTES = 4 * 1024 * 1024

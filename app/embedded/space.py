@@ -1,36 +1,30 @@
 """All of one user, opened: transcripts, index, vectors, and the commits that run. Synchronous; called in threads."""
 
 import threading
-import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, Future, wait
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor, Future
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
-from typing import TypeVar
 
 import structlog
 
 from app.core.deadline import Deadline
-from app.core.hits import Hit
 from app.core.identity import SessionKind, Tenant
 from app.core.turns import CapturedMessage
-from app.embedded import commits, layout, search, transcript
-from app.embedded.embedders import Embedder, EmbedderError
-from app.embedded.index import Index
-from app.embedded.sqlite import Damaged, SqliteError
+from app.embedded import commits, layout, transcript
+from app.embedded.embedders import Embedder
+from app.embedded.entries import message_tokens
+from app.embedded.live_index import LiveIndex
 from app.embedded.transcript import Archive, Transcript
 from app.settings import EmbeddedSettings
 
 MAX_OPEN_TRANSCRIPTS = 64
 EMBED_WAIT_S = 2.0
 """How long an append waits for its vectors; what takes longer is embedded behind it."""
-EMBED_PAUSE_S = 30.0
-"""How long a failing embedder is left alone."""
 _UNHURRIED_MS = 30_000
 
-Answer = TypeVar("Answer")
 log = structlog.get_logger(__name__)
 
 
@@ -52,29 +46,27 @@ class UserSpace:
         automation_memory: bool = False,
     ) -> None:
         self.root = layout.user_dir(data_dir, tenant)
-        self._uri_root = layout.uri_root(tenant)
-        self._settings = settings
-        self._embedder = embedder
+        self._chat = settings.chat
         self._background = background
         self._automation_memory = automation_memory
         self._transcripts: OrderedDict[str, Transcript] = OrderedDict()
         self._jobs: dict[tuple[str, str], Future[None]] = {}
         self._guard = threading.Lock()
-        self._embedding: Future[None] | None = None
-        self._embed_after = 0.0
         self._closed = False
         with layout.locked(self.root, Deadline.after_ms(_UNHURRIED_MS)):
             layout.sweep_temporaries(self.root)
-        self._index = self._open_index()
-        self._index_inode = self._inode()
+        self.index = LiveIndex(
+            self.root, layout.uri_root(tenant), settings.search, embedder, background, self._remembers
+        )
 
     def stop(self) -> None:
         """Begin nothing more in the background."""
         self._closed = True
+        self.index.stop()
 
     def close(self) -> None:
         """Close the index; before that, `stop` and wait for the background."""
-        self._index.close()
+        self.index.close()
 
     # sessions
 
@@ -89,10 +81,10 @@ class UserSpace:
             if new:
                 transcript.write(script, transcript.message_entries(script, new), session, now)
             waiting = script.waiting()
-            counts = len(waiting), sum(map(transcript.message_tokens, waiting))
+            counts = len(waiting), sum(map(message_tokens, waiting))
         if new:
-            self._indexed([script.path])
-            self._embed(wait_s=min(EMBED_WAIT_S, deadline.remaining / 2))
+            self.index.take_in([script.path])
+            self.index.embed(wait_s=min(EMBED_WAIT_S, deadline.remaining / 2))
         return counts
 
     def arrived(self, session: str, turn_id: str, deadline: Deadline) -> frozenset[str]:
@@ -176,14 +168,14 @@ class UserSpace:
                 earlier = [a for a in script.in_epoch() if a.end <= archive.start and a.state == "completed"]
                 remembers = self._remembers(script.kind)
             messages = transcript.read_messages(script.path, archive.start, archive.end)
-            outcome = commits.distil(messages, earlier[-1].summary if earlier else "", self._settings.chat)
+            outcome = commits.distil(messages, earlier[-1].summary if earlier else "", self._chat)
             written: list[Path] = []
             if remembers:
                 with layout.locked(self.root, Deadline.after_ms(_UNHURRIED_MS)):
                     written = commits.write_memories(self.root, session, archive_id, outcome, now)
-            self._indexed(written)
+            self.index.take_in(written)
             self._close_commit(session, archive_id, "completed", outcome.summary, outcome.abstract, "", now)
-            self._embed(wait_s=0)
+            self.index.embed(wait_s=0)
         except Exception as error:  # the archive must end in a state that says so, whatever it was
             log.warning("commit_failed", archive=archive_id, error=repr(error))
             with suppress(OSError, layout.LockTimeout):
@@ -207,124 +199,9 @@ class UserSpace:
             transcript.write(script, [entry], session, now.isoformat())
             commits.write_session_index(self.root, session, script, now)
 
-    # search
-
-    def search_words(self, query: str, realms: Sequence[str], limit: int) -> dict[int, float]:
-        """BM25 scores by chunk id, after a look for edited files."""
-        return self._with_index(lambda index: dict(index.search_words(query, realms, limit)))
-
-    def search_vectors(self, query: str, realms: Sequence[str], limit: int) -> dict[int, float]:
-        """Similarities by chunk id; none when there is no embedder, or it fails."""
-        if self._embedder is None or time.monotonic() < self._embed_after:
-            return {}
-        try:
-            vector = self._embedder.query(query)
-        except EmbedderError as error:
-            self._embedder_failed(error)
-            return {}
-        return dict(self._index.vectors.search(vector, realms, limit))
-
-    def hits(
-        self,
-        query: str,
-        words: dict[int, float],
-        vectors: dict[int, float],
-        realms: Sequence[str],
-        limit: int,
-        now: datetime,
-    ) -> list[Hit]:
-        """The best hits from what both searches found."""
-        found = self._index.chunks({**words, **vectors})
-        if self._settings.search.merge == "rrf":
-            best = {*list(words)[:limit], *list(vectors)[:limit]}
-            beside = self._index.turns_at(search.neighbours(found, best))
-            found += [chunk for chunk in beside if chunk.document.realm in realms]
-        return search.hits(query, words, vectors, found, self._settings.search, now, limit)
-
-    # the index
-
-    def _indexed(self, paths: Sequence[Path]) -> None:
-        """Take written files in. The files are safe whatever happens here: the next search repairs the index."""
-        try:
-            for path in paths:
-                self._index.sync_file(path)
-        except (SqliteError, OSError) as error:
-            log.warning("index_behind", error=repr(error))
-            self._index.look_again()
-
-    def _with_index(self, work: Callable[[Index], Answer]) -> Answer:
-        """``work`` on an index in step with the files; one that was deleted or is damaged is built anew."""
-        try:
-            return work(self._fresh_index())
-        except Damaged as error:
-            log.warning("index_damaged", error=repr(error))
-            with self._guard:
-                self._reopen(afresh=True)
-            return work(self._fresh_index())
-
-    def _fresh_index(self) -> Index:
-        with self._guard:
-            if self._inode() != self._index_inode:
-                self._reopen()
-            self._index.sync()
-            return self._index
-
-    def _reopen(self, *, afresh: bool = False) -> None:
-        self._index.close()
-        self._index = self._open_index(afresh=afresh)
-        self._index_inode = self._inode()
-
-    def _open_index(self, *, afresh: bool = False) -> Index:
-        name = self._embedder.name if self._embedder else ""
-        try:
-            index = Index(self.root, self._uri_root, embedder=name, is_searchable=self._remembers, afresh=afresh)
-            index.sync(at_once=True)
-        except Damaged:
-            if afresh:
-                raise
-            return self._open_index(afresh=True)
-        return index
-
-    def _inode(self) -> int:
-        try:
-            return (self.root / "index.db").stat().st_ino
-        except FileNotFoundError:
-            return 0
-
     def _remembers(self, kind: str) -> bool:
         """Whether sessions of this kind become long-term memory."""
         return self._automation_memory or kind == SessionKind.CHAT
-
-    # vectors
-
-    def _embed(self, *, wait_s: float) -> None:
-        """Embed what has no vector yet in the background, and wait for it a little."""
-        if self._embedder is None or self._closed or time.monotonic() < self._embed_after:
-            return
-        with self._guard:
-            if self._embedding is None or self._embedding.done():
-                self._embedding = self._background.submit(self._embed_all)
-            job = self._embedding
-        if wait_s > 0:
-            wait([job], wait_s)
-
-    def _embed_all(self) -> None:
-        embedder = self._embedder
-        try:
-            while embedder and not self._closed and (waiting := self._index.vectors.waiting(embedder.batch)):
-                texts = list(dict.fromkeys(text for _, text in waiting))
-                vectors = self._index.vectors.cached(texts)
-                missing = [text for text in texts if text not in vectors]
-                vectors.update(zip(missing, embedder.passages(missing), strict=True))
-                self._index.vectors.add([(chunk_id, text, vectors[text]) for chunk_id, text in waiting])
-        except EmbedderError as error:
-            self._embedder_failed(error)
-        except SqliteError as error:
-            log.warning("vectors_behind", error=repr(error))
-
-    def _embedder_failed(self, error: EmbedderError) -> None:
-        self._embed_after = time.monotonic() + EMBED_PAUSE_S
-        log.warning("embedder_failed", error=str(error))
 
     # transcripts
 

@@ -1,23 +1,28 @@
 """Session transcripts: JSONL files of a header, messages, commits and compactions (seed: session storage).
 
 A transcript only grows. A commit is two entries: ``commit`` (which messages go, written before anything is extracted)
-and
-``compaction`` (the summary, once it is there), so that a crash in between leaves a task that is simply run again.
-Each message
-says its place in its batch (``batch: [1, 3]``): a batch that a crash cut short is taken back as a whole.
+and ``compaction`` (the summary, once it is there), so that a crash in between leaves a task that is simply run again.
+A batch of messages that a crash cut short is taken back as a whole.
 """
 
-import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-from app.core.tokens import estimate_tokens
-from app.core.turns import CapturedMessage, Part, TextPart, ToolPart
+from app.core.turns import CapturedMessage
+from app.embedded.entries import (
+    Entry,
+    entries_in,
+    line_of,
+    message_entry,
+    message_of,
+    message_tokens,
+    parse_entry,
+    whole_batches,
+)
 from app.embedded.layout import append_durably, make_private_dir, truncate_durably
 
-Entry = dict[str, Any]
 ArchiveState = Literal["running", "completed", "failed"]
 
 
@@ -92,7 +97,7 @@ def refresh(transcript: Transcript) -> Transcript:
     with transcript.path.open("rb") as file:
         file.seek(transcript.size)
         data = file.read()
-    whole = _whole_batches(data)
+    whole = whole_batches(data)
     if whole < len(data):
         truncate_durably(transcript.path, transcript.size + whole)
     for entry in entries_in(data[:whole]):
@@ -106,7 +111,7 @@ def write(transcript: Transcript, entries: Sequence[Entry], session: str, now: s
     if transcript.size == 0:
         make_private_dir(transcript.path.parent)
         entries = [{"type": "session", "id": session, "timestamp": now, "kind": transcript.kind}, *entries]
-    data = b"".join(_line(entry) for entry in entries)
+    data = b"".join(line_of(entry) for entry in entries)
     append_durably(transcript.path, data, transcript.size)
     for entry in entries:
         _fold(transcript, entry)
@@ -120,19 +125,7 @@ def message_entries(transcript: Transcript, messages: Sequence[CapturedMessage])
     parent = transcript.last_id
     for index, message in enumerate(messages):
         entry_id = message.source_id or f"message_{transcript.count + index}"
-        entries.append(
-            {
-                "type": "message",
-                "id": entry_id,
-                "parentId": parent or None,
-                "role": message.role,
-                "content": [_part_entry(part) for part in message.parts],
-                "timestamp": message.created_at,
-                "sourceId": message.source_id,
-                "peerId": message.peer_id,
-                "batch": [index + 1, len(messages)],
-            }
-        )
+        entries.append(message_entry(message, entry_id, parent, index + 1, len(messages)))
         parent = entry_id
     return entries
 
@@ -195,51 +188,6 @@ def read_messages(path: Path, start: int, end: int) -> list[CapturedMessage]:
     return messages
 
 
-def entries_in(data: bytes) -> Iterator[Entry]:
-    """The entries in complete lines; what is no JSON object (a person edited it) is passed over."""
-    for line in data.split(b"\n"):
-        entry = parse_entry(line)
-        if entry is not None:
-            yield entry
-
-
-def parse_entry(line: bytes) -> Entry | None:
-    """One line as an entry, or None."""
-    try:
-        entry = json.loads(line) if line.strip() else None
-    except (ValueError, RecursionError):
-        return None
-    return entry if isinstance(entry, dict) else None
-
-
-def message_of(entry: Mapping[str, Any]) -> CapturedMessage:
-    """The message that an entry stores."""
-    content = entry.get("content")
-    return CapturedMessage(
-        role="assistant" if entry.get("role") == "assistant" else "user",
-        parts=tuple(_parts(content if isinstance(content, list) else [])),
-        created_at=str(entry.get("timestamp") or ""),
-        source_id=str(entry.get("sourceId") or ""),
-        peer_id=entry.get("peerId") or None,
-    )
-
-
-def message_tokens(message: CapturedMessage) -> int:
-    """About how many tokens a stored message is, its tool calls and results included."""
-    return sum(estimate_tokens(text) for text in part_texts(message.parts))
-
-
-def part_texts(parts: Iterable[Part]) -> Iterator[str]:
-    """Every text in the parts: what was said, tool names, inputs, outputs."""
-    for part in parts:
-        if isinstance(part, TextPart):
-            yield part.text
-        else:
-            yield part.name
-            yield part.input if isinstance(part.input, str) else json.dumps(part.input, ensure_ascii=False, default=str)
-            yield part.output or ""
-
-
 def _fold(transcript: Transcript, entry: Entry) -> None:
     transcript.last_id = str(entry.get("id") or transcript.last_id)
     match entry.get("type"):
@@ -287,55 +235,3 @@ def _fold_compaction(transcript: Transcript, entry: Entry) -> None:
     if gone > 0 and all(other.state != "running" for other in transcript.archives if other.end <= archive.end):
         del transcript.live[:gone]
         transcript.base = archive.end
-
-
-def _whole_batches(data: bytes) -> int:
-    """How many bytes of ``data`` are complete lines of complete batches."""
-    whole = data.rfind(b"\n") + 1
-    if whole == 0:
-        return 0
-    last = parse_entry(data[data.rfind(b"\n", 0, whole - 1) + 1 : whole])
-    batch = last.get("batch") if last and last.get("type") == "message" else None
-    if not (isinstance(batch, list) and len(batch) == 2 and batch[0] != batch[1]):
-        return whole
-    for _ in range(batch[0] if isinstance(batch[0], int) else 0):
-        whole = data.rfind(b"\n", 0, whole - 1) + 1
-    return whole
-
-
-def _line(entry: Entry) -> bytes:
-    try:
-        text = json.dumps(entry, ensure_ascii=False, default=str).encode()
-    except UnicodeEncodeError:  # a lone surrogate: escape everything
-        text = json.dumps(entry, default=str).encode()
-    return text + b"\n"
-
-
-def _part_entry(part: Part) -> Entry:
-    if isinstance(part, TextPart):
-        return {"type": "text", "text": part.text}
-    return {
-        "type": "tool",
-        "id": part.id,
-        "name": part.name,
-        "input": part.input,
-        "output": part.output,
-        "isError": part.is_error,
-    }
-
-
-def _parts(content: Sequence[Any]) -> Iterator[Part]:
-    for block in content:
-        if not isinstance(block, dict):
-            continue
-        if block.get("type") == "tool":
-            output = block.get("output")
-            yield ToolPart(
-                str(block.get("id") or ""),
-                str(block.get("name") or ""),
-                block.get("input"),
-                output if output is None else str(output),
-                block.get("isError") is True,
-            )
-        elif isinstance(block.get("text"), str):
-            yield TextPart(block["text"])

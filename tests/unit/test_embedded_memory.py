@@ -145,14 +145,14 @@ async def test_without_its_index_the_same_is_found(tmp_path: Path, engine: Embed
         await commit(backend, keep=1)
         await tell(backend, "I now drink oolong instead of coffee.", turn="t_two")
         for space in backend._spaces.values():
-            space._embed(wait_s=60)
+            space.index.embed(wait_s=60)
         before = await answers(backend)
     for path in user_dir(tmp_path, Tenant()).glob("index.db*"):
         path.unlink()
     async with opened(tmp_path, engine) as backend:
         await ask(backend, "anything")
         for space in backend._spaces.values():
-            space._embed(wait_s=60)
+            space.index.embed(wait_s=60)
         after = await answers(backend)
     assert [[(hit.uri, hit.text) for hit in hits] for hits in after] == [
         [(hit.uri, hit.text) for hit in hits] for hits in before

@@ -1,0 +1,175 @@
+"""The index of one user at work: kept in step with the files, repaired, made anew, given its vectors. Synchronous."""
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, Future, wait
+from datetime import datetime
+from pathlib import Path
+from typing import TypeVar
+
+import structlog
+
+from app.core.hits import Hit
+from app.embedded import search
+from app.embedded.embedders import Embedder, EmbedderError
+from app.embedded.index import Index
+from app.embedded.sqlite import Damaged, SqliteError
+from app.settings import SearchSettings
+
+EMBED_PAUSE_S = 30.0
+"""How long a failing embedder is left alone."""
+
+Answer = TypeVar("Answer")
+log = structlog.get_logger(__name__)
+
+
+class LiveIndex:
+    """The index of the files under ``root``. Every method may be called from any thread; several processes may share
+    the files."""
+
+    def __init__(
+        self,
+        root: Path,
+        uri_root: str,
+        settings: SearchSettings,
+        embedder: Embedder | None,
+        background: Executor,
+        is_searchable: Callable[[str], bool],
+    ) -> None:
+        """``is_searchable`` tells which kinds of session are; ``background`` is where texts are embedded."""
+        self._root = root
+        self._uri_root = uri_root
+        self._settings = settings
+        self._embedder = embedder
+        self._background = background
+        self._is_searchable = is_searchable
+        self._guard = threading.Lock()
+        self._embedding: Future[None] | None = None
+        self._embed_after = 0.0
+        self._closed = False
+        self._index = self._open_index()
+        self._inode = self._inode_now()
+
+    def stop(self) -> None:
+        """Begin nothing more in the background."""
+        self._closed = True
+
+    def close(self) -> None:
+        """Close the index; before that, `stop` and wait for the background."""
+        self._index.close()
+
+    # searching
+
+    def search_words(self, query: str, realms: Sequence[str], limit: int) -> dict[int, float]:
+        """BM25 scores by chunk id, after a look for edited files."""
+        return self._with_index(lambda index: dict(index.search_words(query, realms, limit)))
+
+    def search_vectors(self, query: str, realms: Sequence[str], limit: int) -> dict[int, float]:
+        """Similarities by chunk id; none when there is no embedder, or it fails."""
+        if self._embedder is None or time.monotonic() < self._embed_after:
+            return {}
+        try:
+            vector = self._embedder.query(query)
+        except EmbedderError as error:
+            self._embedder_failed(error)
+            return {}
+        return dict(self._index.vectors.search(vector, realms, limit))
+
+    def hits(
+        self,
+        query: str,
+        words: dict[int, float],
+        vectors: dict[int, float],
+        realms: Sequence[str],
+        limit: int,
+        now: datetime,
+    ) -> list[Hit]:
+        """The best hits from what both searches found."""
+        found = self._index.chunks({**words, **vectors})
+        if self._settings.merge == "rrf":
+            best = {*list(words)[:limit], *list(vectors)[:limit]}
+            beside = self._index.turns_at(search.neighbours(found, best))
+            found += [chunk for chunk in beside if chunk.document.realm in realms]
+        return search.hits(query, words, vectors, found, self._settings, now, limit)
+
+    # keeping up with the files
+
+    def take_in(self, paths: Sequence[Path]) -> None:
+        """Take written files in. The files are safe whatever happens here: the next search repairs the index."""
+        try:
+            for path in paths:
+                self._index.sync_file(path)
+        except (SqliteError, OSError) as error:
+            log.warning("index_behind", error=repr(error))
+            self._index.look_again()
+
+    def _with_index(self, work: Callable[[Index], Answer]) -> Answer:
+        """``work`` on an index in step with the files; one that was deleted or is damaged is built anew."""
+        try:
+            return work(self._fresh_index())
+        except Damaged as error:
+            log.warning("index_damaged", error=repr(error))
+            with self._guard:
+                self._reopen(afresh=True)
+            return work(self._fresh_index())
+
+    def _fresh_index(self) -> Index:
+        with self._guard:
+            if self._inode_now() != self._inode:
+                self._reopen()
+            self._index.sync()
+            return self._index
+
+    def _reopen(self, *, afresh: bool = False) -> None:
+        self._index.close()
+        self._index = self._open_index(afresh=afresh)
+        self._inode = self._inode_now()
+
+    def _open_index(self, *, afresh: bool = False) -> Index:
+        name = self._embedder.name if self._embedder else ""
+        try:
+            index = Index(self._root, self._uri_root, embedder=name, is_searchable=self._is_searchable, afresh=afresh)
+            index.sync(at_once=True)
+        except Damaged:
+            if afresh:
+                raise
+            return self._open_index(afresh=True)
+        return index
+
+    def _inode_now(self) -> int:
+        try:
+            return (self._root / "index.db").stat().st_ino
+        except FileNotFoundError:
+            return 0
+
+    # vectors
+
+    def embed(self, *, wait_s: float) -> None:
+        """Embed what has no vector yet in the background, and wait for it a little."""
+        if self._embedder is None or self._closed or time.monotonic() < self._embed_after:
+            return
+        with self._guard:
+            if self._embedding is None or self._embedding.done():
+                self._embedding = self._background.submit(self._embed_all)
+            job = self._embedding
+        if wait_s > 0:
+            wait([job], wait_s)
+
+    def _embed_all(self) -> None:
+        embedder = self._embedder
+        try:
+            while embedder and not self._closed and (waiting := self._index.vectors.waiting(embedder.batch)):
+                texts = list(dict.fromkeys(text for _, text in waiting))
+                vectors = self._index.vectors.cached(texts)
+                missing = [text for text in texts if text not in vectors]
+                vectors.update(zip(missing, embedder.passages(missing), strict=True))
+                self._index.vectors.add([(chunk_id, text, vectors[text]) for chunk_id, text in waiting])
+        except EmbedderError as error:
+            self._embedder_failed(error)
+        except SqliteError as error:
+            log.warning("vectors_behind", error=repr(error))
+
+    def _embedder_failed(self, error: EmbedderError) -> None:
+        self._embed_after = time.monotonic() + EMBED_PAUSE_S
+        log.warning("embedder_failed", error=str(error))
