@@ -115,19 +115,20 @@ def review(
     budget = session.token_budget
     if tokens.shown < min(rules.threshold_ratio, rules.clear_ratio) * budget and not remember:
         return False
-    shown = shown_turns(connection, session)
-    changed = _relieve(connection, session, shown, rules)
+    changed = _relieve(connection, session, rules)
     if not rules.remembers(session_rows.identity_of(session).kind):
         return changed
-    boundary = commit_policy.at_threshold(shown, session.archived_through, budget, rules)
-    if boundary and not _unfinished(connection, session):
+    reached = tokens.pending >= rules.threshold_ratio * budget and not _unfinished(connection, session)
+    asked = remember and now - session.remembered_at >= rules.remember_interval_seconds
+    if not reached and not asked:
+        return changed
+    shown = shown_turns(connection, session)
+    if reached and (boundary := commit_policy.at_threshold(shown, session.archived_through, budget, rules)):
         plan(connection, session, boundary, Cause.THRESHOLD, now)
         return True
-    if remember and now - session.remembered_at >= rules.remember_interval_seconds:
-        asked = commit_policy.on_remember(shown, session.archived_through)
-        if asked:
-            plan(connection, session, asked, Cause.REMEMBER, now)
-            return True
+    if asked and (boundary := commit_policy.on_remember(shown, session.archived_through)):
+        plan(connection, session, boundary, Cause.REMEMBER, now)
+        return True
     return changed
 
 
@@ -154,10 +155,12 @@ def _state_of(row: CommitRow) -> CompactionState:
     return CompactionState.FORCED if forced else CompactionState.UPLOADING
 
 
-def _relieve(connection: Connection, session: SessionRow, shown: list[LiveTurn], rules: CommitRules) -> bool:
+def _relieve(connection: Connection, session: SessionRow, rules: CommitRules) -> bool:
     rows = _of_epoch(connection, session)
     reached = Reached(stored=_through(rows, _STORED), finished=_through(rows, FINISHED))
-    through = commit_policy.cleared(shown, reached, session.token_budget, rules)
+    if reached.stored <= session.cleared_through:  # nothing may go: with a backend that is away, what waits is not read
+        return False
+    through = commit_policy.cleared(shown_turns(connection, session), reached, session.token_budget, rules)
     if through <= session.cleared_through:
         return False
     clear(connection, session, through)

@@ -10,10 +10,11 @@ from app.core.commit_policy import Boundary, Cause, CommitRules
 from app.core.identity import Identity
 from app.store import commits as commit_rows
 from app.store import sessions as session_rows
+from app.store import steps
 from app.store.commits import CommitRow
-from app.store.schema import commits, turns
+from app.store.schema import commits
 from app.store.sessions import SessionRow
-from app.store.work import OPEN_TURNS, CommitPhase
+from app.store.work import UNSENT_COMMITS, CommitPhase
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +46,7 @@ def size_of(connection: Connection, who: Identity) -> SessionSize | None:
     if session is None:
         return None
     shown = commit_rows.shown_turns(connection, session)
-    oldest = select(turns.c.attempts, turns.c.error).where(
-        turns.c.session_id == session.id, turns.c.state.in_(OPEN_TURNS)
-    )
-    stuck = connection.execute(oldest.order_by(turns.c.position).limit(1)).one_or_none()
+    stuck = steps.open_turn(connection, session.id)
     summary = session.summary if session.cleared_message >= 0 else ""
     return SessionSize(sum(turn.tokens for turn in shown), summary, stuck.attempts if stuck and stuck.error else 0)
 
@@ -59,12 +57,13 @@ def views(connection: Connection, ids: Sequence[int]) -> list[CommitView]:
     return [_view(row) for row in rows]
 
 
-def end(connection: Connection, who: Identity, now: float, rules: CommitRules) -> CommitView | None:
+def end(connection: Connection, who: Identity, now: float, token_budget: int, rules: CommitRules) -> CommitView | None:
     """Archive what is live of the session; None when there is nothing, or when it must not become memory."""
-    session = session_rows.find(connection, who.tenant, who.session)
-    if session is None or not _as_memory(session, rules):
+    session = session_rows.lock(connection, who, now, token_budget)
+    if not _as_memory(session, rules):
         return None
-    session = session_rows.lock_id(connection, session.id)
+    if _is_unheard_of(session):
+        return _view(_row(connection, _ask_backend(connection, session, Cause.END, now)))
     joined = _join_or_plan(connection, session, 0, Cause.END, now, rules)
     return _view(_row(connection, joined)) if joined is not None else None
 
@@ -101,14 +100,11 @@ def compact(
     """The commits that stand for `/compact`: those whose extraction failed, tried again now, and one for what is live.
 
     A commit that already holds what is wanted is joined, so that two calls at once, or a call repeated after a
-    time-out, share one archive. A session that the store never saw is asked of the backend, which may know it from
-    elsewhere.
+    time-out, share one archive.
     """
-    known = session_rows.find(connection, who.tenant, who.session) is not None
     session = session_rows.lock(connection, who, now, token_budget)
-    if not known:
-        ids = [commit_rows.plan(connection, session, Boundary(0, 0), Cause.COMPACT, now)]
-        return views(connection, ids)
+    if _is_unheard_of(session):
+        return views(connection, [_ask_backend(connection, session, Cause.COMPACT, now)])
     again = _try_again(connection, session, now)
     joined = _join_or_plan(connection, session, keep_messages, Cause.COMPACT, now, rules)
     return views(connection, [*again, *([joined] if joined is not None and joined not in again else [])])
@@ -142,6 +138,22 @@ def _join_or_plan(
     elif through > row.clear_through:
         connection.execute(update(commits).where(commits.c.id == row.id).values(clear_through=through))
     return int(row.id)
+
+
+def _is_unheard_of(session: SessionRow) -> bool:
+    """Whether no turn of it ever came. The backend may still know the session, from another sidecar or an old store."""
+    return bool(session.next_position == 1)
+
+
+def _ask_backend(connection: Connection, session: SessionRow, cause: Cause, now: float) -> int:
+    """A commit of whatever the backend holds of the session; the one that is under way, if there is one."""
+    open_ = select(commits.c.id).where(
+        commits.c.session_id == session.id,
+        commits.c.epoch == session.epoch,
+        commits.c.state.in_((*UNSENT_COMMITS, CommitPhase.RUNNING)),
+    )
+    under_way = connection.execute(open_.order_by(commits.c.id.desc()).limit(1)).scalar()
+    return int(under_way or commit_rows.plan(connection, session, Boundary(0, 0), cause, now))
 
 
 def _as_memory(session: SessionRow, rules: CommitRules) -> bool:

@@ -42,8 +42,10 @@ def _forget_sessions(connection: Connection, cutoff: float) -> int:
 
 
 def _forget_epochs(connection: Connection, cutoff: float) -> int:
-    query = select(turns.c.id).join_from(turns, sessions, turns.c.session_id == sessions.c.id)
-    old = query.where(turns.c.epoch < sessions.c.epoch, turns.c.created_at < cutoff, turns.c.state.not_in(UNDELIVERED))
+    reset = select(sessions.c.id).where(sessions.c.epoch > 0)  # few, and without them every turn would be looked at
+    present = select(sessions.c.epoch).where(sessions.c.id == turns.c.session_id).scalar_subquery()
+    former = select(turns.c.id).where(turns.c.session_id.in_(reset), turns.c.epoch < present)
+    old = former.where(turns.c.created_at < cutoff, turns.c.state.not_in(UNDELIVERED))
     ids = list(connection.execute(old.limit(_BATCH)).scalars())
     connection.execute(delete(turns).where(turns.c.id.in_(ids)))
     return len(ids)

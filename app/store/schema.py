@@ -82,7 +82,7 @@ turns = Table(
     UniqueConstraint("session_id", "key_hash", name="turns_by_key"),
     Index("turns_by_position", "session_id", "position"),
     Index("turns_by_fingerprint", "session_id", "fingerprint"),
-    Index("turns_by_state", "session_id", "state", "position"),
+    Index("turns_by_state", "session_id", "state", "position", "captured", "tokens"),
     Index("turns_by_age", "state", "created_at", "bytes"),
 )
 """One row per accepted turn. ``position`` orders a session's turns; ``sent`` of its ``captured`` messages are

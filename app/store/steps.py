@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Integer, Row, and_, cast, func, select, update
+from sqlalchemy import Connection, Integer, Row, and_, bindparam, cast, func, select, update
 
 from app.core import commit_policy
 from app.core.commit_policy import Cause, CommitRules
@@ -34,6 +34,12 @@ from app.store.work import (
 SWEEP_BATCH = 100
 
 TurnRow = Row[*tuple[Any, ...]]
+_OLDEST = (
+    select(turns)
+    .where(turns.c.session_id == bindparam("session_id"), turns.c.state == bindparam("state"))
+    .order_by(turns.c.position)
+    .limit(1)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +80,7 @@ def _choose(connection: Connection, session: SessionRow, rules: WorkRules, now: 
         return Rest(session.retry_at)
     if (following := _due_task(connection, session, now)) is not None:
         return following
-    turn, commit = _open_turn(connection, session), _unsent_commit(connection, session)
+    turn, commit = open_turn(connection, session.id), _unsent_commit(connection, session)
     if commit is None and turn is None and _plan_quiet(connection, session, rules.commit, now):
         commit = _unsent_commit(connection, session)
     if commit is not None and commit.next_at <= now and _is_next(commit, turn):
@@ -144,9 +150,10 @@ def _holds_back(commit: CommitRow | None, turn: TurnRow) -> bool:
     return bool(commit.new_epoch or commit.state == CommitPhase.SENDING)
 
 
-def _open_turn(connection: Connection, session: SessionRow) -> TurnRow | None:
-    query = select(turns).where(turns.c.session_id == session.id, turns.c.state.in_(OPEN_TURNS))
-    return connection.execute(query.order_by(turns.c.position).limit(1)).one_or_none()
+def open_turn(connection: Connection, session_id: int) -> TurnRow | None:
+    """The session's oldest undelivered turn. One search a state: one for both would walk over all delivered turns."""
+    oldest = [connection.execute(_OLDEST, {"session_id": session_id, "state": state}).first() for state in OPEN_TURNS]
+    return min((turn for turn in oldest if turn is not None), key=lambda turn: turn.position, default=None)
 
 
 def _unsent_commit(connection: Connection, session: SessionRow) -> CommitRow | None:
@@ -258,7 +265,7 @@ def _next_due(connection: Connection, session: SessionRow, rules: CommitRules, n
     commit = _unsent_commit(connection, session)
     if commit is not None:
         dates.append(commit.next_at)
-    if (turn := _open_turn(connection, session)) is not None:
+    if (turn := open_turn(connection, session.id)) is not None:
         dates.append(commit.next_at if commit is not None and _holds_back(commit, turn) else now)
     elif quiet := _quiet_due(connection, session, rules):
         dates.append(quiet[0])

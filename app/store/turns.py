@@ -83,9 +83,9 @@ class SqlTurnStore:
         """What the prompt shows of the session; None for an unknown one."""
         return await self._database.read(requests.size_of, who)
 
-    async def end(self, who: Identity) -> CommitView | None:
+    async def end(self, who: Identity, token_budget: int) -> CommitView | None:
         """Plan the commit of a session's end; None when there is nothing to archive."""
-        return await self._asked(requests.end, who, self.clock(), self._commit_rules)
+        return await self._asked(requests.end, who, self.clock(), token_budget, self._commit_rules)
 
     async def reset(self, who: Identity, token_budget: int) -> CommitView | None:
         """Begin a new epoch, behind a commit of the old one; None when nothing is asked of the backend."""

@@ -1,13 +1,14 @@
 """One suite for the turn store on SQLite and on PostgreSQL."""
 
 import os
+import sqlite3
 import stat
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 
 import anyio
 import pytest
-from sqlalchemy import create_engine, text
+from sqlalchemy import create_engine, event, text
 
 from app.core.identity import Tenant
 from app.core.reasons import Reason
@@ -446,6 +447,19 @@ def test_the_migrations_make_the_schema_of_the_code(url: str, made_by: str) -> N
     engine.dispose()
 
 
+async def test_turns_of_an_older_version_are_upgraded_and_delivered(url: str, opened: OpenStore) -> None:
+    engine = store_engine.make_engine(url)
+    store = await opened()
+    accepted = await store.accept(a_turn("from before"))
+    with engine.begin() as connection:
+        connection.execute(text("DROP INDEX turns_by_state"))
+        connection.execute(text("CREATE INDEX turns_by_state ON turns (session_id, state, position)"))
+        connection.execute(text("UPDATE alembic_version SET version_num = '0001'"))
+    engine.dispose()
+    (sent,) = await deliver_all(await opened())
+    assert sent.turn_id == accepted.turn_id
+
+
 async def test_a_store_of_a_newer_version_is_left_alone(
     store: SqlTurnStore, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -462,6 +476,25 @@ async def test_a_sqlite_store_is_private(tmp_path: Path) -> None:
         assert stat.S_IMODE(each.stat().st_mode) == 0o600, each
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
     await store.aclose()
+
+
+async def test_what_is_asked_for_every_turn_reads_no_more_for_a_long_session(tmp_path: Path) -> None:
+    """By SQLite's own account: one index finds the oldest turn that waits, and one holds all that is summed up."""
+    store = await open_store(f"sqlite:///{tmp_path / 'turns.db'}", rules=work_rules())
+    asked: list[str] = []
+    event.listen(store._database._engine, "before_cursor_execute", lambda *call: asked.append(call[2]))
+    await store.accept(a_turn("q"))
+    await deliver_all(store)
+    await store.aclose()
+    connection = sqlite3.connect(tmp_path / "turns.db")
+    plans = []
+    for statement in {each for each in asked if each.startswith("SELECT") and "FROM turns" in each}:
+        rows = connection.execute(f"EXPLAIN QUERY PLAN {statement}", [0] * statement.count("?"))
+        plans += [row[3].replace("TABLE ", "") for row in rows]
+    connection.close()
+    assert "SEARCH turns USING INDEX turns_by_state (session_id=? AND state=?)" in plans
+    assert "SEARCH turns USING COVERING INDEX turns_by_state (session_id=? AND state=? AND position>?)" in plans
+    assert not [plan for plan in plans if "SCAN" in plan or plan.endswith("turns_by_position (session_id=?)")]
 
 
 async def test_a_damaged_store_says_so(tmp_path: Path) -> None:
