@@ -29,7 +29,7 @@ async def end(services: ServicesDep, tenant: TenantDep, body: Annotated[SessionR
     """Delivers what is queued and commits what is live, so that the next session can recall it."""
     who, bypassed = await resolve(services, tenant, body)
     result = await end_session(
-        who, _deadline(services, body), store=services.store, worker=services.worker, bypassed=bypassed
+        who, body.budget, _deadline(services, body), store=services.store, worker=services.worker, bypassed=bypassed
     )
     return _rendered(services, "/sessions/end", result)
 
@@ -51,4 +51,4 @@ def _deadline(services: Services, body: SessionRequest) -> Deadline:
 def _rendered(services: Services, endpoint: str, result: SessionResult) -> Response:
     services.metrics.on_reason(endpoint, "", result.reason)
     structlog.contextvars.bind_contextvars(reason=str(result.reason))
-    return Json({"ok": True, "reason": str(result.reason), "taskId": result.task_id})
+    return Json({"ok": result.ok, "reason": str(result.reason), "taskId": result.task_id})

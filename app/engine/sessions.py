@@ -13,21 +13,30 @@ from app.worker.supervisor import Worker
 
 @dataclass(frozen=True, slots=True)
 class SessionResult:
-    """The answer: always ``ok``, because what was asked is on disk and will be done. ``task_id`` once it is known."""
+    """The answer. What the backend has not taken on yet is on disk and will be done. ``task_id`` once it is known."""
 
     reason: Reason
     task_id: str | None = None
 
+    @property
+    def ok(self) -> bool:
+        """False only when the backend refused it for good."""
+        return self.reason is not Reason.COMMIT_ERROR
+
 
 async def end_session(
-    who: Identity, deadline: Deadline, *, store: SqlTurnStore, worker: Worker, bypassed: bool = False
+    who: Identity,
+    token_budget: int,
+    deadline: Deadline,
+    *,
+    store: SqlTurnStore,
+    worker: Worker,
+    bypassed: bool = False,
 ) -> SessionResult:
     """Deliver and archive what is live of the session; waits, until the deadline, for the backend to take it on."""
     if bypassed:
         return SessionResult(Reason.SESSION_BYPASSED)
-    if await store.size_of(who) is None:
-        return SessionResult(Reason.SESSION_NOT_FOUND)
-    return await _taken_on(await store.end(who), deadline, store=store, worker=worker)
+    return await _taken_on(await store.end(who, token_budget), deadline, store=store, worker=worker)
 
 
 async def reset_session(
@@ -56,5 +65,14 @@ async def _taken_on(
 
     await worker.wait_until(done, deadline)
     found = (await store.commits([commit.id]))[0]
-    reason = Reason.COMMIT_NO_ARCHIVE if found.phase is CommitPhase.EMPTY else Reason.OK
-    return SessionResult(reason, found.task_id)
+    return SessionResult(_reason(found), found.task_id)
+
+
+def _reason(commit: CommitView) -> Reason:
+    match commit.phase:
+        case CommitPhase.EMPTY:
+            unknown = commit.error == Reason.SESSION_NOT_FOUND
+            return Reason.SESSION_NOT_FOUND if unknown else Reason.COMMIT_NO_ARCHIVE
+        case CommitPhase.REJECTED:
+            return Reason.COMMIT_ERROR
+    return Reason.OK

@@ -404,7 +404,7 @@ async def test_automation_does_not_become_memory(desk: Desk, kind: SessionKind) 
     for number in range(9):
         await desk.say(f"q{number}", who=who, tokens=100, remember=True)
     await desk.work(10_000)
-    await end_session(who, Deadline.after_ms(0), store=desk.store, worker=desk.worker)
+    await end_session(who, 1000, Deadline.after_ms(0), store=desk.store, worker=desk.worker)
     result = await desk.compacted(who=who)
     assert not [call for call in desk.backend.calls if call.startswith("commit ")]
     assert (result.compacted, result.details.archived) == (True, False)
@@ -422,7 +422,7 @@ async def test_a_conversation_is_remembered_although_a_heartbeat_came_last(desk:
 
 async def test_the_end_of_a_cron_session_is_no_memory_whoever_ends_it(desk: Desk) -> None:
     await desk.say("q", who=somebody(kind=SessionKind.CRON))
-    await end_session(somebody(), Deadline.after_ms(0), store=desk.store, worker=desk.worker)
+    await end_session(somebody(), 1000, Deadline.after_ms(0), store=desk.store, worker=desk.worker)
     await desk.work(700)
     assert desk.backend.session(somebody()).archives == []
 
@@ -439,13 +439,11 @@ async def test_the_end_of_a_session_archives_all_of_it(desk: Desk) -> None:
     for number in range(3):
         await desk.say(f"q{number}", f"a{number}")
     deadline = Deadline(0.0, lambda: 0.0)
-    assert (await end_session(somebody(), deadline, store=desk.store, worker=desk.worker)).reason == "ok"
+    assert (await end_session(somebody(), 1000, deadline, store=desk.store, worker=desk.worker)).reason == "ok"
     await desk.work(5)
     assert desk.backend.session(somebody()).live == []
-    again = await end_session(somebody(), deadline, store=desk.store, worker=desk.worker)
+    again = await end_session(somebody(), 1000, deadline, store=desk.store, worker=desk.worker)
     assert again.reason == "commit_no_archive"
-    unknown = await end_session(somebody("x"), deadline, store=desk.store, worker=desk.worker)
-    assert unknown.reason == "session_not_found"
 
 
 async def test_after_a_reset_nothing_of_the_old_epoch_shows(desk: Desk) -> None:
