@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from app.core.digest import one_line
 from app.core.turns import CapturedMessage, TextPart, ToolPart
 from app.embedded.records import TRAILER, TRAILER_END
-from app.embedded.rules import slug
+from app.embedded.statements import slug
 
 MAX_EXPERIENCES = 10
 """Most experiences of one commit."""

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from app.core.turns import CapturedMessage, TextPart
 from app.embedded.documents import day_of
 from app.embedded.records import Record, Source
-from app.embedded.rules import Statement, asks_to_remember, statement_in
+from app.embedded.rules import asks_to_remember, statement_in
+from app.embedded.statements import Statement
 
 MAX_SENTENCE_CHARS = 400
 """Longer than that is prose, not a statement to remember."""

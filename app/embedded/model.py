@@ -15,7 +15,7 @@ from app.embedded.experiences import Experience
 from app.embedded.extract import Memory
 from app.embedded.openai import EndpointError, chat_over_http
 from app.embedded.records import Record, Source
-from app.embedded.rules import slug
+from app.embedded.statements import slug
 from app.settings import ChatSettings
 
 MAX_TRANSCRIPT_CHARS = 200_000

@@ -1,35 +1,29 @@
-"""The rules that tell what a sentence states, in English and Chinese. Each names one kind of statement.
+"""The rules that tell whether a sentence states something, in English and Chinese: patterns, and what each stands for
+(`app.embedded.statements`). The first that matches counts."""
 
-The key says what a statement is about, so that a later one about the same thing takes its place
-(`app.embedded.records.merge`): the last noun of a preference, the pair in "A over B", the relation in "my manager is",
-the subject in "Orion runs on".
-"""
-
-import hashlib
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from app.core.words import STOP_WORDS, tokens
-
-
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """What kind of statement, what about, where it is kept (below the memories), and how sure it is."""
-
-    type: str
-    key: str
-    file: str
-    title: str
-    confidence: float
-
+from app.embedded.statements import (
+    Statement,
+    event,
+    fact,
+    favourite,
+    habit,
+    like,
+    named,
+    occupation,
+    prefer,
+    relation,
+    slug,
+)
 
 _Rule = tuple[re.Pattern[str], Callable[[re.Match[str], str], Statement | None]]
 
 TOLD = 0.95
 """Confidence of what a user asked to remember."""
 
-_ASCII_WORD = re.compile(r"[a-z0-9]+")
 _REMEMBER = re.compile(
     r"^(?:(?:please|pls|also|and|ok|okay|hey|so|but|just|can you|could you)[ ,]+){0,3}"
     r"(?:remember|don't forget|do not forget|never forget|keep in mind|bear in mind|note|make a note|take note"
@@ -62,17 +56,6 @@ def asks_to_remember(sentence: str) -> bool:
     return bool(_REMEMBER.match(sentence))
 
 
-def slug(text: str, words: int = 6) -> str:
-    """A short file name or key part that says what ``text`` is about; letters of any script."""
-    if text.isascii():
-        every = _ASCII_WORD.findall(text.lower())
-        telling = [word for word in every if word not in STOP_WORDS] or every
-        name = "-".join(telling[:words])[:60]
-    else:
-        name = "".join(character for character in text if character.isalnum())[: words * 3].lower()
-    return name or hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:12]
-
-
 def _first_match(said: str, day: str) -> Statement | None:
     for pattern, make in _RULES:
         match = pattern.search(said)
@@ -80,152 +63,12 @@ def _first_match(said: str, day: str) -> Statement | None:
         if statement:
             return statement
     if _DECISION.search(said):
-        return _event("decision", said, day, 0.85)
+        return event("decision", said, day, 0.85)
     if _DATED.search(said) and _PERSONAL.search(said):
-        return _event("event", said, day, 0.6)
+        return event("event", said, day, 0.6)
     return None
 
 
-def _event(kind: str, said: str, day: str, confidence: float) -> Statement:
-    name = slug(said)
-    title = f"{day} {kind}"
-    return Statement(kind, f"{kind}.{day}.{name}", f"events/{day.replace('-', '/')}/{name}.md", title, confidence)
-
-
-def _preference(key: str, confidence: float) -> Statement:
-    return Statement("preference", f"preference.{key}", f"preferences/{key}.md", f"Preference: {key}", confidence)
-
-
-def _profile(key: str, confidence: float) -> Statement:
-    return Statement("profile", f"profile.{key}", "profile.md", "Profile", confidence)
-
-
-def _entity(name: str, key: str, confidence: float) -> Statement:
-    return Statement("fact", f"{slug(name)}.{key}", f"entities/{slug(name)}.md", name.strip(), confidence)
-
-
-def _prefer(match: re.Match[str], _: str) -> Statement | None:
-    groups = match.groupdict()
-    chosen, other, context = groups["a"], groups.get("b"), groups.get("ctx")
-    if context:
-        return _preference(f"for-{slug(context, 3)}", 0.9)
-    if other:
-        return _preference("-or-".join(sorted((slug(chosen, 2), slug(other, 2)))), 0.9)
-    return _preference(_head(chosen), 0.85)
-
-
-def _like(match: re.Match[str], _: str) -> Statement | None:
-    about = match["a"]
-    if slug(about) in _EMPTY_OBJECTS:
-        return None
-    return _preference(slug(about, 3), 0.8)
-
-
-def _head(phrase: str) -> str:
-    """What a choice is about: the last word of several ("dark theme"), or the last two Chinese characters."""
-    phrase = phrase.strip()
-    if not phrase.isascii():
-        letters = "".join(character for character in phrase if character.isalnum())
-        return letters[-2:] if len(letters) >= 4 else letters
-    telling = [token for token in tokens(phrase) if token not in STOP_WORDS]
-    return slug(telling[-1]) if telling else slug(phrase)
-
-
-def _habit(match: re.Match[str], said: str) -> Statement:
-    return _preference(slug(match.groupdict().get("a") or said, 4), 0.85)
-
-
-def _favourite(match: re.Match[str], _: str) -> Statement:
-    return _preference(f"favorite-{slug(match['topic'], 3)}", 0.9)
-
-
-def _named(key: str, confidence: float = 0.9) -> Callable[[re.Match[str], str], Statement | None]:
-    return lambda _match, _said: _profile(key, confidence)
-
-
-def _relation(match: re.Match[str], _: str) -> Statement:
-    return _profile(slug(match["what"], 3), 0.9)
-
-
-def _occupation(match: re.Match[str], _: str) -> Statement | None:
-    words = [word for word in tokens(match["a"]) if word not in STOP_WORDS]
-    return _profile("occupation", 0.7) if words and not _NO_OCCUPATION.intersection(words) else None
-
-
-def _fact(match: re.Match[str], _: str) -> Statement | None:
-    name, verb = match["name"].strip(), match["verb"].lower()
-    if name.split()[0].lower() in _NO_NAMES:
-        return None
-    kind = slug(match["a"], 3) if verb in {"is a", "is an", "是一个", "是一位", "是一名", "是个"} else slug(verb, 3)
-    return _entity(name.removeprefix("The ").removeprefix("the ").removeprefix("Our ").removeprefix("our "), kind, 0.75)
-
-
-_EMPTY_OBJECTS = frozenset({"x", "that", "thing", "way", "idea", "know", "see", "think", "ask", "it"})
-_NO_OCCUPATION = frozenset(
-    [
-        "bit",
-        "little",
-        "fan",
-        "big",
-        "huge",
-        "lot",
-        "tad",
-        "person",
-        "while",
-        "kind",
-        "sort",
-        "bad",
-        "good",
-        "great",
-        "new",
-        "happy",
-        "sad",
-        "sure",
-        "sorry",
-        "glad",
-    ]
-)
-_NO_NAMES = frozenset(
-    [
-        "i",
-        "it",
-        "this",
-        "that",
-        "there",
-        "here",
-        "he",
-        "she",
-        "they",
-        "we",
-        "you",
-        "what",
-        "who",
-        "which",
-        "the-thing",
-        "everything",
-        "something",
-        "nothing",
-        "today",
-        "tomorrow",
-        "yesterday",
-        "my",
-        "your",
-        "his",
-        "her",
-        "their",
-        "its",
-        "yes",
-        "no",
-        "ok",
-        "so",
-        "and",
-        "but",
-        "if",
-        "when",
-        "then",
-        "also",
-    ]
-)
 _PERSONAL = re.compile(r"\b(?:i|i'm|i'll|i've|we|we'll|we've|we're|my|our)\b|我|咱|我们|我們", re.IGNORECASE)
 _DECISION = re.compile(
     r"\b(?:we|i|the team|team)(?:'ve| have|'ll| will)? (?:finally |just |all |both )?(?:decided|agreed|chose"
@@ -259,29 +102,29 @@ _RULES: tuple[_Rule, ...] = (
             rf"(?P<b>[^,.;!]{{1,60}}?))?(?: (?:for|when|in) (?P<ctx>[^,.;!]{{1,60}}?))?{_END}",
             re.IGNORECASE,
         ),
-        _prefer,
+        prefer,
     ),
     (
         re.compile(
             r"\bmy (?:all-time |absolute )?favou?rite (?P<topic>[^,.;!]{1,40}?) (?:is|are|was)\b", re.IGNORECASE
         ),
-        _favourite,
+        favourite,
     ),
-    (re.compile(r"我最(?:喜欢|喜歡|爱|愛)的(?P<topic>.{1,12}?)(?:是|就是)"), _favourite),
+    (re.compile(r"我最(?:喜欢|喜歡|爱|愛)的(?P<topic>.{1,12}?)(?:是|就是)"), favourite),
     (
         re.compile(
             r"\bI(?: really| absolutely| just| also| do| still)* (?:like|love|enjoy|adore|hate|dislike|detest|"
             rf"can't stand|cannot stand|don't like|do not like)(?: to| using)? (?P<a>[^,.;!]{{2,60}}?){_PLACE}",
             re.IGNORECASE,
         ),
-        _like,
+        like,
     ),
     (
         re.compile(
             r"\bI (?:always|usually|normally|never|only) (?:use|write|work|want|run|drink|eat|take)\b(?P<a>.{2,60})",
             re.I,
         ),
-        _habit,
+        habit,
     ),
     (
         re.compile(
@@ -290,39 +133,39 @@ _RULES: tuple[_Rule, ...] = (
             r"(?P<a>.{2,80})",
             re.IGNORECASE,
         ),
-        _habit,
+        habit,
     ),
     (
         re.compile(
             r"我(?:更|比较|比較|还是|還是|一般|平时|平時|一直|现在|現在)*(?:喜欢|喜歡|偏好|偏爱|偏愛|倾向于|傾向於|倾向|宁愿|寧願|习惯|習慣)"
             rf"(?:于|於)?(?:使用|用)?(?P<a>[^，,。；;！!]{{1,40}}?)(?:(?:而不是|胜过|勝過|多过|多過)(?P<b>[^，,。；;！!]{{1,20}}))?{_ZH_STOP}"
         ),
-        _prefer,
+        prefer,
     ),
     (
         re.compile(
             r"我(?:很|特别|特別|非常|超|真的|最|不太|也|都)*(?:爱|愛|讨厌|討厭|不喜欢|不喜歡|受不了|不爱|不愛|不吃|不喝)(?:用)?"
             rf"(?P<a>[^，,。；;！!]{{1,30}}?){_ZH_STOP}"
         ),
-        _like,
+        like,
     ),
     (
         re.compile(
             r"(?:^|[，,])(?:以后|以後|今后|今後|从现在起|從現在起)(?:都|请|請|要|回答|写|寫)*(?P<a>.{2,60})"
             r"|我(?:总是|總是|一般|通常|从不|從不|一直)(?:都)?(?:用|写|寫|喝|吃)(?P<b>.{1,40})"
         ),
-        _habit,
+        habit,
     ),
     # profile
     (
         re.compile(
             r"\bmy (?:full |first |last |nick)?name is\b|\b(?:please |you can )?call me [A-Z]\w|\bI go by [A-Z]", re.I
         ),
-        _named("name"),
+        named("name"),
     ),
     (
         re.compile(r"我(?:的名字)?(?:叫做|叫|名叫)(?!你|他|她|它|人|车|車|外卖|外賣)|我的名字是|请叫我|請叫我"),
-        _named("name"),
+        named("name"),
     ),
     (
         re.compile(
@@ -330,23 +173,23 @@ _RULES: tuple[_Rule, ...] = (
             r"|near)\b",
             re.I,
         ),
-        _named("location"),
+        named("location"),
     ),
-    (re.compile(r"我(?:现在|現在|目前|刚|剛)?(?:住在|搬到|搬去|定居|家在)"), _named("location")),
+    (re.compile(r"我(?:现在|現在|目前|刚|剛)?(?:住在|搬到|搬去|定居|家在)"), named("location")),
     (
         re.compile(
             r"\bI(?:'m| am)? (?:now |currently |just )*(?:work|working|joined|employed) (?:at|for|by|with|in)\b", re.I
         ),
-        _named("work"),
+        named("work"),
     ),
-    (re.compile(r"我(?:现在|現在|目前)?在.{1,20}(?:工作|上班|任职|任職|就职|就職|实习|實習)"), _named("work")),
-    (re.compile(r"\bI work as\b|\bmy (?:job|occupation|profession|role|title) is\b", re.I), _named("occupation")),
-    (re.compile(rf"\b(?:I'm|I am) (?:also )?an? (?P<a>[a-z][^,.;!]{{2,40}}?){_PLACE}", re.I), _occupation),
+    (re.compile(r"我(?:现在|現在|目前)?在.{1,20}(?:工作|上班|任职|任職|就职|就職|实习|實習)"), named("work")),
+    (re.compile(r"\bI work as\b|\bmy (?:job|occupation|profession|role|title) is\b", re.I), named("occupation")),
+    (re.compile(rf"\b(?:I'm|I am) (?:also )?an? (?P<a>[a-z][^,.;!]{{2,40}}?){_PLACE}", re.I), occupation),
     (
         re.compile(
             r"我是(?:一名|一位|一个|一個|个|個|做)?.{0,14}(?:师|師|员|員|生|家|经理|經理|医|醫|人|者|主管|总监|總監|的)(?=[，,。；;！!]|$)"
         ),
-        _named("occupation", 0.7),
+        named("occupation", 0.7),
     ),
     (
         re.compile(
@@ -358,7 +201,7 @@ _RULES: tuple[_Rule, ...] = (
             r"(?:'s [a-z]{2,20})?)(?: (?:name|address|number|date))? (?:is|are|was|has|lives|works)\b",
             re.IGNORECASE,
         ),
-        _relation,
+        relation,
     ),
     (
         re.compile(
@@ -366,14 +209,14 @@ _RULES: tuple[_Rule, ...] = (
             r"女兒|哥哥|弟弟|姐姐|妹妹|妈妈|媽媽|爸爸|老板|老闆|经理|經理|领导|領導|同事|朋友|狗|猫|貓|宠物|寵物|公司|学校|學校|团队|團隊|车|車|电脑|電腦|"
             r"编辑器|編輯器|血型|母语|母語)(?:的?名字)?(?:是|叫|在|住)"
         ),
-        _relation,
+        relation,
     ),
     (
         re.compile(
             r"\bI(?:'m| am) allergic to\b|\bI(?:'m| am) (?:a )?(?:vegan|vegetarian)\b|我对.{1,10}过敏|我對.{1,10}過敏",
             re.I,
         ),
-        _named("diet"),
+        named("diet"),
     ),
     # people and projects
     (
@@ -387,7 +230,7 @@ _RULES: tuple[_Rule, ...] = (
             r"is hosted on|is hosted at|is deployed on|is built with|is due|listens on|was moved to"
             r"|moved to) (?P<a>[^;!]{2,200})"
         ),
-        _fact,
+        fact,
     ),
     (
         re.compile(
@@ -395,6 +238,6 @@ _RULES: tuple[_Rule, ...] = (
             r"[老小][一-鿿]|[一-鿿]{2,3}?)(?P<verb>是我们的|是我們的|是我的|是一个|是一个|是一位|是一名|是个|负责|負責|使用|运行在|運行在|部署在|依赖|依賴|"
             r"住在|用的是|的负责人是|的負責人是|的端口是|的截止日期是)(?P<a>[^，,。；;！!]{1,60})"
         ),
-        _fact,
+        fact,
     ),
 )
