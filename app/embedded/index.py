@@ -71,12 +71,12 @@ class Index:
 
     # keeping up with the files
 
-    def sync(self, *, at_once: bool = False) -> None:
-        """Take in every file that is new, changed or gone, unless that was just looked at."""
+    def sync(self, *, at_once: bool = False) -> bool:
+        """Take in every file that is new, changed or gone, unless that was just looked at; whether there were any."""
         with self._lock:
             begun = time.monotonic()
             if begun < self._next_scan and not at_once:
-                return
+                return False
             seen = dict(_files_under(self._root))
             known = self._files()
             changed = sorted(path for path in seen.keys() | known.keys() if known.get(path) != seen.get(path))
@@ -86,6 +86,7 @@ class Index:
                         self._take_in(db, path)
             done = time.monotonic()
             self._next_scan = done + (done - begun) * _SCAN_SHARE
+            return bool(changed)
 
     def look_again(self) -> None:
         """Make the next `sync` look, whenever the last one was."""

@@ -17,6 +17,8 @@ from app.embedded.index import Index
 from app.embedded.sqlite import Damaged, SqliteError
 from app.settings import SearchSettings
 
+EMBED_WAIT_S = 2.0
+"""How long an append, or a search of files that others wrote, waits for vectors; the rest are made behind it."""
 EMBED_PAUSE_S = 30.0
 """How long a failing embedder is left alone."""
 
@@ -47,6 +49,7 @@ class LiveIndex:
         self._guard = threading.Lock()
         self._embedding: Future[None] | None = None
         self._embed_after = 0.0
+        self._is_behind = True  # perhaps: texts that no append brought have no vectors yet
         self._closed = False
         self._index = self._open_index()
         self._inode = self._inode_now()
@@ -69,6 +72,9 @@ class LiveIndex:
         """Similarities by chunk id; none when there is no embedder, or it fails."""
         if self._embedder is None or time.monotonic() < self._embed_after:
             return {}
+        if self._is_behind:
+            self._is_behind = False
+            self.embed(wait_s=EMBED_WAIT_S)
         try:
             vector = self._embedder.query(query)
         except EmbedderError as error:
@@ -118,13 +124,15 @@ class LiveIndex:
         with self._guard:
             if self._inode_now() != self._inode:
                 self._reopen()
-            self._index.sync()
+            if self._index.sync():
+                self._is_behind = True
             return self._index
 
     def _reopen(self, *, afresh: bool = False) -> None:
         self._index.close()
         self._index = self._open_index(afresh=afresh)
         self._inode = self._inode_now()
+        self._is_behind = True
 
     def _open_index(self, *, afresh: bool = False) -> Index:
         name = self._embedder.name if self._embedder else ""

@@ -16,13 +16,11 @@ from app.core.turns import CapturedMessage
 from app.embedded import commits, layout, transcript
 from app.embedded.embedders import Embedder
 from app.embedded.entries import message_tokens
-from app.embedded.live_index import LiveIndex
+from app.embedded.live_index import EMBED_WAIT_S, LiveIndex
 from app.embedded.transcript import Archive, Transcript
 from app.settings import EmbeddedSettings
 
 MAX_OPEN_TRANSCRIPTS = 64
-EMBED_WAIT_S = 2.0
-"""How long an append waits for its vectors; what takes longer is embedded behind it."""
 _UNHURRIED_MS = 30_000
 
 log = structlog.get_logger(__name__)

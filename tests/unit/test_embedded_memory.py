@@ -136,7 +136,11 @@ async def test_vectors_find_what_shares_no_word(tmp_path: Path) -> None:
         assert await ask(backend, "any pets at home?") == []
 
 
-async def test_without_its_index_the_same_is_found(tmp_path: Path, engine: EmbeddedSettings) -> None:
+async def test_without_its_index_the_same_is_found(
+    tmp_path: Path, engine: EmbeddedSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.embedded.live_index.EMBED_WAIT_S", 60)
+
     async def answers(backend: EmbeddedBackend) -> list[list[Hit]]:
         return [await ask(backend, question) for question, _ in QUESTIONS]
 
@@ -150,9 +154,6 @@ async def test_without_its_index_the_same_is_found(tmp_path: Path, engine: Embed
     for path in user_dir(tmp_path, Tenant()).glob("index.db*"):
         path.unlink()
     async with opened(tmp_path, engine) as backend:
-        await ask(backend, "anything")
-        for space in backend._spaces.values():
-            space.index.embed(wait_s=60)
         after = await answers(backend)
     assert [[(hit.uri, hit.text) for hit in hits] for hits in after] == [
         [(hit.uri, hit.text) for hit in hits] for hits in before

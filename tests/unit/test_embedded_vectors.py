@@ -1,7 +1,8 @@
 """Vectors of an index: the search in memory finds what the store holds, whoever wrote it, and nothing that is gone."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -10,10 +11,12 @@ import pytest
 pytest.importorskip("numpy", reason="extra vec is missing")
 pytest.importorskip("sqlite_vec", reason="extra vec is missing")
 
+from app.embedded import live_index
 from app.embedded import vectors as vectors_module
 from app.embedded.documents import OWN_REALM
 from app.embedded.embedders import Vector, packed
 from app.embedded.index import Index
+from app.settings import SearchSettings
 
 NUMBERS = 24
 
@@ -86,6 +89,43 @@ def test_the_scan_and_the_search_in_memory_agree(tmp_path: Path, monkeypatch: py
     for one, other in zip(in_memory, scanned, strict=True):
         assert [chunk_id for chunk_id, _ in one] == [chunk_id for chunk_id, _ in other]
         assert [score for _, score in one] == pytest.approx([score for _, score in other], abs=1e-5)
+
+
+class MadeUp:
+    """An embedder that answers at once."""
+
+    name = "made up"
+    batch = 2
+
+    def passages(self, texts: Sequence[str]) -> list[Vector]:
+        return [vector(text) for text in texts]
+
+    def query(self, text: str) -> Vector:
+        return vector(text)
+
+
+def test_what_no_append_brought_gets_its_vectors_when_it_is_searched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live_index, "EMBED_WAIT_S", 60)
+    monkeypatch.setattr("app.embedded.index._SCAN_SHARE", 0)
+    note = tmp_path / "memory" / "2026-03-01.md"
+    note.parent.mkdir()
+    note.write_text("one")
+
+    def found(index: live_index.LiveIndex, query: str) -> list[float]:
+        index.search_words(query, [OWN_REALM], 5)
+        return [round(score, 1) for score in index.search_vectors(query, [OWN_REALM], 5).values()]
+
+    with ThreadPoolExecutor(1) as background:
+        index = live_index.LiveIndex(
+            tmp_path, "viking://user/default", SearchSettings(), MadeUp(), background, lambda _: True
+        )
+        assert found(index, "one") == [1.0]
+        note.write_text("two")
+        assert found(index, "two") == [1.0]
+        index.stop()
+    index.close()
 
 
 def test_vectors_of_another_embedder_are_not_compared(tmp_path: Path) -> None:
