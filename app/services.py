@@ -52,7 +52,9 @@ class Services:
 
     async def transform(self, who: Identity, asked: AssembleInput, deadline: Deadline) -> AssembleResult:
         """Recall for the latest user message; see `app.engine.recall`."""
-        return await self.recall.transform(who, asked, deadline)
+        result = await self.recall.transform(who, asked, deadline)
+        self.metrics.on_recall(result.reason)
+        return result
 
     async def backend_health(self) -> BackendHealth:
         """What the backend says about itself, within `HEALTH_MS`."""

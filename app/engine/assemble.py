@@ -6,6 +6,7 @@ from dataclasses import replace
 from app.core.deadline import Deadline
 from app.core.identity import Identity
 from app.core.reasons import Reason
+from app.core.tokens import estimate_tokens
 from app.engine.results import AssembleInput, AssembleResult
 
 Step = Callable[[Identity, AssembleInput, Deadline], Awaitable[AssembleResult]]
@@ -26,6 +27,7 @@ async def assemble_context(
     additions = [text for text in (past.system_prompt_addition, recalled.system_prompt_addition) if text]
     return replace(
         recalled,
+        estimated_tokens=recalled.estimated_tokens + estimate_tokens(past.system_prompt_addition or ""),
         assembled=past.assembled or recalled.assembled,
         reason=_reason(past, recalled),
         system_prompt_addition="\n\n".join(additions) or None,

@@ -50,10 +50,12 @@ class Metrics:
         self.latency.labels(endpoint, phase).observe(seconds)
 
     def on_reason(self, endpoint: str, phase: str, reason: str) -> None:
-        """Count one answer's reason code; those of recalls are counted by themselves, too."""
+        """Count one answer's reason code."""
         self.reasons.labels(endpoint, phase, reason).inc()
-        if phase in {"transform", "full"}:
-            self.recall.labels(reason).inc()
+
+    def on_recall(self, reason: str) -> None:
+        """Count what one recall came to; in `full` the answer's own reason may be another."""
+        self.recall.labels(reason).inc()
 
     def set_gauges(self, values: Mapping[str, float]) -> None:
         """Set ``sidecar_<name>`` for each of ``values``; gauges appear when first set."""

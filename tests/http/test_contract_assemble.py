@@ -6,6 +6,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from app.core.messages import tool_calls, tool_results
+from app.core.tokens import estimate_tokens, message_tokens
 from tests.http.test_lifecycle import FACT, post, turn, user
 
 QUESTION = "Which tea do I prefer, and with what honey?"
@@ -46,6 +47,21 @@ def test_what_full_assembled_is_ok_even_if_nothing_was_recalled(archived: TestCl
     greeted = assemble(archived, phase="full", messages=[*FACT, user("hello", 50)])
     assert greeted["messages"][0]["content"].startswith("[Session History Summary]")
     assert (greeted["status"], greeted["reason"]) == ("assembled", "ok")
+
+
+@pytest.mark.parametrize("inject", ["message", "block", "tool_call", "system"])
+@pytest.mark.parametrize("phase", ["preflight", "transform", "full"])
+def test_the_tokens_are_those_of_all_that_goes_into_the_prompt(archived: TestClient, phase: str, inject: str) -> None:
+    answer = assemble(archived, phase=phase, inject=inject, messages=[*FACT, user(QUESTION, 50)])
+    added = estimate_tokens(answer.get("systemPromptAddition", ""))
+    assert answer["estimatedTokens"] == pytest.approx(sum(map(message_tokens, answer["messages"])) + added, abs=1)
+
+
+def test_what_recall_came_to_is_counted_in_full_too(archived: TestClient) -> None:
+    assemble(archived, phase="full", messages=[*FACT, user("hello", 50)])
+    metrics = archived.get("/metrics").text
+    assert 'sidecar_recall_total{reason="query_too_short"} 1.0' in metrics
+    assert 'sidecar_reasons_total{endpoint="/assemble",phase="full",reason="ok"} 1.0' in metrics
 
 
 def test_a_simulated_call_never_parts_a_call_from_its_result(archived: TestClient) -> None:
