@@ -7,99 +7,55 @@ Chinese has neither spaces nor inflection, so the lists are searched as substrin
 import re
 from collections.abc import Iterator, Mapping
 
-from app.core.gate.chinese_words import (
-    AGAIN,
-    ASKS,
-    BA,
-    CHANGED,
-    CHAT,
-    COUNTED,
-    COUNTED_VERBS,
-    CUTS,
-    DELEGATED,
-    DESCRIBING,
-    DONE,
-    ENGLISH_WORD,
-    EXECUTION,
-    EXISTING,
-    EXPERIENCE,
-    FAILURE,
-    FEELING,
-    FINISHED,
-    FINISHED_CHARS,
-    GENERIC_QUESTION,
-    HANDOVER,
-    HELD_BACK,
-    INVESTIGATES,
-    JUDGES,
-    LEAD,
-    MOVED,
-    NARRATION,
-    NO_ACT,
-    NOMINAL,
-    NOT_LEAD,
-    OBJECT,
-    PAST_TALK,
-    PAST_TIME,
-    QUESTION,
-    REMEMBER,
-    REMIND,
-    REWORDING,
-    SAYING,
-    SELF_TOLD,
-    SIDE_EFFECT,
-    SINGLE,
-    SPECIFIC,
-    SPOKEN_OF,
-    STATE,
-    STORED_TEXT,
-    STORY,
-    THANKS,
-    THING,
-    TOWARDS,
-    TOWARDS_CHARS,
-    URGED,
-    VERBS,
-    WISH,
-)
+from app.core.gate import chinese_words as zh
 from app.core.gate.english_words import ACTS
 from app.core.gate.signs import Found, Sentence, Sign
 from app.core.gate.vocabulary import Hit, Index, Listing, hits, word_at, word_scanner
 
 _ABOUT = (
-    (Sign.CHAT, CHAT),
-    (Sign.PAST_TALK, PAST_TALK),
-    (Sign.REMEMBER, REMEMBER),
-    (Sign.NARRATION, NARRATION),
-    (Sign.STORY, STORY),
-    (Sign.FEELING, FEELING),
-    (Sign.HELD_BACK, HELD_BACK),
+    (Sign.CHAT, zh.CHAT),
+    (Sign.PAST_TALK, zh.PAST_TALK),
+    (Sign.REMEMBER, zh.REMEMBER),
+    (Sign.NARRATION, zh.NARRATION),
+    (Sign.STORY, zh.STORY),
+    (Sign.FEELING, zh.FEELING),
+    (Sign.HELD_BACK, zh.HELD_BACK),
 )
 """What a sentence as a whole may be."""
 _SEEN = (
-    (Sign.OBJECT, OBJECT),
-    (Sign.FAILURE, FAILURE),
-    (Sign.EXPERIENCE, EXPERIENCE),
-    (Sign.THING, THING),
+    (Sign.OBJECT, zh.OBJECT),
+    (Sign.FAILURE, zh.FAILURE),
+    (Sign.EXPERIENCE, zh.EXPERIENCE),
+    (Sign.THING, zh.THING),
 )
 """What is named anywhere: engineering objects, failures, experience, everyday objects."""
 
 _in_sentence = word_scanner(
     *(listing for _, listing in _ABOUT),
-    FAILURE,
-    QUESTION,
-    GENERIC_QUESTION,
-    ASKS,
-    SAYING,
-    DELEGATED,
-    HANDOVER,
-    SPECIFIC,
+    zh.FAILURE,
+    zh.QUESTION,
+    zh.GENERIC_QUESTION,
+    zh.ASKS,
+    zh.SAYING,
+    zh.DELEGATED,
+    zh.HANDOVER,
+    zh.SPECIFIC,
 )
 _in_clause = word_scanner(
-    REMIND, PAST_TALK, THANKS, ASKS, REWORDING, EXISTING, STORED_TEXT, SAYING, QUESTION, GENERIC_QUESTION, NARRATION
+    zh.REMIND,
+    zh.PAST_TALK,
+    zh.THANKS,
+    zh.ASKS,
+    zh.REWORDING,
+    zh.EXISTING,
+    zh.STORED_TEXT,
+    zh.SAYING,
+    zh.QUESTION,
+    zh.GENERIC_QUESTION,
+    zh.NARRATION,
 )
 _objects = word_scanner(*(listing for _, listing in _SEEN))
-_things = word_scanner(THING)
+_things = word_scanner(zh.THING, zh.OBJECT)
 
 _Marks = Mapping[Listing, Hit]
 """What a clause or sentence has of each list."""
@@ -116,22 +72,22 @@ def read(sentence: Sentence) -> Iterator[Found]:
     telling = False
     for clause in _clauses(sentence):
         yield from _asked(clause, sentence.asks, telling)
-        telling = telling or SELF_TOLD.match(clause) is not None
+        telling = telling or zh.SELF_TOLD.match(clause) is not None
 
 
 def _question(marks: _Marks, asked: str | None) -> Iterator[Found]:
     """Whether a sentence hands over a problem or asks for knowledge; ``asked`` ends one with a question mark."""
-    question = marks[QUESTION].words if QUESTION in marks else asked
-    handed = marks.get(DELEGATED) or (marks.get(HANDOVER) if FAILURE in marks else None)
-    generic = GENERIC_QUESTION in marks
+    question = marks[zh.QUESTION].words if zh.QUESTION in marks else asked
+    handed = marks.get(zh.DELEGATED) or (marks.get(zh.HANDOVER) if zh.FAILURE in marks else None)
+    generic = zh.GENERIC_QUESTION in marks
     if handed:
         yield Found(Sign.HANDOVER, handed.words)
-    elif question and FAILURE in marks and SPECIFIC in marks and not generic:
+    elif question and zh.FAILURE in marks and zh.SPECIFIC in marks and not generic:
         yield Found(Sign.HANDOVER, question)
-    elif question and (ASKS not in marks or generic):
+    elif question and (zh.ASKS not in marks or generic):
         yield Found(Sign.KNOWLEDGE, question)
-    elif SAYING in marks:
-        yield Found(Sign.KNOWLEDGE, marks[SAYING].words)
+    elif zh.SAYING in marks:
+        yield Found(Sign.KNOWLEDGE, marks[zh.SAYING].words)
 
 
 def objects(text: str) -> Iterator[Found]:
@@ -145,33 +101,33 @@ def objects(text: str) -> Iterator[Found]:
 def _clauses(sentence: Sentence) -> Iterator[str]:
     """The clauses, cut once more at spaces between Chinese characters and before 然后/再/并."""
     for clause in sentence.clauses:
-        yield from filter(None, CUTS.split(clause))
+        yield from filter(None, zh.CUTS.split(clause))
 
 
 def _asked(clause: str, asks: bool, telling: bool) -> Iterator[Found]:
     """The act that this clause asks for; after "I just did…" (``telling``) a bare verb goes on telling."""
     marks = _in_clause(clause)
-    if REMIND in marks and PAST_TALK not in marks:
+    if zh.REMIND in marks and zh.PAST_TALK not in marks:
         yield Found(Sign.SIDE_EFFECT, clause)
         yield Found(Sign.REQUEST, clause)
         return
-    asked = None if THANKS in marks else marks.get(ASKS)
+    asked = None if zh.THANKS in marks else marks.get(zh.ASKS)
     body = _body(clause)
     looking = _starts_by_looking(body, marks)
     if asked:
         body = clause[asked.end :] or clause
-    if body and REWORDING in marks:
-        given = EXISTING in marks or STORED_TEXT not in marks
-        yield Found(Sign.GIVEN_TEXT if given else Sign.EXECUTION, marks[REWORDING].words)
+    if body and zh.REWORDING in marks:
+        given = zh.EXISTING in marks or zh.STORED_TEXT not in marks
+        yield Found(Sign.GIVEN_TEXT if given else Sign.EXECUTION, marks[zh.REWORDING].words)
         if given:
             return
-    if not body or SAYING in marks:
+    if not body or zh.SAYING in marks or (asks and zh.IMAGINED.search(clause)):
         return
-    if asked is None and not looking and (asks or QUESTION in marks or _told(clause, body, marks)):
+    if asked is None and not looking and (asks or zh.QUESTION in marks or _told(clause, body, marks)):
         return
-    if asked is None and telling and not (BA.search(clause) or AGAIN.search(clause) or WISH.search(clause)):
+    if asked is None and telling and not (zh.BA.search(clause) or zh.AGAIN.search(clause) or zh.WISH.search(clause)):
         return
-    acts = list(_act(clause, body, bool(asked)))
+    acts = list(_act(clause, body, asked))
     if asked and acts:
         yield Found(Sign.ADDRESSED, asked.words)
     yield from acts
@@ -180,13 +136,13 @@ def _asked(clause: str, asks: bool, telling: bool) -> Iterator[Found]:
 def _body(clause: str) -> str:
     """The clause without what may stand before its verb; empty when nothing else is there."""
     start = 0
-    while start < len(clause) and not word_at(NOT_LEAD, clause, start):
-        if not (lead := clause[start] if clause[start].isspace() else word_at(LEAD, clause, start)):
+    while start < len(clause) and not word_at(zh.NOT_LEAD, clause, start):
+        if not (lead := clause[start] if clause[start].isspace() else word_at(zh.LEAD, clause, start)):
             break
         start += len(lead)
-    if towards := word_at(TOWARDS, clause, start):
+    if towards := word_at(zh.TOWARDS, clause, start):
         after = start + len(towards)
-        verb = next(hits(VERBS, clause, after + 1, after + TOWARDS_CHARS), None)
+        verb = next(hits(zh.VERBS, clause, after + 1, after + zh.TOWARDS_CHARS), None)
         if verb and "," not in clause[after : verb.start]:
             return clause[verb.start :]
     return clause[start:]
@@ -194,35 +150,49 @@ def _body(clause: str) -> str:
 
 def _told(clause: str, body: str, marks: _Marks) -> bool:
     """Whether the clause tells of something done, or of what somebody else does."""
-    if NARRATION in marks or THANKS in marks or PAST_TIME.search(clause):
+    if zh.NARRATION in marks or zh.THANKS in marks or zh.PAST_TIME.search(clause) or zh.UNDERGONE.search(clause):
         return True
-    if ba := BA.search(body):
+    if ba := zh.BA.search(body):
         if clause.endswith(("完了", "好了", "成了", "过了")):
             return True
         return ba.start() > 0 and clause.rstrip("吧啊呀!~").endswith(("了", "过")) and not body.startswith("你")
-    return bool(DONE.search(body) or JUDGES.search(body)) or (clause[:1] in "我他她" and not WISH.search(clause))
+    verb = word_at(zh.VERBS, body, 0)
+    if verb and body.endswith("了") and len(body) > len(verb) + 2:
+        return True
+    return bool(zh.DONE.search(body) or zh.JUDGES.search(body)) or (
+        clause[:1] in "我他她" and not zh.WISH.search(clause)
+    )
 
 
 def _starts_by_looking(body: str, marks: _Marks) -> bool:
     """An order to find something out may hold a question: 查一下为什么…"""
-    looks = word_at(INVESTIGATES, body, 0)
-    if len(looks) > 1 or (looks and GENERIC_QUESTION not in marks):
+    looks = word_at(zh.INVESTIGATES, body, 0)
+    if len(looks) > 1 or (looks and zh.GENERIC_QUESTION not in marks):
         return True
-    soft = AGAIN.search(body)
+    soft = zh.AGAIN.search(body)
     return (
-        bool(soft and QUESTION in marks and soft[0] in body.partition(marks[QUESTION].words)[0]) and SAYING not in marks
+        bool(soft and zh.QUESTION in marks and soft[0] in body.partition(marks[zh.QUESTION].words)[0])
+        and zh.SAYING not in marks
     )
 
 
-def _closing_act(clause: str) -> str | None:
-    """An act with its object in front: 这段代码优化一下, 数据导一份, 旧日志删掉, 数据先备份."""
-    if match := AGAIN.search(clause) or CHANGED.search(clause):
+def _closing_act(clause: str, body: str) -> str | None:
+    """An act with its object in front: 这段代码优化一下, 数据导一份, 旧日志删掉, 数据先备份, 没有就加."""
+    if match := zh.AGAIN.search(clause) or zh.CHANGED.search(clause):
         return match[0]
-    if words := _with_tail(clause, COUNTED_VERBS, COUNTED, 0) or _with_tail(
-        clause, VERBS, FINISHED, max(0, len(clause) - FINISHED_CHARS)
-    ):
+    if match := zh.MADE.match(body):
+        return match[0]
+    if words := _with_tail(clause, zh.COUNTED_VERBS, zh.COUNTED, 0):
         return words
-    return next((match[0] for match in URGED.finditer(clause) if word_at(VERBS, clause, match.end())), None)
+    if words := _with_tail(clause, zh.VERBS, zh.FINISHED, max(0, len(clause) - zh.FINISHED_CHARS)):
+        return words
+    for match in zh.URGED.finditer(clause):
+        if next(hits(zh.VERBS, clause, match.end(), match.end() + zh.URGED_CHARS), None):
+            return match[0]
+    for hit in hits(zh.VERBS, clause, max(1, len(clause) - zh.IF_SO_CHARS)):
+        if clause[hit.start - 1] == "就":
+            return hit.words
+    return next((hit.words for hit in hits(zh.DEGREES, clause) if clause[hit.end : hit.end + 1] not in "了的"), None)
 
 
 def _with_tail(text: str, verbs: Index, tail: re.Pattern[str], start: int) -> str | None:
@@ -240,42 +210,55 @@ def _verb(verbs: Index, scope: str, body: str, *, anywhere: bool) -> Hit | None:
     """The first hit that is a verb and no noun: anywhere in ``scope``, else at the start of ``body``."""
     text = scope if anywhere else body
     return next(
-        (hit for hit in hits(verbs, text, 0, None if anywhere else 1) if not NOMINAL.match(text, hit.end)), None
+        (hit for hit in hits(verbs, text, 0, None if anywhere else 1) if not zh.NOMINAL.match(text, hit.end)), None
     )
 
 
 def _describes(body: str) -> bool:
     """Whether the verb in front only describes somebody or something: 订的酒店, 修电脑的说, 写代码写到半夜."""
-    verb = word_at(VERBS, body, 0)
-    return bool(verb and DESCRIBING.match(body, len(verb))) or SPOKEN_OF.match(body) is not None
+    verb = word_at(zh.VERBS, body, 0)
+    return bool(verb and zh.DESCRIBING.match(body, len(verb))) or zh.SPOKEN_OF.match(body) is not None
 
 
-def _act(clause: str, body: str, asked: bool) -> Iterator[Found]:
-    ba = BA.search(clause)
-    wish = WISH.search(clause)
+def _act(clause: str, body: str, asked: Hit | None) -> Iterator[Found]:
+    """The act in a clause that may ask for one; ``body`` is what stands behind the words that ask, or behind a lead."""
+    ba = zh.BA.search(clause)
+    wish = zh.WISH.search(clause)
     scope = body if asked else ba[1] if ba else clause[wish.end() :] if wish else body
     body = body.lstrip(" ,:请再也都就先")
     if not ba and _describes(body):
         return
-    for sign, verbs in ((Sign.SIDE_EFFECT, SIDE_EFFECT), (Sign.EXECUTION, EXECUTION)):
-        if hit := _verb(verbs, scope, body, anywhere=bool(asked or ba or wish)):
-            yield Found(sign, clause)
-            yield Found(Sign.REQUEST, hit.words)
-            return
-    if (body[:1] in SINGLE and not NO_ACT.match(body)) or (ba and any(c in SINGLE for c in ba[1])):
-        yield Found(Sign.EXECUTION, clause)
-        yield Found(Sign.REQUEST, clause)
-    elif match := next((word for word in ENGLISH_WORD.finditer(scope) if word[0] in ACTS), None):
-        if asked or ba or wish or AGAIN.search(clause) or (match.start() == 0 and not STATE.search(clause)):
-            yield Found(Sign.SIDE_EFFECT, clause)
-            yield Found(Sign.REQUEST, match[0])
-    elif words := _closing_act(clause):
-        yield Found(Sign.EXECUTION, clause)
-        yield Found(Sign.REQUEST, words)
-    elif ba and ba.start() <= 6 and not MOVED.match(ba[1]):
-        yield Found(Sign.EXECUTION, clause)
-        yield Found(Sign.REQUEST, clause)
-    elif (asked or wish) and (hit := _things(scope).get(THING)):
-        yield Found(Sign.LOOKUP, clause)
-        yield Found(Sign.REQUEST, clause)
-        yield Found(Sign.THING, hit.words)
+    sign, shown = _verb_of(clause, scope, body, anywhere=bool(asked or ba or wish), ba=ba) or (None, "")
+    if sign is None and (words := _closing_act(clause, body)):
+        sign, shown = Sign.EXECUTION, words
+    if sign is None and ((ba and ba.start() <= 6 and not zh.MOVED.match(ba[1])) or _begged(clause, asked)):
+        sign, shown = Sign.EXECUTION, clause
+    if sign is None and (asked or wish) and _things(clause if wish else scope):
+        sign, shown = Sign.LOOKUP, clause
+    if sign:
+        yield Found(sign, clause)
+        yield Found(Sign.REQUEST, shown)
+
+
+def _verb_of(
+    clause: str, scope: str, body: str, *, anywhere: bool, ba: re.Match[str] | None
+) -> tuple[Sign, str] | None:
+    """What the verb of a clause asks for, and the words that show it: a Chinese verb, a single one, an English one."""
+    for sign, verbs in ((Sign.SIDE_EFFECT, zh.SIDE_EFFECT), (Sign.EXECUTION, zh.EXECUTION)):
+        if hit := _verb(verbs, scope, body, anywhere=anywhere):
+            return sign, hit.words
+    if (body[:1] in zh.SINGLE and not zh.NO_ACT.match(body)) or (
+        ba and any(character in zh.SINGLE for character in ba[1])
+    ):
+        return Sign.EXECUTION, clause
+    match = next((word for word in zh.ENGLISH_WORD.finditer(scope) if word[0] in ACTS), None)
+    if match and (anywhere or zh.AGAIN.search(clause) or (match.start() == 0 and not zh.STATE.search(clause))):
+        return Sign.SIDE_EFFECT, match[0]
+    return None
+
+
+def _begged(clause: str, asked: Hit | None) -> bool:
+    """Whether the clause asks so plainly that whatever follows is an act: 帮我…, 麻烦…, 想办法…"""
+    if asked and asked.words.startswith(zh.BEGGED):
+        return bool(clause[asked.end :].strip())
+    return zh.URGING.search(clause) is not None

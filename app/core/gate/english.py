@@ -7,45 +7,7 @@ of a story or of a question.
 
 from collections.abc import Iterator
 
-from app.core.gate.english_moods import (
-    ABILITY,
-    ASKING,
-    CHAT,
-    CODE_SHAPE,
-    CONVERSATION,
-    DUE,
-    EXPERIENCE,
-    FAILURE,
-    FEELING,
-    GIVEN_OBJECT,
-    HANDOVER,
-    HELD_BACK,
-    IN_PASSING,
-    LATIN,
-    LET_KNOW,
-    MEANING,
-    NARRATION,
-    OPENING,
-    OPINION,
-    OTHERS,
-    OUGHT,
-    PAST_TALK,
-    PLEASE,
-    POINTING,
-    POLITE,
-    RECAP,
-    REMEMBER,
-    REMIND,
-    SPECIFIC_WHY,
-    STORED_TEXT,
-    STORY,
-    TAGS,
-    TELLING,
-    TO_REMEMBER,
-    TO_YOU,
-    WANTED,
-    WORD,
-)
+from app.core.gate import english_moods as moods
 from app.core.gate.english_words import (
     ACTS,
     AUX,
@@ -73,44 +35,44 @@ from app.core.gate.signs import EVIDENCE_CHARS, Found, Sentence, Sign, speaks_ch
 from app.core.gate.vocabulary import after_phrases, phrase_at, phrase_scanner
 
 _ABOUT = (
-    (Sign.CHAT, CHAT),
-    (Sign.PAST_TALK, PAST_TALK),
-    (Sign.REMEMBER, IN_PASSING),
-    (Sign.STORY, STORY),
-    (Sign.FEELING, FEELING),
-    (Sign.HELD_BACK, HELD_BACK),
-    (Sign.HANDOVER, HANDOVER),
+    (Sign.CHAT, moods.CHAT),
+    (Sign.PAST_TALK, moods.PAST_TALK),
+    (Sign.REMEMBER, moods.IN_PASSING),
+    (Sign.STORY, moods.STORY),
+    (Sign.FEELING, moods.FEELING),
+    (Sign.HELD_BACK, moods.HELD_BACK),
+    (Sign.HANDOVER, moods.HANDOVER),
 )
 """What a sentence as a whole may be."""
-_in_sentence = phrase_scanner(*(listing for _, listing in _ABOUT), OPINION, FAILURE, MEANING)
-_objects = phrase_scanner(FAILURE, EXPERIENCE)
-_in_clause = phrase_scanner(PAST_TALK)
-_in_rest = phrase_scanner(STORED_TEXT, RECAP)
+_in_sentence = phrase_scanner(*(listing for _, listing in _ABOUT), moods.OPINION, moods.FAILURE, moods.MEANING)
+_objects = phrase_scanner(moods.FAILURE, moods.EXPERIENCE)
+_in_clause = phrase_scanner(moods.PAST_TALK)
+_in_rest = phrase_scanner(moods.STORED_TEXT, moods.RECAP)
 _NO_TERSE = {Sign.SIDE_EFFECT, Sign.EXECUTION, Sign.KNOWLEDGE, Sign.GIVEN_TEXT, Sign.CHAT, Sign.PAST_TALK}
 
 
 def read(sentence: Sentence) -> Iterator[Found]:
     """The signs in the English of one sentence."""
-    if not LATIN.search(sentence.text):
+    if not moods.LATIN.search(sentence.text):
         return
     text = sentence.text
-    asks = sentence.asks and sentence.clauses[-1] not in TAGS
+    asks = sentence.asks and sentence.clauses[-1] not in moods.TAGS
     found = [*_about(text, asks), *(item for clause in sentence.clauses for item in _asked(clause, asks))]
     yield from found
-    if any(map(PLEASE.search, sentence.clauses)) and not any(item.sign in _NO_TERSE for item in found):
+    if any(map(moods.PLEASE.search, sentence.clauses)) and not any(item.sign in _NO_TERSE for item in found):
         yield from _terse(text)
 
 
 def objects(text: str) -> Iterator[Found]:
     """Things named anywhere: engineering objects, everyday objects, failures, experience. ``text`` is lower case."""
-    words = WORD.findall(text)
+    words = moods.WORD.findall(text)
     for sign, shown in ((Sign.OBJECT, _named(words, OBJECT_WORDS)), (Sign.THING, _named(words, THING_WORDS))):
         if shown:
             yield Found(sign, shown)
-    if match := CODE_SHAPE.search(text):
+    if match := moods.CODE_SHAPE.search(text):
         yield Found(Sign.OBJECT, match[0].strip())
     marks = _objects(text)
-    for sign, listing in ((Sign.FAILURE, FAILURE), (Sign.EXPERIENCE, EXPERIENCE)):
+    for sign, listing in ((Sign.FAILURE, moods.FAILURE), (Sign.EXPERIENCE, moods.EXPERIENCE)):
         if listing in marks:
             yield Found(sign, marks[listing].words)
 
@@ -126,18 +88,18 @@ def _about(text: str, asks: bool) -> Iterator[Found]:
     for sign, listing in _ABOUT:
         if listing in marks:
             yield Found(sign, marks[listing].words)
-    start = after_phrases(OPENING, text)
-    if match := NARRATION.match(text, start):
+    start = after_phrases(moods.OPENING, text)
+    if match := moods.NARRATION.match(text, start):
         yield Found(Sign.NARRATION, match[0])
-    told = after_phrases(TO_REMEMBER, text)
-    if (fact := phrase_at(REMEMBER, text, told)) and not text.startswith(" to ", told + len(fact)):
+    told = after_phrases(moods.TO_REMEMBER, text)
+    if (fact := phrase_at(moods.REMEMBER, text, told)) and not text.startswith(" to ", told + len(fact)):
         yield Found(Sign.REMEMBER, fact)
-    polite = POLITE.search(text)
-    question = "" if polite and polite.start() < 16 else phrase_at(ASKING, text, start)
-    if not question and OPINION in marks:
-        question = marks[OPINION].words
-    failing = FAILURE in marks and MEANING not in marks
-    if question and failing and SPECIFIC_WHY.search(text) and not ABILITY.search(text):
+    polite = moods.POLITE.search(text)
+    question = "" if polite and polite.start() < 16 else phrase_at(moods.ASKING, text, start)
+    if not question and moods.OPINION in marks:
+        question = marks[moods.OPINION].words
+    failing = moods.FAILURE in marks and moods.MEANING not in marks
+    if question and failing and moods.SPECIFIC_WHY.search(text) and not moods.ABILITY.search(text):
         yield Found(Sign.HANDOVER, question)
     elif question or (asks and not polite):
         yield Found(Sign.KNOWLEDGE, question or text[-20:])
@@ -145,24 +107,26 @@ def _about(text: str, asks: bool) -> Iterator[Found]:
 
 def _asked(clause: str, asks: bool) -> Iterator[Found]:
     """The acts that this clause asks for."""
-    if REMIND.search(clause) and PAST_TALK not in _in_clause(clause):
+    if moods.REMIND.search(clause) and moods.PAST_TALK not in _in_clause(clause):
         yield Found(Sign.SIDE_EFFECT, clause)
     yield from _politely(clause, asks)
     if not speaks_chinese(clause):
-        yield from _imperatives(clause.split(), asks, polite=bool(POLITE.search(clause)))
+        yield from _imperatives(clause.split(), asks, polite=bool(moods.POLITE.search(clause)))
     if not asks:
         yield from _due(clause)
+    elif (match := moods.CAN_BE.match(clause)) and (verb := base(match[1])):
+        yield from _act([verb], polite=True)
 
 
 def _politely(clause: str, asks: bool) -> Iterator[Found]:
     """Acts after "could you", "I need you to", "would you mind"; not after "how could you"."""
-    for match in POLITE.finditer(clause):
+    for match in moods.POLITE.finditer(clause):
         if clause[: match.start()].rstrip().endswith(("how", "why", "what", "which", "where", "when", "who")):
             continue
         if asks and match[0].startswith(("worth", "time")):
             continue
         rest = clause[match.end() :]
-        to_you = TO_YOU.match(match[0]) is not None
+        to_you = moods.TO_YOU.match(match[0]) is not None
         acts = list(_act(rest.split(), polite=True, anything=to_you))
         if to_you and (acts or not rest.isascii()):
             yield Found(Sign.ADDRESSED, match[0])
@@ -190,21 +154,22 @@ def _imperatives(words: list[str], asks: bool, *, polite: bool) -> Iterator[Foun
 
 def _due(clause: str) -> Iterator[Found]:
     """What ought to be done, or be otherwise, or is wanted."""
-    if match := OUGHT.search(clause):
+    if match := moods.OUGHT.search(clause):
         yield Found(Sign.EXECUTION, match[0])
-    for match in DUE.finditer(clause):
+    for match in moods.DUE.finditer(clause):
         if verb := base(next(group for group in match.groups() if group)):
-            yield from _act([verb], polite=True)
-            if verb in LOOKUP:
+            if verb in LOOKUP or verb in REWORDING:
                 yield Found(Sign.EXECUTION, match[0])
-    if match := WANTED.search(clause):
+            else:
+                yield from _act([verb], polite=True)
+    if match := moods.WANTED.search(clause):
         yield Found(Sign.LOOKUP, match[0])
         yield Found(Sign.REQUEST, match[0])
 
 
 def _terse(clause: str) -> Iterator[Found]:
     """A request without a verb: "logo bigger on mobile, please"."""
-    if thing := _named(WORD.findall(clause), THING_WORDS | OBJECT_WORDS):
+    if thing := _named(moods.WORD.findall(clause), THING_WORDS | OBJECT_WORDS):
         yield Found(Sign.LOOKUP, clause)
         yield Found(Sign.THING, thing)
     yield Found(Sign.ADDRESSED, clause[-EVIDENCE_CHARS:])
@@ -224,7 +189,7 @@ def _act(words: list[str], *, polite: bool, anything: bool = False) -> Iterator[
     if polite and verb not in VERBS:
         verb = base(verb) or verb
     sign = _kind(verb, " ".join(words[1:])) or _caused(verb, words)
-    if sign is None and anything and verb not in VERBS and may_be_verb(verb) and _has_object(words, DETERMINERS):
+    if sign is None and anything and may_be_verb(verb) and _has_object(words, DETERMINERS):
         sign = Sign.EXECUTION
     if sign is None:
         return
@@ -251,12 +216,12 @@ def _kind(verb: str, rest: str) -> Sign | None:
     """What kind of act ``verb`` is, given the words behind it; None when it is none."""
     if rest.startswith("yourself"):
         return None
-    if (verb == "let" and LET_KNOW.match(rest)) or (verb in {"tell", "ask"} and OTHERS.match(rest)):
+    if (verb == "let" and moods.LET_KNOW.match(rest)) or (verb in {"tell", "ask"} and moods.OTHERS.match(rest)):
         return Sign.SIDE_EFFECT
-    if GIVEN_OBJECT.match(rest) or (verb in RETELLING and CONVERSATION.search(rest)):
+    if moods.GIVEN_OBJECT.match(rest) or (verb in RETELLING and moods.CONVERSATION.search(rest)):
         return Sign.GIVEN_TEXT
     if verb in REWORDING:
-        stored = STORED_TEXT in _in_rest(rest) and not POINTING.match(rest)
+        stored = moods.STORED_TEXT in _in_rest(rest) and not moods.POINTING.match(rest)
         return Sign.EXECUTION if stored or verb in EFFECTIVE_REWORDING else Sign.GIVEN_TEXT
     if any(rest.startswith(particle) or f" {particle}" in rest[:40] for particle in PHRASAL.get(verb, ())):
         return Sign.SIDE_EFFECT if verb in SIDE_EFFECT else Sign.EXECUTION
@@ -264,9 +229,9 @@ def _kind(verb: str, rest: str) -> Sign | None:
         return Sign.SIDE_EFFECT
     if verb in EXECUTION:
         return Sign.EXECUTION
-    if verb in LOOKUP and RECAP in _in_rest(rest):
+    if verb in LOOKUP and moods.RECAP in _in_rest(rest):
         return Sign.GIVEN_TEXT
-    if verb in LOOKUP and not TELLING.match(rest):
+    if verb in LOOKUP and not moods.TELLING.match(rest):
         return Sign.LOOKUP
     return Sign.KNOWLEDGE if verb in SAYING or verb in LOOKUP else None
 

@@ -15,18 +15,26 @@ LET_KNOW = re.compile(r"(?!me\b|us\b)(?:\w+ ){1,5}know\b")
 
 CONVERSATION = re.compile(
     r"\b(?:(?:last|previous|above|these|our) (?:\w+ )?(?:messages|replies|exchanges?|chat|conversation|"
-    r"discussion|thread)|"
+    r"talk|discussion|thread)|"
     r"this (?:chat|conversation|discussion|thread)|(?:what )?we(?:'ve| have)? (?:\w+ )?(?:discussed|said|talked|"
     r"covered|"
     r"agreed|went over)|(?:discussion|conversation|thread) (?:so far|above))\b"
 )
 
+_LANGUAGE = (
+    "arabic|chinese|czech|danish|dutch|english|finnish|french|german|greek|hebrew|hindi|hungarian|italian|japanese|korean|"
+    "latin|mandarin|norwegian|polish|portuguese|romanian|russian|spanish|swedish|thai|turkish|ukrainian|vietnamese"
+)
 GIVEN_OBJECT = re.compile(
     r"(?:(?:the )?(?:grammar|wording|tone|spelling|style|flow|length) )?(?:of |in )?(?:this|these|that|the following|"
     r"the above|my|the) (?:\w+ )?(?:sentences?|paragraphs?|phrases?|text|passages?|poem|essay|words?|wording|grammar|"
     r"abstract|quote|message)\b"
-    r"|(?:this|it|that)(?: (?:a|bit|much|little|slightly|way|sound|be|look|read|even|lot|far))* (?:more|less|"
-    r"as an?|in an?|into|so that|so it|sound|shorter|formal\w*|polite\w*|friendl\w*|simpler|clear\w*)\b"
+    rf"|(?:this|it|that|the (?:following|above)) (?:in|into|to) (?:{_LANGUAGE})\b"
+    r"|(?:this|it|that)(?: (?:to|a|bit|much|little|slightly|way|be|look|read|even|lot|far|more|less))* (?:sound\w*|"
+    r"shorter|formal\w*|polite\w*|friendl\w*|simpler|clear\w*|casual\w*|professional\w*|concise\w*|natural\w*|"
+    r"readable|"
+    r"(?:as|in|into) (?:an? )?(?:poem|haiku|tweet|sentence|paragraph|bullets?|bullet points|english|plain|"
+    r"simple)\w*)\b"
 )
 
 _ADDRESS = r"(?:can|could|would|will|might) (?:you|u|ya|we|someone|somebody|anyone|one of you)(?: be able to)?"
@@ -38,7 +46,7 @@ POLITE = re.compile(
     r"us)\b(?: with| out)?"
     r"|let's\b|let us\b|lets\b|go ahead and\b|(?:make|be) sure(?: to| that| you| the| we| it)*|(?:do not|"
     r"don't) forget to\b"
-    r"|try (?:to|and)\b|(?:is it|would it be) possible (?:for (?:you|us|me|someone) )?to\b"
+    r"|try (?:to|and)\b|try(?= \w+ing\b)|(?:is it|would it be) possible (?:for (?:you|us|me|someone) )?to\b"
     r"|any (?:chance|way) (?:you|we) (?:could|can)\b|(?:it's )?time (?:we|you|to)\b|worth(?= \w+ing\b)"
     r"|your (?:job|task|goal|mission) (?:is|will be) to\b|(?:the )?(?:goal|task|todo|plan|ask) is to\b"
     r"|i was (?:hoping|wondering if) you(?: could| can| would| might)?\b"
@@ -146,7 +154,9 @@ CHAT = phrases("""
     joke, jokes, riddle, riddles, limerick, limericks, haiku, haikus, poem, poems, fun fact, fun facts, pun, puns,
     sing me, sing a, song about, make me laugh, make me smile, funny story, bedtime story, horoscope, roast me,
     cheer me up, entertain me, keep me company, let's chat, let's talk, let's play, play a game, trivia, compliment,
-    motivate me, motivational, pretend""")
+    motivate me, motivational, pretend""",
+    r"\bif (?:[\w']+ ){1,5}(?:were|was|had|could)\b.{0,60}\bwould (?:you|we|i)\b",
+)  # fmt: skip
 
 EXPERIENCE = phrases("""
     best practice, best practices, lesson, lessons, lessons learned, pitfall, pitfalls, gotcha, gotchas, avoid,
@@ -223,16 +233,23 @@ DUE = re.compile(
 
 WANTED = re.compile(
     r"\b(?:i|we)(?: need| want|(?:'d| would|'ll| will) (?:need|want|like|love|take))\b(?! to\b| you\b)"
+    r"|\b(?:it would|it'd|i'd|i would|would) (?:be (?:\w+ )?(?:great|nice|lovely|good|helpful|useful|cool|"
+    r"handy)|help|love it|"
+    r"appreciate it|prefer it|like it)(?: a lot)? if\b|\bi'd rather\b|\bi'd appreciate\b"
     r"|\blooking for\b|\bneed(?:ed)?:|\bwanted:|^need\b|^want\b"
 )
+CAN_BE = re.compile(r"^(?:can|could) (?:the|our|my|this|these|those|all|every)(?: [\w'-]+){1,5}? be (\w+)")
+"""A request in the passive: "can the results be cached"."""
 
 HELD_BACK = phrases(
     "",
     r"\b(?:(?:don't|do not|no need to|never|not to) (?:\w+ )?(?:do|change|touch|deploy|fix|run|send|write|delete|"
     r"edit|book|act|start|make|bother|worry|push|merge|reply|look|need|modify)\b[^.]{0,60}?(?:yet|anything|for now|"
-    r"now|today)|hold off|(?:haha+|lol|lmao|just kidding|\bjk)\W{0,3}$|just (?:wanted|needed) to (?:vent|say|share|"
+    r"now|today)|hold off|(?:ha(?:ha+)?|lol|lmao|just kidding|\bjk)\W{0,3}$|just (?:wanted|needed) to (?:vent|"
+    r"say|share|"
     r"let you know|tell)|just (?:thinking|wondering|curious|venting|saying|sharing|asking|fyi)|no action|nothing to "
-    r"do|no need|never ?mind|forget (?:it|about)|not asking you to|leave it as it is)\b",
+    r"do|no need|never ?mind|forget (?:it|about)|not asking you to|"
+    r"leave (?:[\w'-]+ ){1,4}(?:alone|as (?:it|they) (?:is|are)))\b",
 )
 
 TO_REMEMBER = by_first_word("""
@@ -245,7 +262,10 @@ REMEMBER = by_first_word("""
 """How a fact to keep is introduced, at the start of a sentence."""
 IN_PASSING = phrases("""
     just so you know, so you know, just so you have it, for your information, just fyi, in case you need, in case
-    you ever need, in case you wonder, in case you ask, keep that in mind""")
+    you ever need, in case you wonder, in case you ask, keep that in mind""",
+    r"\byour (?:answers|replies|responses)\b|\b(?:answer|reply|respond|speak|call me|"
+    r"address me)\b.{0,40}\b(?:from now on|in future|always)",
+)  # fmt: skip
 
 REMIND = re.compile(
     r"\b(?:remind (?:me|us|him|her|them|everyone|\w+) (?:to|at|in|on|about|tomorrow|tonight|every|before|when|next|"

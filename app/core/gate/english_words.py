@@ -56,9 +56,9 @@ EXECUTION = _words("""
     document plot chart graph reconcile parse mock lint check double-check crosscheck cross-check cover modernise
     modernize rework simplify speed harden secure hunt dig scaffold bootstrap code develop program script train
     retrain finetune fine-tune evaluate simulate deduct tabulate itemise itemize aggregate correlate sample benchmark
-    stress-test load-test smoke-test confirm determine identify pinpoint process adapt extend improve correct address
-    patch ensure negotiate arrange sort organise plan coordinate track source transpile polyfill annotate type-check
-    typecheck dry-run replay redesign""")
+    stress-test load-test smoke-test confirm determine use identify pinpoint process adapt extend improve correct
+    address patch ensure negotiate arrange sort organise plan coordinate track source transpile polyfill annotate
+    type-check typecheck dry-run replay redesign""")
 
 LOOKUP = _words(
     "get grab collect gather list show give compare pick choose read view display see bring pull let have receive "
@@ -89,15 +89,15 @@ PHRASAL = {
     have a look, have a go, have someone, hook up, kick off, knock up, knock together, let everyone know, let the
     team know, look into, look at, look up, look for, look through, look over, map out, mark, pick up, ping, pull
     up, pull out, put together, put in, reach out, rip out, roll back, roll out, roll forward, scale up, scale
-    down, see why, see what's wrong, see what is wrong, see if, see whether, set up, sign up, sign me up, sign us
-    up, sort out, spin up, spin down, stand up, stick it, stick this, take offline, take live, take it from here,
-    take this over, take a look, take care of, take down, take over, take out, take screenshots, take a
+    down, see why, see to, see what's wrong, see what is wrong, see if, see whether, set up, sign up, sign me up,
+    sign us up, sort out, spin up, spin down, stand up, stick it, stick this, take offline, take live, take it
+    from here, take this over, take a look, take care of, take down, take over, take out, take screenshots, take a
     screenshot, take a backup, take a snapshot, take notes, tear down, throw out, throw away, track down, work
     out, work on, work through, write up, plug in, hand out, hand in, wrap up, phase out, weed out, fill in, fill
     out, lay out, block out, book in, get someone, get started on, give it, give this, put this, put that, put it,
-    put back, put up, keep an eye, keep track, bring in, move on to, send over, send out, shut down, shut
-    off, turn on, turn off, switch on, switch off, tidy up, top up, try out, wire up, tie up, strip out, filter
-    out, comb through, keep only, leave out, leave only""").items()
+    put back, put up, keep an eye, keep track, bring in, move on to, send over, send out, shut down, shut off,
+    turn on, turn off, switch on, switch off, tidy up, top up, try out, wire up, tie up, strip out, filter out,
+    comb through, keep only, leave out, leave only""").items()
 }
 """Verbs that are an act together with the particle (or, with an empty one, whatever follows)."""
 
@@ -119,7 +119,7 @@ DETERMINERS = _words(
     "both some any it them me us him"
 )
 
-OBJECT_MARKS = _words("the a an my our his her its their this that these those all every each both")
+OBJECT_MARKS = _words("the a an my our his her its their this that these those all every each both it them")
 """Behind the first word of a clause these tell an order, whatever the verb: "plug the leak"."""
 
 PARTICLES = _words("up out off down away back apart")
@@ -133,13 +133,13 @@ RELATIVE = _words(
 
 OBJECT_WORDS = _words("""
     docker dockerfile docker-compose postgres postgresql mongo mongodb regex regexp auth oauth authentication webpage
-    ansible api app aws azure back-end backend banner bash branch branches bucket build button cache cargo cd cell
-    cert certificate changelog checkout ci ci/cd class classes cluster code codebase column commit compiler component
-    config configuration container cpu crawler cron cronjob crontab css csv daemon dashboard database dataframe
-    dataset db dependencies dependency deploy deployment disk django dns dockerfile docs documentation domain
-    drop-down dropdown ec2 embedding endpoint env environment eslint excel extension firewall flag flask font footer
-    form formula front-end frontend function gcp git github gitlab golang gpu gradle header helm homepage hook html
-    http icon image import index indexes issue java javascript jest jira json k8s kafka kubernetes lambda laptop
+    ansible api app cli sdk aws azure back-end backend banner bash branch branches bucket build button cache cargo cd
+    cell cert certificate changelog checkout ci ci/cd class classes cluster code codebase column commit compiler
+    component config configuration container cpu crawler cron cronjob crontab css csv daemon dashboard database
+    dataframe dataset db dependencies dependency deploy deployment disk django dns dockerfile docs documentation
+    domain drop-down dropdown ec2 embedding endpoint env environment eslint excel extension firewall flag flask font
+    footer form formula front-end frontend function gcp git github gitlab golang gpu gradle header helm homepage hook
+    html http icon image import index indexes issue java javascript jest jira json k8s kafka kubernetes lambda laptop
     layout link linter linux lock log login macos makefile maven memory menu merge method migration modal model module
     mr mypy mysql navbar nginx node node.js nodejs notebook npm package parser payment pip pipeline pivot plugin pod
     popup port pr printer process prod production proxy pytest python queries query queue ram react readme redis
