@@ -85,15 +85,23 @@ def part_texts(parts: Iterable[Part]) -> Iterator[str]:
 def whole_batches(data: bytes) -> int:
     """How many bytes of ``data`` are complete lines of complete batches."""
     whole = data.rfind(b"\n") + 1
-    if whole == 0:
-        return 0
-    last = parse_entry(data[data.rfind(b"\n", 0, whole - 1) + 1 : whole])
-    batch = last.get("batch") if last and last.get("type") == "message" else None
-    if not (isinstance(batch, list) and len(batch) == 2 and batch[0] != batch[1]):
+    start, batch = _last_line(data, whole)
+    if batch is None or batch[0] == batch[1]:
         return whole
-    for _ in range(batch[0] if isinstance(batch[0], int) else 0):
-        whole = data.rfind(b"\n", 0, whole - 1) + 1
+    place, size = batch
+    while whole and batch == (place, size):  # what a person left of a batch takes no other with it
+        whole, place = start, place - 1
+        start, batch = _last_line(data, whole)
     return whole
+
+
+def _last_line(data: bytes, end: int) -> tuple[int, tuple[int, int] | None]:
+    """Where the line that ends at ``end`` begins, and the place and size of the batch that its message is in."""
+    start = data.rfind(b"\n", 0, max(0, end - 1)) + 1
+    entry = parse_entry(data[start:end]) or {}
+    batch = entry.get("batch") if entry.get("type") == "message" else None
+    told = isinstance(batch, list) and len(batch) == 2 and all(isinstance(number, int) for number in batch)
+    return start, (batch[0], batch[1]) if batch and told else None
 
 
 def _part_entry(part: Part) -> Entry:

@@ -94,6 +94,20 @@ async def test_a_torn_end_is_cut_off_and_the_rest_stands(tmp_path: Path, cut: in
     assert transcript.read_bytes() == whole
 
 
+@pytest.mark.parametrize("batch", [[2, 3], [3, 4], [10**12, 3], [2, 10**12], [True, 3]])
+async def test_a_torn_batch_takes_no_other_with_it(tmp_path: Path, batch: list[int]) -> None:
+    await _write(tmp_path, 2)
+    transcript = transcript_path(user_dir(tmp_path, WHO.tenant), WHO.session)
+    whole = transcript.read_bytes()
+    edited = json.loads(whole.splitlines()[-1]) | {"id": "t_torn.1", "sourceId": "t_torn.1", "batch": batch}
+    transcript.write_bytes(whole + json.dumps(edited).encode() + b"\n")  # a person deleted the lines before it
+    backend = EmbeddedBackend(tmp_path, EmbeddedSettings())
+    try:
+        assert len(await _all_texts(backend, await _settled(backend))) == 2 * BATCH
+    finally:
+        await backend.aclose()
+
+
 async def test_a_commit_that_a_crash_interrupted_is_taken_up_again(tmp_path: Path) -> None:
     await _write(tmp_path, 2)
     transcript = transcript_path(user_dir(tmp_path, WHO.tenant), WHO.session)
