@@ -35,7 +35,7 @@ class AuthSettings(BaseModel):
 
     tokens: Annotated[SecretStr, NoDecode] = Field(
         SecretStr(""),
-        description='Comma-separated tokens, or a JSON object `{"<token>": {"account": "...", "user": "..."}}`.',
+        description='A list of tokens, or a JSON object `{"<token>": {"account": "...", "user": "..."}}`.',
     )
     allow_anonymous: bool = Field(
         False, description="Without tokens: let `serve` bind a public address, and answer to any host name."
@@ -49,10 +49,9 @@ class AuthSettings(BaseModel):
     def parsed(self) -> dict[str, Tenant | None]:
         """Token to the tenant it is bound to, or to None when it may act for any."""
         text = self.tokens.get_secret_value().strip()
-        if not text.startswith("{"):
-            return {token: None for item in text.split(",") if (token := item.strip())}
-        bound = json.loads(text)
-        return {token: Tenant(who.get("account"), who.get("user")) for token, who in bound.items()}
+        if text.startswith("{"):
+            return {token.strip(): Tenant(**who) for token, who in json.loads(text).items()}
+        return {token.strip(): None for token in _as_list(text)}
 
     def served_hosts(self) -> list[str]:
         """The host names to answer to beside our own; any, where tokens guard the door or leave was given."""
@@ -62,11 +61,13 @@ class AuthSettings(BaseModel):
     def _tokens_parse(self) -> Self:
         try:
             tokens = self.parsed()
-        except (ValueError, AttributeError):
+        except (ValueError, AttributeError, TypeError):
             raise ValueError("tokens is neither a list nor a JSON object of {token: {account, user}}") from None
-        for who in tokens.values():
-            if who and not all(is_openviking_id(part) for part in (who.account, who.user) if part is not None):
-                raise ValueError("tokens binds a token to an account or user that OpenViking does not allow")
+        if not all(tokens):
+            raise ValueError("tokens has an empty token")
+        ids = [part for who in tokens.values() if who for part in (who.account, who.user) if part is not None]
+        if not all(isinstance(part, str) and is_openviking_id(part) for part in ids):
+            raise ValueError("tokens binds a token to an account or user that OpenViking does not allow")
         return self
 
 
@@ -284,7 +285,12 @@ class Settings(BaseSettings):
     """The whole configuration."""
 
     model_config = SettingsConfigDict(
-        env_prefix="SIDECAR_", env_nested_delimiter="__", env_file=".env", extra="ignore", frozen=True
+        env_prefix="SIDECAR_",
+        env_nested_delimiter="__",
+        env_file=".env",
+        extra="ignore",
+        frozen=True,
+        hide_input_in_errors=True,  # It may hold keys and tokens.
     )
 
     backend: Literal["embedded", "openviking"] = Field("embedded", description="Where memory lives.")
