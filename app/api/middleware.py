@@ -38,7 +38,7 @@ class RequestShell:
         started = time.monotonic()
         headers = Headers(scope=scope)
         structlog.contextvars.clear_contextvars()
-        request_id = begin(headers.get("x-request-id"), headers.get("traceparent"))
+        request_id = begin(headers.get("x-request-id"), headers.get("traceparent"), headers.get("tracestate"))
         structlog.contextvars.bind_contextvars(request_id=request_id)
         state: dict[str, Any] = scope.setdefault("state", {})
         state["request_id"] = request_id

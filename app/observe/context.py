@@ -6,18 +6,24 @@ from collections.abc import Mapping
 from contextvars import ContextVar
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
-_TRACEPARENT = re.compile(r"[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
+_TRACEPARENT = re.compile(r"(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}")
+_MAX_STATE_CHARS = 512
 
 _outgoing: ContextVar[Mapping[str, str]] = ContextVar("outgoing_headers", default={})  # noqa: B039 - never mutated
 
 
-def begin(request_id: str | None, traceparent: str | None) -> str:
-    """Start a request's context; returns its id, a new one where the caller's is missing or not allowed."""
+def begin(request_id: str | None, traceparent: str | None, tracestate: str | None = None) -> str:
+    """Start a request's context; returns its id, a new one where the caller's is missing or not allowed.
+
+    A trace that is none by the W3C's Trace Context is not carried on, and its state neither.
+    """
     if not request_id or not _REQUEST_ID.fullmatch(request_id):
         request_id = secrets.token_hex(12)
     headers = {"X-Request-ID": request_id}
     if traceparent and _TRACEPARENT.fullmatch(traceparent):
         headers["traceparent"] = traceparent
+        if tracestate and len(tracestate) <= _MAX_STATE_CHARS:
+            headers["tracestate"] = tracestate
     _outgoing.set(headers)
     return request_id
 

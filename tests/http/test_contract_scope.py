@@ -7,6 +7,7 @@ import httpx
 import pytest
 from starlette.testclient import TestClient
 
+from app.observe.context import outgoing_headers
 from app.openviking.client import OpenVikingBackend
 from app.settings import OpenVikingSettings
 from tests.http.conftest import Start
@@ -39,7 +40,7 @@ def server() -> Server:
 @pytest.fixture
 def client(start: Start, server: Server) -> TestClient:
     settings = OpenVikingSettings(url="http://openviking.test", user="mia")
-    backend = OpenVikingBackend(settings, transport=httpx.MockTransport(server))
+    backend = OpenVikingBackend(settings, transport=httpx.MockTransport(server), outgoing_headers=outgoing_headers)
     return start(backend, backend="openviking", openviking=settings)
 
 
@@ -78,3 +79,30 @@ def test_hits_may_name_the_users_home_without_the_user(client: TestClient, serve
     block = client.post("/assemble", json={"sessionId": "s1", "messages": [QUESTION]}).json()["contextBlock"]
     shown = [line for line in block.splitlines() if line.startswith("- [")]
     assert sorted(shown) == ["- [preferences] Green tea.", "- [preferences] With milk."]
+
+
+TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+
+
+def test_the_trace_goes_on_with_its_state(client: TestClient, server: Server) -> None:
+    client.headers.update({"traceparent": TRACE, "tracestate": "vendor=1,other=2"})
+    sent = asked(client, server, sessionId="s1").headers
+    assert (sent["traceparent"], sent["tracestate"]) == (TRACE, "vendor=1,other=2")
+
+
+@pytest.mark.parametrize(
+    "trace",
+    [
+        "",
+        "nonsense",
+        TRACE.upper(),
+        f"{TRACE}-x",
+        f"ff{TRACE[2:]}",
+        f"00-{'0' * 32}{TRACE[35:]}",
+        f"{TRACE[:36]}{'0' * 16}-01",
+    ],
+)
+def test_a_trace_that_is_none_is_not_passed_on(client: TestClient, server: Server, trace: str) -> None:
+    client.headers.update({"traceparent": trace, "tracestate": "vendor=1"})
+    sent = asked(client, server, sessionId="s1").headers
+    assert "traceparent" not in sent and "tracestate" not in sent
