@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
+import anyio.to_thread
 from sqlalchemy import Connection, text
 
 from app.core.commit_policy import CommitRules
@@ -24,6 +25,8 @@ _ROOM_KNOWN_S = 1.0
 """How long a count of the outbox is trusted; other processes write to it too."""
 _AGENT_KNOWN_S = 5.0
 _AGENTS_KNOWN = 1024
+_AT_ONCE_TOKENS = 50_000
+"""Larger turns are written as JSON in a thread: the event loop has other answers to give."""
 
 
 class SqlTurnStore:
@@ -54,7 +57,8 @@ class SqlTurnStore:
 
     async def accept(self, turn: NewTurn) -> Acceptance:
         """Put the turn on disk, or recognise it. Raises `KeyReused`, `OutboxFull`, `StoreUnavailable`, `SeenBefore`."""
-        prepared = acceptance.prepare(turn)
+        large = turn.tokens > _AT_ONCE_TOKENS
+        prepared = await anyio.to_thread.run_sync(acceptance.prepare, turn) if large else acceptance.prepare(turn)
         limit = None if await self._has_room(len(prepared.payload)) else self._max_pending_bytes
         accepted = await self._database.write(acceptance.accept, prepared, self._commit_rules, self.clock(), limit)
         if accepted.answer.status == "committed":

@@ -1,5 +1,6 @@
 """`/after-turn` behind the HTTP shell: what is kept, what is skipped and why."""
 
+import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import anyio
 import pytest
 
+from app.core.capture import CapturedTurn, capture_turn
 from app.core.deadline import Deadline
 from app.engine.capture import AfterTurnResult, TurnInput, after_turn
 from app.errors import KeyReused
@@ -101,6 +103,23 @@ async def test_a_heartbeat_is_not_kept_and_not_kept_later_either(desk: Desk) -> 
     assert (result.status, result.reason, result.captured) == ("skipped", "heartbeat", 0)
     assert (await desk.after([*beat, *timed(TURN, NOW + 10)])).captured == 2
     assert await desk.told() == ["three", "four"]
+
+
+@pytest.mark.parametrize("huge", ["x" * 300_000, [{"type": "text", "text": "word " * 60_000}]])
+async def test_a_huge_turn_leaves_the_event_loop_to_others(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, huge: object
+) -> None:
+    threads: list[int] = []
+
+    def watched(*args: Any, **options: Any) -> CapturedTurn:
+        threads.append(threading.get_ident())
+        return capture_turn(*args, **options)
+
+    monkeypatch.setattr("app.engine.capture.capture_turn", watched)
+    await desk.after(TURN)
+    await desk.after([{"role": "user", "content": huge}])
+    small, large = threads
+    assert small == threading.get_ident() != large
 
 
 async def test_bypassed_switched_off_and_empty_turns_are_skipped(desk: Desk) -> None:
