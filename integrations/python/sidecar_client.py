@@ -138,6 +138,8 @@ class Sidecar:
             answer = response.json()
         except (httpx.HTTPError, ValueError) as error:
             raise SidecarError("unreachable", str(error) or type(error).__name__) from error
+        if not isinstance(answer, dict):
+            raise SidecarError("unreachable", "the answer is not a JSON object: is this the sidecar?")
         if not response.is_success:
             raise SidecarError(str(answer.get("code", "error")), str(answer.get("detail", "")), response.status_code)
         return answer

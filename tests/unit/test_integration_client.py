@@ -56,7 +56,9 @@ def test_a_sidecar_that_is_away_leaves_your_own_messages(sidecar, httpx_mock, fa
 def test_so_does_one_that_fails_or_talks_nonsense(sidecar, httpx_mock):
     problem(httpx_mock, 503, "store_unavailable")
     httpx_mock.add_response(text="<html>")
+    httpx_mock.add_response(json=["nonsense"])
     assert sidecar.assemble(Session("s"), [ASK])["reason"] == "store_unavailable"
+    assert sidecar.assemble(Session("s"), [ASK])["reason"] == "unreachable"
     assert sidecar.assemble(Session("s"), [ASK])["reason"] == "unreachable"
 
 
@@ -105,14 +107,40 @@ def test_the_example_loop_keeps_its_own_history(sidecar, httpx_mock):
         seen.append(messages[-1]["content"])
         return "A window seat."
 
-    history = chat(sidecar, Session("s"), model, ["Which seat?", "Really?"])
+    assert list(chat(sidecar, Session("s"), model, ["Which seat?", "Really?"])) == ["A window seat."] * 2
     assert all("openviking-context" in text for text in seen)
-    assert [message["content"] for message in history] == ["Which seat?", "A window seat.", "Really?", "A window seat."]
+    asked = [json.loads(r.content)["messages"] for r in httpx_mock.get_requests() if r.url.path == "/assemble"]
+    assert [message["content"] for message in asked[1]] == ["Which seat?", "A window seat.", "Really?"]
     assert [request.url.path for request in httpx_mock.get_requests()] == [
         "/assemble", "/after-turn", "/assemble", "/after-turn", "/sessions/end",
     ]  # fmt: skip
     keys = [json.loads(r.content)["advancementKey"] for r in httpx_mock.get_requests() if r.url.path == "/after-turn"]
     assert len(set(keys)) == 2
+
+
+def test_the_example_loop_goes_on_without_a_sidecar_and_sends_what_it_kept(sidecar, httpx_mock):
+    away = True
+    told = []
+
+    def sidecar_answers(request: httpx.Request) -> httpx.Response:
+        if away:
+            raise httpx.ConnectError("refused")
+        body = json.loads(request.content)
+        told.append((request.url.path, [message["content"] for message in body.get("messages", [])]))
+        return httpx.Response(200, json={"messages": body.get("messages"), "status": "committed", "ok": True})
+
+    def questions():
+        nonlocal away
+        yield from ("one", "two")
+        away = False
+        yield "three"
+
+    httpx_mock.add_callback(sidecar_answers, is_reusable=True)
+    assert list(chat(sidecar, Session("s"), lambda messages, _: messages[-1]["content"], questions())) == [
+        "one", "two", "three",
+    ]  # fmt: skip
+    assert [said for path, said in told if path == "/after-turn"] == [["one"] * 2, ["two"] * 2, ["three"] * 2]
+    assert told[-1][0] == "/sessions/end"
 
 
 def test_it_stays_small():
