@@ -71,8 +71,9 @@ def assemble_past(
 ) -> Assembled:
     """The prompt's messages: leading system messages, the summary, then the live messages within ``token_budget``.
 
-    The summary takes at most ``summary_share`` of the budget. ``prompt_follows``: the host will put one more user
-    message behind these. Running this on its own output changes nothing. Linear in the size of the input.
+    The summary takes at most ``summary_share`` of the budget, and what the newest messages need goes before it.
+    ``prompt_follows``: the host will put one more user message behind these. Running this on its own output changes
+    nothing. Linear in the size of the input.
     """
     own = _own_at_the_head(messages)
     host = [message for message, ours in zip(messages, own, strict=True) if not ours]
@@ -81,24 +82,36 @@ def assemble_past(
         kept = [*host, *rebuilt(past.live)]
     room = int(token_budget * summary_share) - FRAME_TOKENS
     body = _body(past, gone, room) or _former_body(compress(messages, own), room)
-    if not body and (gone or any(own)):
-        kept = list(messages)  # Nothing is taken out unless a summary stands in for it.
-    head = [summary_message(body)] if body else []
-    addition = GUIDE if body else None
-    fixed = sum(map(message_tokens, [*head, acknowledgement()])) + estimate_tokens(GUIDE) if body else 0
-    live = _within_budget(kept, token_budget - fixed)
-    if head:
-        live = _without_strays(live)
+
+    def with_summary(body: str) -> Assembled:
+        # Nothing is taken out unless a summary stands in for it.
+        live = kept if body or not (gone or any(own)) else messages
+        final, addition = _told(live, body, token_budget, prompt_follows)
+        tokens = sum(map(message_tokens, final)) + estimate_tokens(addition or "")
+        return Assembled(tuple(final), addition, tokens, changed=bool(body) or len(final) != len(messages))
+
+    whole = with_summary(body)
+    excess = whole.estimated_tokens - token_budget
+    if not body or excess <= 0:
+        return whole
+    shorter = with_summary(cut_to_tokens(body, estimate_tokens(body) - excess))
+    return shorter if shorter.estimated_tokens <= token_budget else whole
+
+
+def _told(
+    kept: Sequence[Message], body: str, token_budget: int, prompt_follows: bool
+) -> tuple[list[Message], str | None]:
+    """The prompt's messages with ``body`` as their summary, if there is one, and what the system prompt says of it."""
+    if not body:
+        return _within_budget(kept, token_budget), None
+    head = summary_message(body)
+    fixed = message_tokens(head) + message_tokens(acknowledgement()) + estimate_tokens(GUIDE)
+    live = _without_strays(_within_budget(kept, token_budget - fixed))
     place = _leading(live, {Role.SYSTEM})
-    final = [*live[:place], *head, *live[place:]]
-    if head and _needs_acknowledgement(live[place:], prompt_follows):
+    final = [*live[:place], head, *live[place:]]
+    if _needs_acknowledgement(live[place:], prompt_follows):
         final.insert(place + 1, acknowledgement())
-    return Assembled(
-        messages=tuple(final),
-        system_addition=addition,
-        estimated_tokens=sum(map(message_tokens, final)) + estimate_tokens(addition or ""),
-        changed=bool(body) or len(final) != len(messages),
-    )
+    return final, GUIDE
 
 
 def _without_archived(host: Sequence[Message], past: Past, *, cut_before: bool) -> tuple[list[Message], list[Message]]:
