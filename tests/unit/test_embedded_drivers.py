@@ -137,7 +137,7 @@ def test_an_index_of_an_older_version_is_made_anew(tmp_path: Path, driver: str) 
 def test_damage_is_told_from_other_errors(tmp_path: Path, driver: str) -> None:
     (tmp_path / "none.db").write_bytes(b"no database at all" * 1000)
     with pytest.raises(Damaged), sqlite.errors(), closing(sqlite.connect(tmp_path / "none.db")) as db:
-        db.execute("SELECT * FROM sqlite_schema").fetchall()
+        db.execute("SELECT * FROM sqlite_master").fetchall()
     with pytest.raises(SqliteError) as refused, sqlite.errors(), closing(sqlite.connect(":memory:")) as db:
         db.execute("SELECT nonsense")
     assert not isinstance(refused.value, Damaged)
