@@ -26,8 +26,8 @@ TOLD = 0.95
 
 _REMEMBER = re.compile(
     r"^(?:(?:please|pls|also|and|ok|okay|hey|so|but|just|can you|could you)[ ,]+){0,3}"
-    r"(?:remember|don't forget|do not forget|never forget|keep in mind|bear in mind|note|make a note|take note"
-    r"|memorize)"
+    r"(?:remember|don't forget|do not forget|never forget|keep in mind|bear in mind|note|make a note"
+    r"|take note|memorize)"
     r"(?:[ ,:]+(?:that|this|the following|down))?[ ,:]+(?P<what>\S.{3,})"
     r"|(?:请|請|帮我|幫我|你要|务必|一定要)?(?:记住|記住|记下|記下|牢记|牢記|记得|記得|记一下|記一下|别忘了|別忘了|不要忘记|不要忘了)"
     r"(?:一下)?[：:，,、 ]*(?P<zh>\S.{2,})",
@@ -71,11 +71,11 @@ def _first_match(said: str, day: str) -> Statement | None:
 
 _PERSONAL = re.compile(r"\b(?:i|i'm|i'll|i've|we|we'll|we've|we're|my|our)\b|我|咱|我们|我們", re.IGNORECASE)
 _DECISION = re.compile(
-    r"\b(?:we|i|the team|team)(?:'ve| have|'ll| will)? (?:finally |just |all |both )?(?:decided|agreed|chose"
-    r"|settled on|"
-    r"approved|opted)\b|\bdecision:|\b(?:let's|we'll|we will|we're going to|we are going to) (?:use|go with|switch to"
-    r"|adopt|"
-    r"stick with|migrate to|move to)\b|\b(?:deployed|released|shipped|launched) (?:v?\d|the |our )"
+    r"\b(?:we|i|the team|team)(?:'ve| have|'ll| will)? (?:finally |just |all |both )?"
+    r"(?:decided|agreed|chose|settled on|approved|opted)\b|\bdecision:"
+    r"|\b(?:let's|we'll|we will|we're going to|we are going to) "
+    r"(?:use|go with|switch to|adopt|stick with|migrate to|move to)\b"
+    r"|\b(?:deployed|released|shipped|launched) (?:v?\d|the |our )"
     r"|(?:我们|我們|我|团队|團隊|大家|已经|已經|最终|最終)?(?:决定|決定|商定|约定|約定|敲定|选定|選定|同意)(?!不了)"
     r"|(?:改用|采用|採用|统一用|統一用|换成|換成)|发布了|發布了|上线了|上線了|部署了",
     re.IGNORECASE,
@@ -83,11 +83,10 @@ _DECISION = re.compile(
 _DATED = re.compile(
     r"\b\d{4}-\d{2}-\d{2}\b|\b\d{1,2}[/.]\d{1,2}[/.]\d{2,4}\b"
     r"|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|sept|oct|nov|dec)[a-z]{0,6}\.? \d{1,2}\b"
-    r"|\b\d{1,2}(?:st|nd|rd|th)? (?:of )?(?:january|february|march|april|may|june|july|august|september|october"
-    r"|november|"
-    r"december)\b|\b(?:yesterday|tomorrow|tonight|(?:last|next|this) (?:week|weekend|month|year|summer|winter|spring"
-    r"|fall|"
-    r"monday|tuesday|wednesday|thursday|friday|saturday|sunday))\b|\bon (?:mon|tues|wednes|thurs|fri|satur|sun)day\b"
+    r"|\b\d{1,2}(?:st|nd|rd|th)? (?:of )?"
+    r"(?:january|february|march|april|may|june|july|august|september|october|november|december)\b"
+    r"|\b(?:yesterday|tomorrow|tonight|(?:last|next|this) (?:week|weekend|month|year|summer|winter|spring|fall"
+    r"|monday|tuesday|wednesday|thursday|friday|saturday|sunday))\b|\bon (?:mon|tues|wednes|thurs|fri|satur|sun)day\b"
     r"|\d{4}年|\d{1,2}月\d{1,2}[日号號]|昨天|明天|后天|後天|前天|[上下这這本](?:周|週|星期|个月|個月|礼拜|禮拜)|周[一二三四五六日天]|星期[一二三四五六日天]",
     re.IGNORECASE,
 )
@@ -128,9 +127,8 @@ _RULES: tuple[_Rule, ...] = (
     ),
     (
         re.compile(
-            r"^(?:please |from now on,? |in (?:the )?future,? )+(?:always|never|don't|do not|use|answer|reply|write"
-            r"|keep)\b"
-            r"(?P<a>.{2,80})",
+            r"^(?:please |from now on,? |in (?:the )?future,? )+"
+            r"(?:always|never|don't|do not|use|answer|reply|write|keep)\b(?P<a>.{2,80})",
             re.IGNORECASE,
         ),
         habit,
@@ -169,8 +167,8 @@ _RULES: tuple[_Rule, ...] = (
     ),
     (
         re.compile(
-            r"\bI(?:'m| am)? (?:now |currently |just )*(?:live|living|moved|relocated|based|reside)d? (?:in|to|at"
-            r"|near)\b",
+            r"\bI(?:'m| am)? (?:now |currently |just )*(?:live|living|moved|relocated|based|reside)d? "
+            r"(?:in|to|at|near)\b",
             re.I,
         ),
         named("location"),
@@ -193,11 +191,11 @@ _RULES: tuple[_Rule, ...] = (
     ),
     (
         re.compile(
-            r"\bmy (?P<what>(?:work |home |personal )?(?:email|e-mail|phone|phone number|number|address|birthday"
-            r"|time ?zone|age|"
-            r"wife|husband|partner|girlfriend|boyfriend|son|daughter|kid|brother|sister|mother|mom|father|dad|boss|manager|"
-            r"colleague|teammate|friend|dog|cat|pet|team|company|school|university|doctor|dentist|car|laptop|computer|editor|"
-            r"ide|operating system|os|shell|keyboard|deadline|hobby|native language|blood type|allergy|diet)"
+            r"\bmy (?P<what>(?:work |home |personal )?"
+            r"(?:email|e-mail|phone|phone number|number|address|birthday|time ?zone|age|wife|husband|partner|girlfriend"
+            r"|boyfriend|son|daughter|kid|brother|sister|mother|mom|father|dad|boss|manager|colleague|teammate|friend"
+            r"|dog|cat|pet|team|company|school|university|doctor|dentist|car|laptop|computer|editor|ide"
+            r"|operating system|os|shell|keyboard|deadline|hobby|native language|blood type|allergy|diet)"
             r"(?:'s [a-z]{2,20})?)(?: (?:name|address|number|date))? (?:is|are|was|has|lives|works)\b",
             re.IGNORECASE,
         ),
@@ -221,14 +219,11 @@ _RULES: tuple[_Rule, ...] = (
     # people and projects
     (
         re.compile(
-            r"(?:^|[,;] )(?P<name>(?:(?:The|the|Our|our|Project|project) )?[A-Z][\w.-]{1,30}(?: (?:[A-Z][\w.-]{0,30}"
-            r"|service|repo|project|"
-            r"team|server|database|API|app|cluster|pipeline)){0,3}) (?P<verb>is an|is a|is our|is the|is my|works at"
-            r"|works on|"
-            r"works for|works as|lives in|leads|owns|maintains|manages|uses|runs on|runs in|runs at|depends on"
-            r"|is owned by|is written in|"
-            r"is hosted on|is hosted at|is deployed on|is built with|is due|listens on|was moved to"
-            r"|moved to) (?P<a>[^;!]{2,200})"
+            r"(?:^|[,;] )(?P<name>(?:(?:The|the|Our|our|Project|project) )?[A-Z][\w.-]{1,30}"
+            r"(?: (?:[A-Z][\w.-]{0,30}|service|repo|project|team|server|database|API|app|cluster|pipeline)){0,3}) "
+            r"(?P<verb>is an|is a|is our|is the|is my|works at|works on|works for|works as|lives in|leads|owns"
+            r"|maintains|manages|uses|runs on|runs in|runs at|depends on|is owned by|is written in|is hosted on"
+            r"|is hosted at|is deployed on|is built with|is due|listens on|was moved to|moved to) (?P<a>[^;!]{2,200})"
         ),
         fact,
     ),
