@@ -122,8 +122,8 @@ def test_what_no_append_brought_gets_its_vectors_when_it_is_searched(
             tmp_path, "viking://user/default", SearchSettings(), MadeUp(), background, lambda _: True
         )
         assert found(index, "one") == [1.0]
-        note.write_text("two")
-        assert found(index, "two") == [1.0]
+        note.write_text("three")
+        assert found(index, "three") == [1.0]
         index.stop()
     index.close()
 
