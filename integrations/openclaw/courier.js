@@ -1,7 +1,7 @@
 // Tells the sidecar what it must not miss - turns, resets, ends - once and in each session's order. Straight away when
 // it is well and nothing older waits; by way of the spool otherwise, which a loop in the background empties.
 import { PLUGIN_ID } from "./config.js";
-import { sessionOf } from "./spool.js";
+import { sessionOf, SpoolFull } from "./spool.js";
 
 /**
  * @import { Letter, Logger, Outcome } from "./types.d.ts"
@@ -12,6 +12,7 @@ import { sessionOf } from "./spool.js";
 
 const DELIVERY_TIMEOUT_MS = 15_000;
 const PROBE_TIMEOUT_MS = 2_000;
+const MAX_INCOMPLETE = 1_000;
 const STATUSES = new Set(["committed", "duplicate", "skipped"]);
 
 /** @type {Outcome} */
@@ -29,7 +30,10 @@ export function createCourier({ client, circuit, spool, logger }) {
   let loop = null;
   let wake = () => {};
   let isAskedAgain = false;
-  let lossSaid = false;
+  /** What kept the spool from taking the last letter. */
+  let trouble = "";
+  /** Sessions of which the full spool did not take all turns: the host's history still holds them. @type {Set<string>} */
+  const incomplete = new Set();
 
   /**
    * Delivers or keeps a letter; never throws, and takes no longer than the time-out and one write to disk.
@@ -40,13 +44,38 @@ export function createCourier({ client, circuit, spool, logger }) {
    */
   async function submit(letter, timeoutMs) {
     const session = sessionOf(letter);
-    const turn = (lanes.get(session) ?? Promise.resolve()).then(() => sendOrKeep(letter, session, timeoutMs));
+    return inLane(session, () => sendOrKeep(letter, session, timeoutMs));
+  }
+
+  /** Runs `work` behind what the session is busy with. @template T @param {string} session @param {() => Promise<T>} work */
+  async function inLane(session, work) {
+    const turn = (lanes.get(session) ?? Promise.resolve()).then(work);
     lanes.set(session, turn);
     try {
       return await turn;
     } finally {
       if (lanes.get(session) === turn) lanes.delete(session);
     }
+  }
+
+  /**
+   * Sends a session's whole history where turns of it could not be kept: a turn without key and position, of which the
+   * sidecar takes what it does not have. Never throws; a history that does not get through is sent another time.
+   *
+   * @param {Letter} history
+   * @param {number} timeoutMs
+   */
+  async function complete(history, timeoutMs) {
+    const session = sessionOf(history);
+    if (!incomplete.has(session)) return;
+    await inLane(session, async () => {
+      if (circuit.isOpen || !incomplete.has(session) || (await spool.isPending(session))) return;
+      const outcome = await send(history, timeoutMs);
+      if (outcome.kind === "ok") logger().info(`${PLUGIN_ID}: turns that the spool did not take were taken from the history`);
+      if (outcome.kind === "rejected") logger().error(`${PLUGIN_ID}: a session's history was refused (${outcome.why})`);
+      if (outcome.kind === "ok" || outcome.kind === "rejected") incomplete.delete(session);
+      else start(); // its loop also watches for the recovery
+    });
   }
 
   /** @param {Letter} letter @param {string} session @param {number} timeoutMs @returns {Promise<Receipt>} */
@@ -77,12 +106,21 @@ export function createCourier({ client, circuit, spool, logger }) {
   async function keep(letter) {
     try {
       const where = await spool.add(letter);
-      if (where === "memory") logger().error(`${PLUGIN_ID}: the spool can not be written; a turn is kept in memory only`);
-      lossSaid = false;
+      if (where === "memory") sayOnce(where, "the spool can not be written; turns are kept in memory only");
+      else trouble = "";
     } catch (error) {
-      if (!lossSaid) logger().error(`${PLUGIN_ID}: turns are lost from here on: ${/** @type {Error} */ (error).message}`);
-      lossSaid = true;
+      const why = /** @type {Error} */ (error).message;
+      if (!(error instanceof SpoolFull)) return sayOnce(why, `${letter.path} can not be kept: ${why}`);
+      sayOnce("full", `the spool is full (${why}); what it does not take will be taken from the history`);
+      incomplete.add(sessionOf(letter));
+      if (incomplete.size > MAX_INCOMPLETE) incomplete.delete(incomplete.values().next().value ?? "");
     }
+  }
+
+  /** @param {string} what @param {string} message */
+  function sayOnce(what, message) {
+    if (trouble !== what) logger().error(`${PLUGIN_ID}: ${message}`);
+    trouble = what;
   }
 
   /** @param {Letter} letter @param {string} why */
@@ -196,7 +234,7 @@ export function createCourier({ client, circuit, spool, logger }) {
     });
   }
 
-  return { submit, start, settle };
+  return { submit, complete, start, settle };
 }
 
 /**

@@ -55,6 +55,10 @@ export function createEngine(runtime) {
     if (await runtime.spool.isPending(sessionOf({ path: "/sessions/reset", body: scope }), "reset")) return own;
 
     const outgoing = withoutImages(messages);
+    if (config.capture) {
+      const history = { ...scope, messages: outgoing.messages, ...pick("tokenBudget", params.tokenBudget) };
+      void runtime.courier.complete({ path: "/after-turn", body: history }, config.turnBudgetMs);
+    }
     const body = {
       ...scope,
       phase: "preflight",

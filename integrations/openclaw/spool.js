@@ -61,7 +61,8 @@ export function createSpool(dir, { maxBytes, maxFiles }) {
   }
 
   /**
-   * Keeps a letter; once this returns "disk" it survives a crash of the process and of the machine.
+   * Keeps a letter; once this returns "disk" it survives a crash of the process and of the machine. Turns stay within the
+   * bounds; resets and ends are small, can not be had again, and so may go beyond them.
    *
    * @param {Letter} letter
    * @returns {Promise<"disk" | "memory">}
@@ -73,7 +74,8 @@ export function createSpool(dir, { maxBytes, maxFiles }) {
     const bytes = Buffer.byteLength(text);
     const entries = await list();
     const used = entries.reduce((sum, entry) => sum + entry.bytes, 0);
-    if (entries.length >= maxFiles || used + bytes > maxBytes) {
+    const isFull = entries.length >= maxFiles || used + bytes > maxBytes;
+    if (isFull && (KINDS[letter.path] === "turn" || entries.length >= 2 * maxFiles)) {
       throw new SpoolFull(`${entries.length} letters and ${used} bytes wait already`);
     }
     const time = Math.max(Date.now(), (entries.at(-1)?.time ?? 0) + 1);
@@ -88,7 +90,7 @@ export function createSpool(dir, { maxBytes, maxFiles }) {
   }
 
   /**
-   * The letter; null when another process has delivered it meanwhile, or when it is not JSON and was put aside.
+   * The letter; null when another process has delivered it meanwhile, or when it is damaged and was put aside.
    *
    * @param {Entry} entry
    * @returns {Promise<Letter | null>}
@@ -98,12 +100,14 @@ export function createSpool(dir, { maxBytes, maxFiles }) {
     const kept = unwritten.get(entry.name);
     if (kept) return kept;
     try {
-      return JSON.parse(await readFile(join(dir, entry.name), "utf8"));
+      const letter = JSON.parse(await readFile(join(dir, entry.name), "utf8"));
+      if (isLetter(letter)) return letter;
     } catch (error) {
-      if (error instanceof SyntaxError) await bury(entry);
-      else if (/** @type {NodeJS.ErrnoException} */ (error).code !== "ENOENT") throw error;
-      return null;
+      if (/** @type {NodeJS.ErrnoException} */ (error).code === "ENOENT") return null;
+      if (!(error instanceof SyntaxError)) throw error;
     }
+    await bury(entry);
+    return null;
   }
 
   /** Forgets a letter that was delivered. @param {Entry} entry */
@@ -191,6 +195,12 @@ function entryOf(name) {
   const [, time, session, kind, bytes] = NAME.exec(name) ?? [];
   if (!time || !session || !kind || !bytes) return null;
   return { name, session, kind: /** @type {Entry["kind"]} */ (kind), time: Number(time), bytes: parseInt(bytes, 36) };
+}
+
+/** @param {any} value @returns {value is Letter} */
+function isLetter(value) {
+  const { path, body } = value ?? {};
+  return Object.hasOwn(KINDS, String(path)) && Boolean(body) && typeof body === "object" && !Array.isArray(body);
 }
 
 /** @param {string} dir @returns {Promise<string[]>} */

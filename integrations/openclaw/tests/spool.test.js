@@ -78,6 +78,19 @@ test("what is delivered is gone; what is dead is aside; what is no JSON does not
   assert.deepEqual(readdirSync(join(dir, "dead")).sort(), [second.name, third.name].sort());
 });
 
+test("what is JSON but no letter is put aside, too", async (t) => {
+  const dir = freshDir(t);
+  const spool = createSpool(dir, BOUNDS);
+  for (const text of ["null", "7", "{}", '{"path":"/compact","body":{}}', '{"path":"/after-turn","body":[]}']) {
+    await spool.add(letter("a", 1));
+    const [entry] = await spool.list();
+    assert.ok(entry);
+    writeFileSync(join(dir, entry.name), text);
+    assert.equal(await spool.read(entry), null);
+    assert.deepEqual(await spool.list(), []);
+  }
+});
+
 test("a letter can be put aside at once, and the dead are bounded", async (t) => {
   const dir = freshDir(t);
   const spool = createSpool(dir, BOUNDS);

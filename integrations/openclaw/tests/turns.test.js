@@ -156,11 +156,34 @@ test("images stay with the host", async (t) => {
   assert.equal(messages[0]?.content[1]?.data, data, "the host's own message is untouched");
 });
 
-test("a full spool says so once and does not stop the host", async (t) => {
-  const { sidecar, plugin } = await setUp(t, { spoolMaxFiles: 1 });
+test("what a full spool did not take comes from the history, once the spool is empty", async (t) => {
+  const { sidecar, config, plugin } = await setUp(t, { spoolMaxFiles: 1 });
   await sidecar.stop();
-  for (const n of [1, 2, 3]) assert.deepEqual(await plugin.engine().commitTurn(turn("a", n)), { status: "committed" });
-  assert.equal(plugin.log.filter((line) => line.includes("lost")).length, 1);
+  const turns = [1, 2, 3].map((n) => turn("a", n));
+  for (const params of turns) assert.deepEqual(await plugin.engine().commitTurn(params), { status: "committed" });
+  assert.equal(plugin.log.filter((line) => line.includes("the spool is full")).length, 1);
+
+  const again = await startStandin(sidecar.port);
+  t.after(() => again.stop());
+  await eventually(() => lettersIn(config.spoolDir).length === 0, "an empty spool");
+  const history = turns.flatMap(({ messages }) => messages);
+  const assemble = () => plugin.engine().assemble({ ...sessionParams("a"), messages: history, runtimeContext: {} });
+  await assemble();
+  await eventually(() => again.to("/after-turn").length === 2, "the history");
+  const told = again.to("/after-turn").at(-1)?.body;
+  assert.deepEqual(told.messages, history);
+  assert.ok(!("advancementKey" in told) && !("prePromptMessageCount" in told), "the sidecar tells what is new in it");
+  await assemble();
+  await plugin.engine().commitTurn(turn("a", 4));
+  assert.deepEqual(keysAt(again), ["a-1", undefined, "a-4"]);
+});
+
+test("a reset is told even when the spool is full of turns", async (t) => {
+  const { sidecar, config, plugin } = await setUp(t, { spoolMaxFiles: 1 });
+  await sidecar.stop();
+  await plugin.engine().commitTurn(turn("a", 1));
+  await plugin.fire("before_reset", {}, sessionParams("a"));
+  assert.equal(lettersIn(config.spoolDir).length, 2);
 });
 
 test("capture switched off: nothing is told", async (t) => {
