@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from app.core.gate import chinese_words as zh
 from app.core.gate.english_words import ACTS
 from app.core.gate.signs import Found, Sentence, Sign
-from app.core.gate.vocabulary import Hit, Index, Listing, hits, word_at, word_scanner
+from app.core.gate.vocabulary import Hit, Index, Listing, after_words, hits, word_at, word_scanner
 
 _ABOUT = (
     (Sign.CHAT, zh.CHAT),
@@ -53,6 +53,9 @@ _in_clause = word_scanner(
     zh.QUESTION,
     zh.GENERIC_QUESTION,
     zh.NARRATION,
+    zh.IMAGINED,
+    zh.URGING,
+    zh.HELD_BACK,
 )
 _objects = word_scanner(*(listing for _, listing in _SEEN))
 _things = word_scanner(zh.THING, zh.OBJECT)
@@ -65,14 +68,18 @@ def read(sentence: Sentence) -> Iterator[Found]:
     """The signs in the Chinese of one sentence."""
     text = sentence.text
     marks = _in_sentence(text)
-    for sign, listing in _ABOUT:
-        if listing in marks:
-            yield Found(sign, marks[listing].words)
-    yield from _question(marks, text[-12:] if sentence.asks else None)
+    acts: list[Found] = []
     telling = False
     for clause in _clauses(sentence):
-        yield from _asked(clause, sentence.asks, telling)
+        acts += _asked(clause, sentence.asks, telling)
         telling = telling or zh.SELF_TOLD.match(clause) is not None
+    if told := _tells(text):
+        yield Found(Sign.NARRATION, told)
+    for sign, listing in _ABOUT:
+        if listing in marks and not (sign is Sign.HELD_BACK and acts):
+            yield Found(sign, marks[listing].words)
+    yield from acts
+    yield from _question(marks, text[-12:] if sentence.asks else None)
 
 
 def _question(marks: _Marks, asked: str | None) -> Iterator[Found]:
@@ -107,6 +114,8 @@ def _clauses(sentence: Sentence) -> Iterator[str]:
 def _asked(clause: str, asks: bool, telling: bool) -> Iterator[Found]:
     """The act that this clause asks for; after "I just did…" (``telling``) a bare verb goes on telling."""
     marks = _in_clause(clause)
+    if zh.HELD_BACK in marks:
+        return
     if zh.REMIND in marks and zh.PAST_TALK not in marks:
         yield Found(Sign.SIDE_EFFECT, clause)
         yield Found(Sign.REQUEST, clause)
@@ -121,13 +130,13 @@ def _asked(clause: str, asks: bool, telling: bool) -> Iterator[Found]:
         yield Found(Sign.GIVEN_TEXT if given else Sign.EXECUTION, marks[zh.REWORDING].words)
         if given:
             return
-    if not body or zh.SAYING in marks or (asks and zh.IMAGINED.search(clause)):
+    if not body or zh.SAYING in marks or (asks and zh.IMAGINED in marks):
         return
     if asked is None and not looking and (asks or zh.QUESTION in marks or _told(clause, body, marks)):
         return
     if asked is None and telling and not (zh.BA.search(clause) or zh.AGAIN.search(clause) or zh.WISH.search(clause)):
         return
-    acts = list(_act(clause, body, asked))
+    acts = list(_act(clause, body, asked, marks))
     if asked and acts:
         yield Found(Sign.ADDRESSED, asked.words)
     yield from acts
@@ -135,11 +144,7 @@ def _asked(clause: str, asks: bool, telling: bool) -> Iterator[Found]:
 
 def _body(clause: str) -> str:
     """The clause without what may stand before its verb; empty when nothing else is there."""
-    start = 0
-    while start < len(clause) and not word_at(zh.NOT_LEAD, clause, start):
-        if not (lead := clause[start] if clause[start].isspace() else word_at(zh.LEAD, clause, start)):
-            break
-        start += len(lead)
+    start = after_words(zh.LEAD, clause, zh.NOT_LEAD)
     if towards := word_at(zh.TOWARDS, clause, start):
         after = start + len(towards)
         verb = next(hits(zh.VERBS, clause, after + 1, after + zh.TOWARDS_CHARS), None)
@@ -148,9 +153,23 @@ def _body(clause: str) -> str:
     return clause[start:]
 
 
+def _tells(text: str) -> str:
+    """The head of a text in which somebody tells what was done (昨晚我们把系统迁完了), or the empty string."""
+    start = after_words(zh.OPENINGS, text)
+    teller = word_at(zh.TELLERS, text, start)
+    match = zh.TOLD.match(text, start + len(teller)) if teller else None
+    return text[: match.end()] if match else ""
+
+
 def _told(clause: str, body: str, marks: _Marks) -> bool:
     """Whether the clause tells of something done, or of what somebody else does."""
-    if zh.NARRATION in marks or zh.THANKS in marks or zh.PAST_TIME.search(clause) or zh.UNDERGONE.search(clause):
+    if (
+        zh.NARRATION in marks
+        or zh.THANKS in marks
+        or _tells(clause)
+        or zh.PAST_TIME.search(clause)
+        or zh.UNDERGONE.search(clause)
+    ):
         return True
     if ba := zh.BA.search(body):
         if clause.endswith(("完了", "好了", "成了", "过了")):
@@ -178,17 +197,20 @@ def _starts_by_looking(body: str, marks: _Marks) -> bool:
 
 def _closing_act(clause: str, body: str) -> str | None:
     """An act with its object in front: 这段代码优化一下, 数据导一份, 旧日志删掉, 数据先备份, 没有就加."""
-    if match := zh.AGAIN.search(clause) or zh.CHANGED.search(clause):
+    if match := zh.AGAIN.search(clause):
         return match[0]
-    if match := zh.MADE.match(body):
-        return match[0]
+    for hit in hits(zh.CHANGES, clause):
+        if not clause.startswith(zh.NO_CHANGE, hit.end) and "了" not in clause[hit.end :]:
+            return clause[hit.start :]
+    if (made := word_at(zh.MADE, body, 1)) and body[0] not in zh.NOT_MADE:
+        return body[0] + made
     if words := _with_tail(clause, zh.COUNTED_VERBS, zh.COUNTED, 0):
         return words
     if words := _with_tail(clause, zh.VERBS, zh.FINISHED, max(0, len(clause) - zh.FINISHED_CHARS)):
         return words
-    for match in zh.URGED.finditer(clause):
-        if next(hits(zh.VERBS, clause, match.end(), match.end() + zh.URGED_CHARS), None):
-            return match[0]
+    for hit in hits(zh.URGED, clause):
+        if verb := next(hits(zh.VERBS, clause, hit.end, hit.end + zh.URGED_CHARS), None):
+            return clause[hit.start : verb.end]
     for hit in hits(zh.VERBS, clause, max(1, len(clause) - zh.IF_SO_CHARS)):
         if clause[hit.start - 1] == "就":
             return hit.words
@@ -220,7 +242,7 @@ def _describes(body: str) -> bool:
     return bool(verb and zh.DESCRIBING.match(body, len(verb))) or zh.SPOKEN_OF.match(body) is not None
 
 
-def _act(clause: str, body: str, asked: Hit | None) -> Iterator[Found]:
+def _act(clause: str, body: str, asked: Hit | None, marks: _Marks) -> Iterator[Found]:
     """The act in a clause that may ask for one; ``body`` is what stands behind the words that ask, or behind a lead."""
     ba = zh.BA.search(clause)
     wish = zh.WISH.search(clause)
@@ -231,7 +253,7 @@ def _act(clause: str, body: str, asked: Hit | None) -> Iterator[Found]:
     sign, shown = _verb_of(clause, scope, body, anywhere=bool(asked or ba or wish), ba=ba) or (None, "")
     if sign is None and (words := _closing_act(clause, body)):
         sign, shown = Sign.EXECUTION, words
-    if sign is None and ((ba and ba.start() <= 6 and not zh.MOVED.match(ba[1])) or _begged(clause, asked)):
+    if sign is None and ((ba and ba.start() <= 6 and not word_at(zh.MOVED, ba[1], 0)) or _begged(clause, asked, marks)):
         sign, shown = Sign.EXECUTION, clause
     if sign is None and (asked or wish) and _things(clause if wish else scope):
         sign, shown = Sign.LOOKUP, clause
@@ -247,7 +269,7 @@ def _verb_of(
     for sign, verbs in ((Sign.SIDE_EFFECT, zh.SIDE_EFFECT), (Sign.EXECUTION, zh.EXECUTION)):
         if hit := _verb(verbs, scope, body, anywhere=anywhere):
             return sign, hit.words
-    if (body[:1] in zh.SINGLE and not zh.NO_ACT.match(body)) or (
+    if (body[:1] in zh.SINGLE and not word_at(zh.NO_ACT, body, 0)) or (
         ba and any(character in zh.SINGLE for character in ba[1])
     ):
         return Sign.EXECUTION, clause
@@ -257,8 +279,8 @@ def _verb_of(
     return None
 
 
-def _begged(clause: str, asked: Hit | None) -> bool:
+def _begged(clause: str, asked: Hit | None, marks: _Marks) -> bool:
     """Whether the clause asks so plainly that whatever follows is an act: 帮我…, 麻烦…, 想办法…"""
     if asked and asked.words.startswith(zh.BEGGED):
         return bool(clause[asked.end :].strip())
-    return zh.URGING.search(clause) is not None
+    return zh.URGING in marks

@@ -32,7 +32,7 @@ from app.core.gate.english_words import (
     may_be_verb,
 )
 from app.core.gate.signs import EVIDENCE_CHARS, Found, Sentence, Sign, speaks_chinese
-from app.core.gate.vocabulary import after_phrases, phrase_at, phrase_scanner
+from app.core.gate.vocabulary import Hit, after_phrases, phrase_at, phrase_hits, phrase_scanner
 
 _ABOUT = (
     (Sign.CHAT, moods.CHAT),
@@ -89,13 +89,13 @@ def _about(text: str, asks: bool) -> Iterator[Found]:
         if listing in marks:
             yield Found(sign, marks[listing].words)
     start = after_phrases(moods.OPENING, text)
-    if match := moods.NARRATION.match(text, start):
-        yield Found(Sign.NARRATION, match[0])
+    if _tells(text[start:].split(maxsplit=10)):
+        yield Found(Sign.NARRATION, text[start:])
     told = after_phrases(moods.TO_REMEMBER, text)
     if (fact := phrase_at(moods.REMEMBER, text, told)) and not text.startswith(" to ", told + len(fact)):
         yield Found(Sign.REMEMBER, fact)
-    polite = moods.POLITE.search(text)
-    question = "" if polite and polite.start() < 16 else phrase_at(moods.ASKING, text, start)
+    polite = next(_polite_forms(text, asks), None)
+    question = "" if polite and polite.start < 16 else phrase_at(moods.ASKING, text, start)
     if not question and moods.OPINION in marks:
         question = marks[moods.OPINION].words
     failing = moods.FAILURE in marks and moods.MEANING not in marks
@@ -109,28 +109,59 @@ def _asked(clause: str, asks: bool) -> Iterator[Found]:
     """The acts that this clause asks for."""
     if moods.REMIND.search(clause) and moods.PAST_TALK not in _in_clause(clause):
         yield Found(Sign.SIDE_EFFECT, clause)
-    yield from _politely(clause, asks)
+    forms = list(_polite_forms(clause, asks))
+    yield from _politely(clause, forms)
     if not speaks_chinese(clause):
-        yield from _imperatives(clause.split(), asks, polite=bool(moods.POLITE.search(clause)))
+        yield from _imperatives(clause.split(), asks, polite=bool(forms))
     if not asks:
         yield from _due(clause)
     elif (match := moods.CAN_BE.match(clause)) and (verb := base(match[1])):
         yield from _act([verb], polite=True)
 
 
-def _politely(clause: str, asks: bool) -> Iterator[Found]:
-    """Acts after "could you", "I need you to", "would you mind"; not after "how could you"."""
-    for match in moods.POLITE.finditer(clause):
-        if clause[: match.start()].rstrip().endswith(("how", "why", "what", "which", "where", "when", "who")):
-            continue
-        if asks and match[0].startswith(("worth", "time")):
-            continue
-        rest = clause[match.end() :]
-        to_you = moods.TO_YOU.match(match[0]) is not None
+def _polite_forms(text: str, asks: bool) -> Iterator[Hit]:
+    """Where polite forms stand, with the softeners behind; not "how could you", nor "is it time to" in a question."""
+    for hit in phrase_hits(moods.POLITE, text):
+        end = after_phrases(moods.SOFTENERS, text, hit.end + 1) if text[hit.end : hit.end + 1] == " " else hit.end
+        following = text[end:].partition(" ")[0]
+        unfit = (
+            text[: hit.start].rstrip().endswith(moods.HOW)
+            or (hit.words in moods.BEFORE_ING and not following.endswith("ing"))
+            or (hit.words in moods.BEFORE_GET and following not in {"get", "have"})
+            or (asks and hit.words in moods.NOT_IN_QUESTIONS)
+        )
+        if not unfit:
+            yield Hit(hit.start, end, hit.words)
+
+
+def _politely(clause: str, forms: list[Hit]) -> Iterator[Found]:
+    """Acts after "could you", "I need you to", "would you mind"."""
+    for hit in forms:
+        rest = clause[hit.end :]
+        to_you = f"{hit.words} ".startswith(moods.TO_YOU)
         acts = list(_act(rest.split(), polite=True, anything=to_you))
         if to_you and (acts or not rest.isascii()):
-            yield Found(Sign.ADDRESSED, match[0])
+            yield Found(Sign.ADDRESSED, hit.words)
         yield from acts
+
+
+def _tells(words: list[str]) -> bool:
+    """Whether a sentence begins as a report: "our team rewrote it", "i usually deploy", "the tests are green"."""
+    words = [*(word.strip(",.!:") for word in words), "", ""]
+    if _past(words[0]) and words[0] not in VERBS:
+        return words[1] in OBJECT_MARKS or words[1] in {"everything", "back"}
+    who, _, short = words[0].partition("'")
+    if who in {"i", "we"} and (short in {"ve", "m", "ll"} or (not short and words[1] in moods.HABITS)):
+        return True
+    for end in (1,) if who in moods.TELLERS else (2, 3) if who in moods.OWNERS else ():
+        rest = [*(word for word in words[end:] if word not in moods.BETWEEN and not word.endswith("ly")), "", ""]
+        if rest[0] in moods.TOLD or _past(rest[0]) or (rest[0] in {"is", "are"} and rest[1] in moods.STATES):
+            return True
+    return False
+
+
+def _past(word: str) -> bool:
+    return word.endswith("ed") and len(word) > 3 and word not in moods.NO_PAST
 
 
 def _imperatives(words: list[str], asks: bool, *, polite: bool) -> Iterator[Found]:

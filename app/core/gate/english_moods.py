@@ -6,7 +6,7 @@ and every text is short (`signs` cuts it), so the time is bounded too.
 
 import re
 
-from app.core.gate.vocabulary import by_first_word, phrases
+from app.core.gate.vocabulary import by_first_word, each, phrases, word_set
 
 LATIN = re.compile(r"[a-z]{2}")
 WORD = re.compile(r"[a-z][a-z0-9+./-]*[a-z0-9]")
@@ -37,30 +37,41 @@ GIVEN_OBJECT = re.compile(
     r"simple)\w*)\b"
 )
 
-_ADDRESS = r"(?:can|could|would|will|might) (?:you|u|ya|we|someone|somebody|anyone|one of you)(?: be able to)?"
-POLITE = re.compile(
-    rf"\b(?:{_ADDRESS}|(?:i|we)(?:'d| would)? (?:need|want|like|love|ask) (?:you|someone|somebody) to"
-    r"|(?:i|we) (?:need|have|want|must|got|gotta|wanna|should)(?: to)?\b|(?:i|we)(?:'d| would) (?:like|love) to"
-    r"|(?:you|u) (?:could|can|should|need to|must|have to|might want to)\b"
-    r"|(?:would|do|could) you mind\b|mind(?= \w+ing\b)|(?:how about|why don't|why not) you\b|help (?:me|"
-    r"us)\b(?: with| out)?"
-    r"|let's\b|let us\b|lets\b|go ahead and\b|(?:make|be) sure(?: to| that| you| the| we| it)*|(?:do not|"
-    r"don't) forget to\b"
-    r"|try (?:to|and)\b|try(?= \w+ing\b)|(?:is it|would it be) possible (?:for (?:you|us|me|someone) )?to\b"
-    r"|any (?:chance|way) (?:you|we) (?:could|can)\b|(?:it's )?time (?:we|you|to)\b|worth(?= \w+ing\b)"
-    r"|your (?:job|task|goal|mission) (?:is|will be) to\b|(?:the )?(?:goal|task|todo|plan|ask) is to\b"
-    r"|i was (?:hoping|wondering if) you(?: could| can| would| might)?\b"
-    r"|(?:next|last|remaining|first|final) (?:step|thing|job|item|task|bit) is(?: to)?\b|(?:can|could|may) (?:i|"
-    r"we)(?= (?:get|"
-    r"have)\b))"
-    r"(?: (?:please|kindly|also|just|quickly|maybe|possibly|perhaps|help me|help us|go ahead and|try to|now|then|to|"
-    r"pls|quick|again|go|all|get someone to|first|either|at least|help|finally|still))*"
-)
+_YOU = "you, u, ya, we, someone, somebody, anyone, one of you"
+_WISHING = "i, we, i'd, we'd, i would, we would"
+POLITE = by_first_word(f"""
+    {each("can, could, would, will, might", _YOU)},
+    {each(_WISHING, each("need, want, like, love, ask", "you to, someone to, somebody to"))},
+    {each("i, we", "need, need to, have, have to, want, want to, must, got, got to, gotta, wanna, should")},
+    {each("i'd, we'd, i would, we would", "like to, love to")}, can i, could i, may i, may we,
+    {each("you, u", "could, can, should, need to, must, have to, might want to")},
+    would you mind, do you mind, could you mind, mind, how about you, why don't you, why not you,
+    let's, let us, lets,
+    help me, help us, help me with, help us with, help me out, help us out, go ahead and,
+    {each("make sure, be sure", "to, that, you, the, we, it, that the, that you, that we, that it")},
+    make sure, be sure,
+    do not forget to, don't forget to, try to, try and, try, worth,
+    {each("is it possible, would it be possible", "to, for you to, for us to, for me to, for someone to")},
+    {each("any chance, any way", each("you, we", "could, can"))}, time to, time we, time you,
+    {each("your job, your task, your goal, the goal, the task, the plan, the ask, todo", "is to")},
+    {each("i was hoping you, i was wondering if you", "could, can, would, might")}, i was hoping you,
+    {each(each("next, last, remaining, first, final", "step, thing, job, item, task, bit"), "is, is to")}""")
 """What an act may stand behind when it is asked for."""
-TO_YOU = re.compile(
-    rf"{_ADDRESS}|help |any |is it|would it|mind|(?:would|do|could) you mind|i was|i need you|i want you"
-)
-"""Those of them that speak to the agent; whatever verb follows is asked of it."""
+BEFORE_ING = frozenset({"mind", "try", "worth"})
+"""Those of them that a gerund must follow: "mind checking"."""
+BEFORE_GET = frozenset({"can i", "could i", "may i", "may we"})
+"""Those of them that ask for a thing: "can i get"."""
+HOW = ("how", "why", "what", "which", "where", "when", "who")
+NOT_IN_QUESTIONS = frozenset({"worth", "time to", "time we", "time you"})
+SOFTENERS = by_first_word("""
+    please, kindly, also, just, quickly, maybe, possibly, perhaps, help me, help us, go ahead and, try to, now,
+    then, to, pls, quick, again, go, all, get someone to, first, either, at least, help, finally, still, be able to""")
+"""What may stand between those and the verb."""
+TO_YOU = (
+    "can ", "could ", "would ", "will ", "might ", "may ", "help ", "any ", "is it", "mind", "do you mind", "i was",
+    "i need you", "i want you", "i'd like you", "i would like you",
+)  # fmt: skip
+"""How those of them begin that speak to the agent; whatever verb follows is asked of it."""
 
 PLEASE = re.compile(r"\b(?:please|pls|plz)$")
 
@@ -106,27 +117,22 @@ PAST_TALK = phrases(
     r"our (?:last|previous|earlier)|what was (?:that|the) (?:\w+ ){0,3}(?:we|you|i)\b|you (?:just )?said)",
 )
 
-_TOLD = (
-    "did|went|got|made|sent|wrote|took|found|ran|built|bought|paid|put|set|came|saw|gave|told|said|thought|felt|had|was|"
-    "were|began|broke|chose|drove|fell|flew|forgot|kept|left|lost|met|read|rebuilt|reran|shut|slept|spent|spoke|stood|won"
+TELLERS = word_set("i we he she they it you someone everything everyone everybody just finally already")
+OWNERS = word_set("my our the all")
+BETWEEN = word_set("have has am just already finally also been now both all only never always")
+TOLD = word_set("""
+    did went got made sent wrote took found ran built bought paid put set came saw gave told said thought felt had was
+    were began broke chose drove fell flew forgot kept left lost met read rebuilt reran shut slept spent spoke stood won
+    done gone been seen written taken given works passes runs looks being working going doing using learning reading
+    building trying watching thinking playing moving""")
+HABITS = word_set(
+    "use usually often prefer like love hate enjoy work live think believe guess feel hope wish wonder know tend am"
 )
-_PAST = r"(?!need|feed|speed|exceed|proceed|seed|embed)\w{2,}ed"
-NARRATION = re.compile(
-    r"(?:i|we|he|she|they|it|you|someone|my \w+|the \w+|our \w+|the \w+ \w+|everything|all \w+)(?:'ve|'s| have| "
-    r"has|'re|'m| was| were| had| am)?(?: \w+ly| just| already| finally| also| been| now| both| all| only)* "
-    rf"(?:{_PAST}|{_TOLD}|done|gone|been|seen|written|taken|given|works|passes|runs|looks|"
-    r"is (?:done|fixed|live|green|fine|good|ready|up|back|working|resolved|finished|deployed|merged|complete|"
-    r"over|passing|"
-    r"online|now|great|perfect|so)|are (?:done|green|passing|fine|up|all|back|working|live|ready|good)|being|working|"
-    r"going|doing|using|learning|reading|building|trying|watching|thinking|playing|moving)\b"
-    rf"|(?:just|finally|already) (?:{_PAST}|{_TOLD}|back)\b|{_PAST} (?:it|the|an?|my|our|all|everything|this|"
-    rf"that)\b|(?:i|we)(?:'ve|'m)\b|(?:i|we) (?:use|used|usually|"
-    r"always|never|often|prefer|like|love|hate|enjoy|work|live|think|believe|guess|feel|hope|wish|wonder|know|"
-    r"tend|am)\b"
-    r"|(?:i|we)(?:'ll| will|'m going to|'re going to| am going to| are going to|'m gonna|'m about to)\b|my \w+ "
-    r"(?:is|are|was|loves|likes|works|lives)\b"
-)
-"""How a report begins, behind its opening."""
+STATES = word_set("""
+    done fixed live green fine good ready up back working resolved finished deployed merged complete over passing online
+    now great perfect so all""")
+NO_PAST = word_set("need feed speed exceed proceed seed embed")
+"""The words of a report: who tells, what stands between, what was done or how it stands."""
 
 FEELING = phrases("""
     i love, i hate, i enjoy, i like, i feel, i miss, i dread, i regret, i can't stand, i am so, i wish, i really

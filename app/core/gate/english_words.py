@@ -3,14 +3,9 @@
 General vocabulary, by meaning; none of it comes from a data set.
 """
 
-from app.core.gate.vocabulary import by_first_word
+from app.core.gate.vocabulary import by_first_word, word_set
 
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-SIDE_EFFECT = _words("""
+SIDE_EFFECT = word_set("""
     free halve double triple whip strip include exclude embed retire revise refresh reprint relabel retag reindex
     recalculate refill restock replenish rearrange reinstate escalate flag nudge warn tighten loosen overwrite pack
     paste prepend prefix rebrand reconnect relaunch reload rent request retry reroute separate shift silence snooze
@@ -48,7 +43,7 @@ SIDE_EFFECT = _words("""
     whiten blur cache cherry-pick force-push fast-forward reindex rehost re-run re-sync resync restructure reclassify
     reissue blacklist whitelist throttle pin vendor cut round shorten pad align center centre wrap stub""")
 
-EXECUTION = _words("""
+EXECUTION = word_set("""
     fix debug test retest build rebuild run rerun implement refactor integrate troubleshoot compile execute launch
     benchmark profile optimise optimize automate port wire hook finish complete resolve solve repair handle tackle
     verify validate investigate diagnose trace inspect audit review analyse analyze examine look find search locate
@@ -60,23 +55,23 @@ EXECUTION = _words("""
     address patch ensure negotiate arrange sort organise plan coordinate track source transpile polyfill annotate
     type-check typecheck dry-run replay redesign""")
 
-LOOKUP = _words(
+LOOKUP = word_set(
     "get grab collect gather list show give compare pick choose read view display see bring pull let have receive "
     "obtain"
 )
 
-SAYING = _words("""
+SAYING = word_set("""
     explain describe teach define clarify elaborate tell recommend suggest advise discuss debate imagine guess name
     enlighten educate interpret predict argue rate rank outline brainstorm compare consider picture suppose say""")
 """Verbs whose result is talk: an answer, not an act."""
 
-REWORDING = _words(
+REWORDING = word_set(
     "sum recap translate summarise summarize paraphrase rephrase reword proofread polish condense tldr tl;dr rewrite "
     "recap"
 )
 
 RETELLING = LOOKUP | {"put", "turn", "condense", "list", "write", "make", "collect"}
-EFFECTIVE_REWORDING = _words("rewrite polish condense")
+EFFECTIVE_REWORDING = word_set("rewrite polish condense")
 """Verbs that rework text only if their object says so: one rewrites a module too."""
 
 PHRASAL = {
@@ -101,37 +96,37 @@ PHRASAL = {
 }
 """Verbs that are an act together with the particle (or, with an empty one, whatever follows)."""
 
-LEAD = _words("""
+LEAD = word_set("""
     please pls plz kindly ok okay hey hi hello yo now then so also and but next first firstly second secondly third
     finally lastly just alright right well actually oh quick quickly again afterwards plus yes yeah yep sure great
     cool thanks thx otherwise maybe perhaps instead once meanwhile immediately simply either step todo task or ps hmm
     urgent asap guys team today tomorrow tonight bot assistant agent claude buddy mate sorry still 1 2 3 4 5 6 1. 2.
     3. 1) 2) 3) • - * [ ]""")
 
-AUX = _words("""
+AUX = word_set("""
     is are was were has have had will would did does do can could should keeps kept failed fails works worked takes
     took looks look seems seem got gets sounds sucks rocks goes went came comes isn't aren't wasn't doesn't didn't
     won't can't passed passes broke breaks finished crashed hangs stopped stops needs runs ran feels matters means
     helps makes made""")
 
-DETERMINERS = _words(
+DETERMINERS = word_set(
     "someone somebody everyone everybody the a an my our your his her its their this these those all every each "
     "both some any it them me us him"
 )
 
-OBJECT_MARKS = _words("the a an my our his her its their this that these those all every each both it them")
+OBJECT_MARKS = word_set("the a an my our his her its their this that these those all every each both it them")
 """Behind the first word of a clause these tell an order, whatever the verb: "plug the leak"."""
 
-PARTICLES = _words("up out off down away back apart")
+PARTICLES = word_set("up out off down away back apart")
 
-PLEADING = _words("please pls plz kindly")
+PLEADING = word_set("please pls plz kindly")
 
-RELATIVE = _words(
+RELATIVE = word_set(
     "that which what who why if whether how when where while because so until after before as and then once unless "
     "whatever but"
 )
 
-OBJECT_WORDS = _words("""
+OBJECT_WORDS = word_set("""
     docker dockerfile docker-compose postgres postgresql mongo mongodb regex regexp auth oauth authentication webpage
     ansible api app cli sdk aws azure back-end backend banner bash branch branches bucket build button cache cargo cd
     cell cert certificate changelog checkout ci ci/cd class classes cluster code codebase column commit compiler
@@ -148,7 +143,7 @@ OBJECT_WORDS = _words("""
     ticket tls token toml tool toolbar tooltip typescript typo ubuntu url variable version vite vpn vue webhook
     webpack website wi-fi widget wifi windows workbook worker yaml yarn""")
 
-THING_WORDS = _words("""
+THING_WORDS = word_set("""
     account agenda alarm appointment backlog bill blinds booking budget bus calendar camera candidate car chart
     checklist client contact contract customer cv deck deliveries delivery dentist diagram doc doctor document door
     email estimate expense figures flight flyer folder form garage graph groceries heating hotel interview inventory
@@ -163,7 +158,7 @@ VERBS = SIDE_EFFECT | EXECUTION | LOOKUP | SAYING | REWORDING | frozenset(PHRASA
 
 ACTS = SIDE_EFFECT | EXECUTION
 
-NO_VERB = _words("""
+NO_VERB = word_set("""
     i you he she it we they me him us them who what which that this these those there here the a an my your his her
     its our their all any both each every either neither some none half such quite rather only just even not no yes
     never always often sometimes maybe perhaps hopefully soon later almost about above across after against along

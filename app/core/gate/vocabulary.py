@@ -31,11 +31,31 @@ def by_first_word(phrases: str) -> Index:
     return _indexed([" ".join(phrase.split()) for phrase in phrases.split(",")], lambda phrase: phrase.split(" ")[0])
 
 
+def word_set(listed: str) -> frozenset[str]:
+    """The words of a list, which stand between white space."""
+    return frozenset(listed.split())
+
+
+def each(heads: str, tails: str) -> str:
+    """Every head with every tail, both lists and the answer parted by commas."""
+    return ", ".join(f"{head.strip()} {tail.strip()}" for head in heads.split(",") for tail in tails.split(","))
+
+
 def _indexed(items: list[str], first: Callable[[str], str]) -> Index:
     index: dict[str, list[str]] = {}
-    for item in sorted(set(items) - {""}, key=len, reverse=True):
-        index.setdefault(first(item), []).append(item)
-    return {key: tuple(same) for key, same in index.items()}
+    for item in items:
+        if item:
+            index.setdefault(first(item), []).append(item)
+    return {key: tuple(sorted(set(same), key=len, reverse=True)) for key, same in index.items()}
+
+
+def merged(*indexes: Index) -> Index:
+    """One index of the words of many."""
+    together: dict[str, tuple[str, ...]] = {}
+    for index in indexes:
+        for first, same in index.items():
+            together[first] = together.get(first, ()) + same
+    return {first: tuple(sorted(set(same), key=len, reverse=True)) for first, same in together.items()}
 
 
 def word_at(index: Index, text: str, start: int) -> str:
@@ -53,6 +73,17 @@ def hits(index: Index, text: str, start: int = 0, end: int | None = None) -> Ite
             yield Hit(place, place + len(word), word)
 
 
+def after_words(index: Index, text: str, unless: Index | None = None) -> int:
+    """Where the text goes on behind the words and spaces that it begins with; a word of ``unless`` stops it."""
+    start = 0
+    while start < len(text) and not (unless and word_at(unless, text, start)):
+        lead = text[start] if text[start].isspace() else word_at(index, text, start)
+        if not lead:
+            break
+        start += len(lead)
+    return start
+
+
 _WORD = re.compile(r"\w[\w'-]*")
 
 
@@ -63,13 +94,22 @@ def phrase_at(index: Index, text: str, start: int = 0) -> str:
     return next((phrase for phrase in phrases if _stands(phrase, text, start)), "")
 
 
+def phrase_hits(index: Index, text: str) -> Iterator[Hit]:
+    """Each place where a phrase stands; they do not overlap."""
+    end = 0
+    for word in _WORD.finditer(text):
+        start = word.start()
+        if start >= end and word[0] in index and (phrase := phrase_at(index, text, start)):
+            end = start + len(phrase)
+            yield Hit(start, end, phrase)
+
+
 def _stands(phrase: str, text: str, start: int) -> bool:
     return text.startswith(phrase, start) and not text[start + len(phrase) : start + len(phrase) + 1].isalnum()
 
 
-def after_phrases(index: Index, text: str) -> int:
-    """Where the text goes on behind the phrases that it begins with."""
-    start = 0
+def after_phrases(index: Index, text: str, start: int = 0) -> int:
+    """Where the text goes on behind the phrases that stand at ``start``, and the spaces and commas behind each."""
     while phrase := phrase_at(index, text, start):
         start += len(phrase)
         while text[start : start + 1] in (" ", ","):
