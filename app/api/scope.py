@@ -67,6 +67,8 @@ async def resolve(services: Services, tenant: Tenant, body: ScopeBody) -> tuple[
         peer_role=routing.peer_role,
         last_agent=None if scope.names_agent else await _last_agent(services, tenant, session),
     )
+    if scope.names_agent:
+        services.store.saw(who)
     structlog.contextvars.bind_contextvars(session=who.session, agent=who.agent)
     return who, is_bypassed(scope, routing.bypass_sessions)
 

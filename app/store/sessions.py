@@ -1,7 +1,7 @@
 """Session rows: finding and locking them, and the leases by which workers share them."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row, and_, bindparam, case, func, select, update
 from sqlalchemy.dialects import sqlite
@@ -13,6 +13,14 @@ from app.store.work import Lease, LeaseLost
 
 SessionRow = Row[*tuple[Any, ...]]
 """A whole row of `app.store.schema.sessions`."""
+
+
+class Sighting(NamedTuple):
+    """Who spoke in a session, and when."""
+
+    agent: str
+    seen_at: float
+
 
 # Statements on the way of every request are built once: building one costs as much as running it.
 BY_NAME = and_(
@@ -75,10 +83,10 @@ def identity_of(row: SessionRow) -> Identity:
     return load_identity(row.account, row.user_name, row.session, row.identity)
 
 
-def last_agent(connection: Connection, tenant: Tenant, session: str) -> str | None:
-    """The agent last seen for the session."""
+def last_agent(connection: Connection, tenant: Tenant, session: str) -> Sighting | None:
+    """The agent of the session's last turn."""
     row = find(connection, tenant, session)
-    return identity_of(row).agent if row else None
+    return Sighting(identity_of(row).agent, row.last_turn_at) if row else None
 
 
 def changed(connection: Connection, session_id: int, **values: Any) -> SessionRow:

@@ -24,7 +24,7 @@ T = TypeVar("T")
 _ROOM_KNOWN_S = 1.0
 """How long a count of the outbox is trusted; other processes write to it too."""
 _AGENT_KNOWN_S = 5.0
-_AGENTS_KNOWN = 1024
+_AGENTS_KNOWN = 10_000
 _AT_ONCE_TOKENS = 50_000
 """Larger turns are written as JSON in a thread: the event loop has other answers to give."""
 
@@ -65,7 +65,7 @@ class SqlTurnStore:
             self._room -= len(prepared.payload)
         if accepted.wakes:
             self.on_work()
-        self._know(turn.who)
+        self.saw(turn.who)
         return accepted.answer
 
     async def seen_prints(self, who: Identity) -> tuple[str, ...]:
@@ -78,10 +78,18 @@ class SqlTurnStore:
 
     async def last_agent(self, tenant: Tenant, session: str) -> str | None:
         """The agent last seen for this session; what another process saw may be known a few seconds later."""
-        known = self._agents.get((tenant, session))
-        if known is not None and time.monotonic() - known[1] < _AGENT_KNOWN_S:
-            return known[0]
-        return await self._database.read(sessions.last_agent, tenant, session)
+        agent, seen_at = self._agents.get((tenant, session), (None, -math.inf))
+        if self.clock() - seen_at < _AGENT_KNOWN_S:
+            return agent
+        stored = await self._database.read(sessions.last_agent, tenant, session)
+        return stored.agent if stored and stored.seen_at > seen_at else agent
+
+    def saw(self, who: Identity) -> None:
+        """Note the agent of a request, so that the session's next one need not name it."""
+        self._agents.pop((who.tenant, who.session), None)
+        self._agents[who.tenant, who.session] = (who.agent, self.clock())
+        if len(self._agents) > _AGENTS_KNOWN:
+            del self._agents[next(iter(self._agents))]
 
     async def size_of(self, who: Identity) -> SessionSize | None:
         """What the prompt shows of the session; None for an unknown one."""
@@ -193,11 +201,6 @@ class SqlTurnStore:
         answer = await self._database.write(work, *args, **kwargs)
         self.on_work()
         return answer
-
-    def _know(self, who: Identity) -> None:
-        if len(self._agents) >= _AGENTS_KNOWN:
-            self._agents.clear()
-        self._agents[who.tenant, who.session] = (who.agent, time.monotonic())
 
     async def _has_room(self, size: int) -> bool:
         """Whether a turn fits without counting again; the count is exact whenever it is close."""

@@ -70,6 +70,21 @@ def test_the_runtime_context_may_be_in_snake_case_too(client: TestClient, server
     assert request.url.path == f"/api/v1/sessions/{hashlib.sha256(b'agent:ops:chat').hexdigest()}/context"
 
 
+def test_the_agent_is_the_one_last_seen_in_the_session(client: TestClient, server: Server) -> None:
+    """Whichever endpoint saw it."""
+
+    def agent(**scope: Any) -> str:
+        return asked(client, server, **scope).headers["x-openviking-actor-peer"]
+
+    assert agent(sessionId="s1") == "main"
+    assert agent(sessionId="s1", agentId="ops") == "ops"
+    assert [agent(sessionId="s1"), agent(sessionId="s2")] == ["ops", "main"]
+    turn = {"sessionId": "s1", "runtimeContext": {"agentId": "qa"}, "messages": [QUESTION]}
+    assert client.post("/after-turn", json=turn).is_success
+    assert agent(sessionId="s1") == "qa"
+    assert agent(sessionId="s1", agentId="ops") == agent(sessionId="s1") == "ops"
+
+
 def test_hits_may_name_the_users_home_without_the_user(client: TestClient, server: Server) -> None:
     server.remembers("viking://user/memories/preferences/tea.md", "Green tea.")
     server.remembers("viking://user/peers/main/memories/preferences/milk.md", "With milk.")
