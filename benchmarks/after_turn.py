@@ -74,18 +74,20 @@ def plain_table(directory: Path) -> sqlite3.Connection:
 
 
 def a_turn(number: int) -> dict[str, object]:
-    """A turn of common size: a question, a tool call with its result, an answer; about 2 KB."""
+    """A turn of common size, each message with its time: a question, a tool call with its result, an answer; 2 KB."""
     call = {"type": "toolCall", "id": f"c{number}", "name": "read", "arguments": {"path": f"/src/{number}.py"}}
+    messages = [
+        {"role": "user", "content": f"Question {number}: why does the build of module {number} fail?"},
+        {"role": "assistant", "content": [{"type": "text", "text": "Let me look."}, call]},
+        {"role": "toolResult", "toolCallId": f"c{number}", "toolName": "read", "content": "line of code\n" * 100},
+        {"role": "assistant", "content": "The import at the top is missing. " * 10},
+    ]
+    began = 1_767_225_600_000 + 10_000 * number
     return {
         "sessionId": f"bench-{number % 10}",
         "advancementKey": f"turn-{number}",
         "prePromptMessageCount": 0,
-        "messages": [
-            {"role": "user", "content": f"Question {number}: why does the build of module {number} fail?"},
-            {"role": "assistant", "content": [{"type": "text", "text": "Let me look."}, call]},
-            {"role": "toolResult", "toolCallId": f"c{number}", "toolName": "read", "content": "line of code\n" * 100},
-            {"role": "assistant", "content": "The import at the top is missing. " * 10},
-        ],
+        "messages": [{**message, "timestamp": began + index} for index, message in enumerate(messages)],
     }
 
 

@@ -111,8 +111,9 @@ def _brings_along(connection: Connection, session: SessionRow, turn: NewTurn) ->
     timed = [print_ for print_ in turn.prints if is_timed(print_)]
     if not timed:
         return False
-    newest = connection.execute(_NEWEST, {"session_id": session.id, "epoch": session.epoch}).scalars()
-    return any(print_ in prints for prints in newest for print_ in timed)
+    newest = connection.execute(_NEWEST, {"session_id": session.id, "epoch": session.epoch}).scalars().all()
+    record = "".join(newest)
+    return any(print_ in record for print_ in timed)
 
 
 def _check_room(connection: Connection, size: int, limit: int) -> None:
