@@ -17,12 +17,15 @@ _TROUBLE = frozenset({Reason.DEADLINE_EXCEEDED, Reason.OPENVIKING_UNAVAILABLE, R
 async def assemble_context(
     who: Identity, asked: AssembleInput, phase: str, deadline: Deadline, *, preflight: Step, transform: Step
 ) -> AssembleResult:
-    """Run the phase's steps (contract, "POST /assemble"); in `full`, recall works on what preflight left."""
+    """Run the phase's steps (contract, "POST /assemble").
+
+    In `full`, recall works on what preflight left, and half of the time is left to it, however late the past is.
+    """
     if phase == "preflight":
         return await preflight(who, asked, deadline)
     if phase == "transform":
         return await transform(who, asked, deadline)
-    past = await preflight(who, asked, deadline)
+    past = await preflight(who, asked, deadline.within_ms(deadline.remaining * 500))
     recalled = await transform(who, replace(asked, messages=past.messages), deadline)
     additions = [text for text in (past.system_prompt_addition, recalled.system_prompt_addition) if text]
     return replace(

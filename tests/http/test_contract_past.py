@@ -1,5 +1,6 @@
 """Lines of the contract about the archived past: hosts without times, and an OpenViking that answers by halves."""
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -62,3 +63,22 @@ def test_a_summary_that_is_there_is_shown_whatever_the_next_request_does(start: 
     answer = post(client, "/assemble", {"sessionId": "s1", "phase": "preflight", "messages": [said("user", "When?")]})
     assert "Atlas ships on Friday." in answer["messages"][0]["content"]
     assert answer["messages"][-1] == said("user", "When?")
+
+
+def test_in_full_a_past_that_never_comes_leaves_time_to_recall(start: Start) -> None:
+    """What is ready at the deadline is used; one late request takes nothing away from the others."""
+
+    async def server(request: httpx.Request) -> httpx.Response:
+        if request.url.path.endswith("/context"):
+            await asyncio.Event().wait()
+        hit = {"uri": "viking://user/memories/preferences/tea.md", "level": 2, "score": 0.9, "abstract": "Green tea."}
+        return ok({"memories": [hit], "resources": []})
+
+    settings = OpenVikingSettings(url="http://openviking.test")
+    backend = OpenVikingBackend(settings, transport=httpx.MockTransport(server))
+    client = start(backend, backend="openviking", openviking=settings)
+    question = said("user", "Which tea do I like in the morning?")
+    body = {"sessionId": "s1", "phase": "full", "messages": [question], "deadlineMs": 2000}
+    answer = post(client, "/assemble", body)
+    assert "Green tea." in answer["contextBlock"]
+    assert (answer["status"], answer["reason"]) == ("assembled", "deadline_exceeded")
