@@ -5,6 +5,7 @@ you", "I need you to", "would you mind"), or as something that is due ("needs to
 of a story or of a question.
 """
 
+import re
 from collections.abc import Iterator
 
 from app.core.gate import english_moods as moods
@@ -70,11 +71,18 @@ def objects(text: str) -> Iterator[Found]:
         if shown:
             yield Found(sign, shown)
     if match := moods.CODE_SHAPE.search(text):
-        yield Found(Sign.OBJECT, match[0].strip())
+        yield Found(Sign.OBJECT, _word_around(text, match))
     marks = _objects(text)
     for sign, listing in ((Sign.FAILURE, moods.FAILURE), (Sign.EXPERIENCE, moods.EXPERIENCE)):
         if listing in marks:
             yield Found(sign, marks[listing].words)
+
+
+def _word_around(text: str, match: re.Match[str]) -> str:
+    """What stands between the spaces before and behind a match; not more than an explanation shows."""
+    before = text[max(0, match.start() - EVIDENCE_CHARS) : match.start()]
+    behind = text[match.end() : match.end() + EVIDENCE_CHARS]
+    return f"{before[-1:].strip() and before.split()[-1]}{match[0]}{behind[:1].strip() and behind.split()[0]}"
 
 
 def _named(words: list[str], names: frozenset[str]) -> str | None:
@@ -171,7 +179,7 @@ def _imperatives(words: list[str], asks: bool, *, polite: bool) -> Iterator[Foun
     start = _lead(words)
     if _is_noun(words, start):
         return
-    if not asks or words[start] in EXECUTION:
+    if not asks or _kind(words[start], " ".join(words[start + 1 :])) is Sign.EXECUTION:
         pleased = not PLEADING.isdisjoint(words[:start])
         yield from _act(words[start:], polite=False, anything=pleased or _has_object(words[start:], OBJECT_MARKS))
     if (asks and not polite) or words[start] in SAYING or "between" in words:
@@ -193,9 +201,13 @@ def _due(clause: str) -> Iterator[Found]:
                 yield Found(Sign.EXECUTION, match[0])
             else:
                 yield from _act([verb], polite=True)
-    if match := moods.WANTED.search(clause):
-        yield Found(Sign.LOOKUP, match[0])
-        yield Found(Sign.REQUEST, match[0])
+    wanted = next(phrase_hits(moods.WANTED, clause), None)
+    if wanted and not clause.startswith((" to", " you"), wanted.end):
+        yield Found(Sign.LOOKUP, wanted.words)
+        yield Found(Sign.REQUEST, wanted.words)
+    elif clause.partition(" ")[0] in moods.WANTING:
+        yield Found(Sign.LOOKUP, clause)
+        yield Found(Sign.REQUEST, clause)
 
 
 def _terse(clause: str) -> Iterator[Found]:

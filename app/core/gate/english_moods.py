@@ -191,7 +191,7 @@ FAILURE = phrases("""
     unless=("no ", "any ", "zero ", "without ", "not a "),
 )  # fmt: skip
 
-HANDOVER = phrases("""
+HANDOVER = phrases(f"""
     over to you, all yours, it's yours, yours to fix, yours to handle, yours to finish, take it from here, in your
     hands, it's on you, this is on you, that's you, that's on you, this one's on you, this one's yours, same thing
     for, same thing on, same thing in, same thing with, same again for, same procedure for, same treatment for, same
@@ -201,11 +201,9 @@ HANDOVER = phrases("""
     attention, needs to work, needs looking, please help, please advise, help please, help with, help debug, help
     fix, help figure, help me debug, help me fix, help me figure, help us fix, any fix, any ideas what, any idea
     what's, any idea why, what's wrong, what's going on, what's broken, what is wrong, what is going on, what is
-    broken, what went wrong, what happened to, what happened with, can you help, could you help""",
-    r"\bleave (?:it|this|that|them|the rest) (?:to|with) you\b|(?<!did )(?<!we )(?:^|, |\band |\byou |\bplease |"
-    r"\bpls )(?:(?:take|"
-    r"have) (?:a|another) look|look into|look at (?:it|this|that|what)|figure (?:it|this|that) out|find out|"
-    r"get to the bottom|sort (?:it|this|that) out|deal with (?:it|this)|fix (?:it|this|that|please))\b",
+    broken, what went wrong, what happened to, what happened with,
+    {each("leave it, leave this, leave that, leave them, leave the rest", "to you, with you")},
+    can you help, could you help""",
 )  # fmt: skip
 
 SPECIFIC_WHY = re.compile(
@@ -237,13 +235,17 @@ DUE = re.compile(
     r"){1,4}?(\w{3,}ed|sent|rewritten|rebuilt|done|written|set)\b"
 )
 
-WANTED = re.compile(
-    r"\b(?:i|we)(?: need| want|(?:'d| would|'ll| will) (?:need|want|like|love|take))\b(?! to\b| you\b)"
-    r"|\b(?:it would|it'd|i'd|i would|would) (?:be (?:\w+ )?(?:great|nice|lovely|good|helpful|useful|cool|"
-    r"handy)|help|love it|"
-    r"appreciate it|prefer it|like it)(?: a lot)? if\b|\bi'd rather\b|\bi'd appreciate\b"
-    r"|\blooking for\b|\bneed(?:ed)?:|\bwanted:|^need\b|^want\b"
+_GOOD = (
+    "be great, be nice, be lovely, be good, be helpful, be useful, be cool, be handy, be really great, be really nice"
 )
+_IF = each(f"{_GOOD}, help, love it, appreciate it, prefer it, like it", "if")
+WANTED = by_first_word(f"""
+    {each("i, we", "need, want")}, {each("i'd, i'll, we'd, we'll, i would, we would", "need, want, like, love, take")},
+    {each("it would, it'd, i'd, i would, would", _IF)},
+    i'd rather, i'd appreciate, looking for, needed, wanted""")
+"""How a thing or a change is wished for; not with "to" or "you" behind, which say what is to be done."""
+WANTING = word_set("need want")
+"""How a clause begins that leaves out who wants."""
 CAN_BE = re.compile(r"^(?:can|could) (?:the|our|my|this|these|those|all|every)(?: [\w'-]+){1,5}? be (\w+)")
 """A request in the passive: "can the results be cached"."""
 
@@ -289,13 +291,12 @@ STORED_TEXT = phrases("""
 )  # fmt: skip
 
 CODE_SHAPE = re.compile(
-    r"``|`[^`\n]{1,120}`|\b[\w-]{1,60}\.(?:py|tsx?|m?jsx?|go|rs|java|kt|rb|php|cs|cpp|cc|hpp|sh|sql|ya?ml|toml|"
-    r"json|ini|cfg|"
-    r"conf|env|md|txt|csv|xlsx?|docx?|pptx?|pdf|html?|s?css|vue|ipynb|lock|log|tf|proto|xml|zip|tar|png|jpe?g|svg)\b"
-    r"|(?:^|\s)[~.]{0,2}/[\w.-]{1,60}(?:/[\w.-]{1,60}){0,12}|\b[\w-]{1,60}/[\w.-]{1,60}/[\w./-]{1,120}|"
-    r"\b[a-z]\w{0,60}_\w{1,60}\b|\b\w{1,60}\(\)|(?:^|\s)--?[a-z][\w-]{2,30}|(?:^|\s)#\d{1,6}\b|"
-    r"\b[a-z]{2,8}-\d{2,6}\b|\b\w{1,40}(?:error|exception)\b|https?://"
+    r"`|_(?<=\w_)\w|\((?<=\w\()\)|\.(?<=\w\.)(?:py|tsx?|m?jsx?|go|rs|java|kt|rb|php|cs|cpp|cc|hpp|sh|sql|ya?ml|toml|json|ini|"
+    r"cfg|conf|env|md|txt|csv|xlsx?|docx?|pptx?|pdf|html?|s?css|vue|ipynb|lock|log|tf|proto|xml|zip|tar|png|jpe?g|svg)\b"
+    r"|/(?<=\w/)[\w.-]{1,60}/\w|/(?<!\S/)[\w.-]|/(?<=[~.]/)[\w.-]|-(?<!\S-)-?[a-z][\w-]{2}|-(?<=[a-z]-)\d{2,6}\b"
+    r"|#(?<!\S#)\d{1,6}\b|e(?<=\we)(?:rror|xception)\b|://"
 )
+"""Something in a word that only code, files and addresses have; begins with a fixed mark, so that it is found fast."""
 
 POINTING = re.compile(r"(?:this|these|the following|the above|our|it|that)\b")
 TELLING = re.compile(r"(?:me |us )?(?:how|what|why|about|an? example|an? overview|the difference)\b")
