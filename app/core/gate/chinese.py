@@ -132,7 +132,8 @@ def _asked(clause: str, asks: bool, telling: bool) -> Iterator[Found]:
             return
     if not body or zh.SAYING in marks or (asks and zh.IMAGINED in marks):
         return
-    if asked is None and not looking and (asks or zh.QUESTION in marks or _told(clause, body, marks)):
+    wondering = zh.QUESTION in marks and (zh.GENERIC_QUESTION in marks or not zh.BA.match(body))
+    if asked is None and not looking and (asks or wondering or _told(clause, body, marks)):
         return
     if asked is None and telling and not (zh.BA.search(clause) or zh.AGAIN.search(clause) or zh.WISH.search(clause)):
         return
@@ -253,6 +254,8 @@ def _act(clause: str, body: str, asked: Hit | None, marks: _Marks) -> Iterator[F
     sign, shown = _verb_of(clause, scope, body, anywhere=bool(asked or ba or wish), ba=ba) or (None, "")
     if sign is None and (words := _closing_act(clause, body)):
         sign, shown = Sign.EXECUTION, words
+    if sign is None and wish and clause[0] not in "我他她" and zh.BROUGHT_ABOUT.match(clause, wish.end()):
+        sign, shown = Sign.EXECUTION, clause
     if sign is None and ((ba and ba.start() <= 6 and not word_at(zh.MOVED, ba[1], 0)) or _begged(clause, asked, marks)):
         sign, shown = Sign.EXECUTION, clause
     if sign is None and (asked or wish) and _things(clause if wish else scope):

@@ -38,11 +38,13 @@ GIVEN_OBJECT = re.compile(
 )
 
 _YOU = "you, u, ya, we, someone, somebody, anyone, one of you"
+_KEENLY = each("i, we", "really, urgently, still, also, just, badly")
 _WISHING = "i, we, i'd, we'd, i would, we would"
 POLITE = by_first_word(f"""
     {each("can, could, would, will, might", _YOU)},
     {each(_WISHING, each("need, want, like, love, ask", "you to, someone to, somebody to"))},
-    {each("i, we", "need, need to, have, have to, want, want to, must, got, got to, gotta, wanna, should")},
+    {each("i, we", "need, need to, have, have to, want, want to, must, got, got to, gotta, wanna")}, we should,
+    {each(_KEENLY, "need, need to, want, want to")},
     {each("i'd, we'd, i would, we would", "like to, love to")}, can i, could i, may i, may we,
     {each("you, u", "could, can, should, need to, must, have to, might want to")},
     would you mind, do you mind, could you mind, mind, how about you, why don't you, why not you,
@@ -204,6 +206,7 @@ HANDOVER = phrases(f"""
     broken, what went wrong, what happened to, what happened with,
     {each("leave it, leave this, leave that, leave them, leave the rest", "to you, with you")},
     can you help, could you help""",
+    unless=("i'll ", "i will ", "i can ", "we'll "),
 )  # fmt: skip
 
 SPECIFIC_WHY = re.compile(
@@ -240,7 +243,8 @@ _GOOD = (
 )
 _IF = each(f"{_GOOD}, help, love it, appreciate it, prefer it, like it", "if")
 WANTED = by_first_word(f"""
-    {each("i, we", "need, want")}, {each("i'd, i'll, we'd, we'll, i would, we would", "need, want, like, love, take")},
+    {each("i, we", "need, want")}, {each(_KEENLY, "need, want")},
+    {each("i'd, i'll, we'd, we'll, i would, we would", "need, want, like, love, take")},
     {each("it would, it'd, i'd, i would, would", _IF)},
     i'd rather, i'd appreciate, looking for, needed, wanted""")
 """How a thing or a change is wished for; not with "to" or "you" behind, which say what is to be done."""

@@ -81,18 +81,18 @@ PHRASAL = {
     check in, clean up, come up, cut a, dig into, do that, do this, do it, do the same, do the rest, do it for, do
     that for, do this for, do a dry, do a full, do a quick, do something about, draw up, drop a, fire off, fire
     up, follow up, get rid of, get it, get this, get that, get them, go through, go over, go ahead, hand over,
-    have a look, have a go, have someone, hook up, kick off, knock up, knock together, let everyone know, let the
-    team know, look into, look at, look up, look for, look through, look over, map out, mark, pick up, ping, pull
-    up, pull out, put together, put in, reach out, rip out, roll back, roll out, roll forward, scale up, scale
-    down, see why, see to, see what's wrong, see what is wrong, see if, see whether, set up, sign up, sign me up,
-    sign us up, sort out, spin up, spin down, stand up, stick it, stick this, take offline, take live, take it
-    from here, take this over, take a look, take care of, take down, take over, take out, take screenshots, take a
-    screenshot, take a backup, take a snapshot, take notes, tear down, throw out, throw away, track down, work
-    out, work on, work through, write up, plug in, hand out, hand in, wrap up, phase out, weed out, fill in, fill
-    out, lay out, block out, book in, get someone, get started on, give it, give this, put this, put that, put it,
-    put back, put up, keep an eye, keep track, bring in, move on to, send over, send out, shut down, shut off,
-    turn on, turn off, switch on, switch off, tidy up, top up, try out, wire up, tie up, strip out, filter out,
-    comb through, keep only, leave out, leave only""").items()
+    have a look, have a go, have someone, hook up, kick off, knock up, knock together, let everyone know, let me
+    have, let us have, let the team know, look into, look at, look up, look for, look through, look over, map out,
+    mark, pick up, ping, pull up, pull out, put together, put in, reach out, rip out, roll back, roll out, roll
+    forward, scale up, scale down, see why, see to, see what's wrong, see what is wrong, see if, see whether, set
+    up, sign up, sign me up, sign us up, sort out, spin up, spin down, stand up, stick it, stick this, take
+    offline, take live, take it from here, take this over, take a look, take care of, take down, take over, take
+    out, take screenshots, take a screenshot, take a backup, take a snapshot, take notes, tear down, throw out,
+    throw away, track down, work out, work on, work through, write up, plug in, hand out, hand in, wrap up, phase
+    out, weed out, fill in, fill out, lay out, block out, book in, get someone, get started on, give it, give
+    this, put this, put that, put it, put back, put up, keep an eye, keep track, bring in, move on to, send over,
+    send out, shut down, shut off, turn on, turn off, switch on, switch off, tidy up, top up, try out, wire up,
+    tie up, strip out, filter out, comb through, keep only, leave out, leave only""").items()
 }
 """Verbs that are an act together with the particle (or, with an empty one, whatever follows)."""
 
