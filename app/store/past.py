@@ -9,7 +9,7 @@ from app.store import sessions as session_rows
 from app.store.codec import load_messages, load_strings
 from app.store.schema import commits, sessions, turns
 from app.store.sessions import SessionRow
-from app.store.work import OPEN_TURNS, UNSENT_COMMITS, TurnState
+from app.store.work import OPEN_TURNS, UNSENT_COMMITS, CommitPhase, TurnState
 
 _SEEN = (
     select(turns.c.prints)
@@ -62,8 +62,17 @@ def _pending(connection: Connection, session: SessionRow) -> tuple[CapturedMessa
 
 
 def _resetting(connection: Connection, session: SessionRow) -> bool:
-    """True while the reset that began this epoch has not reached the backend."""
-    unsent = select(commits.c.id).where(
-        commits.c.session_id == session.id, commits.c.new_epoch, commits.c.state.in_(UNSENT_COMMITS)
+    """True while the reset that began this epoch has not reached the backend.
+
+    It never does when it was refused, and in an automation session, of which no archive may be made: what the backend
+    has of that stays live there.
+    """
+    if session.epoch == 0:
+        return False
+    carried_out = select(commits.c.id).where(
+        commits.c.session_id == session.id,
+        commits.c.new_epoch,
+        commits.c.epoch == session.epoch - 1,
+        commits.c.state.not_in((*UNSENT_COMMITS, CommitPhase.REJECTED)),
     )
-    return connection.execute(unsent.limit(1)).scalar() is not None
+    return connection.execute(carried_out.limit(1)).scalar() is None

@@ -13,8 +13,11 @@ from app.core.identity import Identity, SessionKind
 from app.core.reasons import Reason
 from app.core.turns import TextPart
 from app.engine.compact import CompactInput, CompactResult, compact
+from app.engine.past import preflight
+from app.engine.results import AssembleInput
 from app.engine.sessions import end_session, reset_session
 from app.ports import BackendError, CompactionState, MessageRange
+from app.settings import Settings
 from app.store.turns import SqlTurnStore, open_store
 from app.worker.supervisor import Worker, WorkerSettings
 from tests.unit.memory_backend import MemoryBackend, lost_before, refused, rejected
@@ -465,6 +468,22 @@ async def test_after_a_reset_nothing_of_the_old_epoch_shows(desk: Desk) -> None:
     assert [len(archive.messages) for archive in session.archives] == [2, 2] and len(session.live) == 2
     past = await desk.store.local_past(somebody())
     assert (past.prints, past.summary, past.resetting) == ((), "", False)
+
+
+@pytest.mark.parametrize("kind", [SessionKind.CHAT, SessionKind.CRON])
+async def test_a_prompt_that_is_rebuilt_after_a_reset_holds_nothing_of_the_old_epoch(
+    desk: Desk, kind: SessionKind
+) -> None:
+    """Not even where the backend must not archive what was said: there it stays live."""
+    who = somebody(kind=kind)
+    await desk.say("old question", "old answer", who=who)
+    await desk.work()
+    await desk.store.reset(who, 1000)
+    await desk.work(600)
+    asked = AssembleInput(messages=(), prompt=None, token_budget=1000)
+    deadline = Deadline.after_ms(60_000)
+    past = await preflight(who, asked, deadline, backend=desk.backend, store=desk.store, settings=Settings())
+    assert "old" not in str(past.messages)
 
 
 async def test_a_repeated_reset_begins_one_epoch(desk: Desk) -> None:
