@@ -106,7 +106,8 @@ def _refused(archivist: Archivist, step: SendCommit, error: BackendError) -> Com
     if error.not_found:
         return CommitEmpty(step.id, "session_not_found")
     if error.uncertain:
-        return CommitPostponed(step.id, error.detail, now + archivist.settle_s, doubtful=True)
+        wait = max(archivist.settle_s, error.retry_after_s or 0.0)
+        return CommitPostponed(step.id, error.detail, now + wait, doubtful=True)
     if error.retryable:
         # An earlier attempt may still have worked: then the doubt stays.
         retry_at = now + archivist.pace.after_failure(step.attempts, error)

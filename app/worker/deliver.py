@@ -96,7 +96,8 @@ async def _append(
         now = courier.clock()
         if error.uncertain:
             # The doubt begins now, not at the attempt: a server that was slow to answer may be slow to write.
-            return TurnDoubtful(step, error.detail, now, now + min(courier.settle_s, courier.pace.first_s))
+            soon = min(courier.settle_s, courier.pace.first_s)
+            return TurnDoubtful(step, error.detail, now, now + max(soon, error.retry_after_s or 0.0))
         if error.retryable:
             return TurnFailed(step, error.detail, now + courier.pace.after_failure(step.attempts, error))
         return TurnRejected(step, error.detail)

@@ -149,6 +149,20 @@ async def test_a_backend_that_says_when_is_asked_then_and_not_much_later(desk: D
     assert desk.backend.texts(somebody()) == ["q"]
 
 
+async def test_a_backend_that_is_overloaded_is_left_alone_although_the_write_is_in_doubt(desk: Desk) -> None:
+    busy = BackendError(Reason.OPENVIKING_UNAVAILABLE, "503", retryable=True, uncertain=True, retry_after_s=40.0)
+    desk.backend.faults = [("before", busy), ("none", None), ("before", busy)]
+    await desk.say("q")
+    await desk.work(39)
+    assert desk.backend.calls == ["append"]
+    await desk.work(10)
+    assert desk.backend.texts(somebody()) == ["q"]
+    await desk.store.end(somebody(), 1000)
+    await desk.work(39)
+    commits = [call for call in desk.backend.calls if call.startswith("commit")]
+    assert commits == ["commit keep=0"]
+
+
 @pytest.mark.parametrize("jump", [-7 * 86_400.0, 7 * 86_400.0])
 async def test_deliveries_go_on_when_the_clock_is_set(desk: Desk, jump: float) -> None:
     desk.backend.faults = [("before", refused(retry_after_s=30.0))]
