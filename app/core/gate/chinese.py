@@ -146,7 +146,7 @@ def _asked(clause: str, asks: bool, telling: bool) -> Iterator[Found]:
 def _body(clause: str) -> str:
     """The clause without what may stand before its verb; empty when nothing else is there."""
     start = after_words(zh.LEAD, clause, zh.NOT_LEAD)
-    if towards := word_at(zh.TOWARDS, clause, start):
+    if (towards := word_at(zh.TOWARDS, clause, start)) and not word_at(zh.NOT_TOWARDS, clause, start):
         after = start + len(towards)
         verb = next(hits(zh.VERBS, clause, after + 1, after + zh.TOWARDS_CHARS), None)
         if verb and "," not in clause[after : verb.start]:
@@ -173,6 +173,8 @@ def _told(clause: str, body: str, marks: _Marks) -> bool:
     ):
         return True
     if ba := zh.BA.search(body):
+        if zh.JUST.search(clause[: clause.index(ba[0])]):
+            return True
         if clause.endswith(("完了", "好了", "成了", "过了")):
             return True
         return ba.start() > 0 and clause.rstrip("吧啊呀!~").endswith(("了", "过")) and not body.startswith("你")

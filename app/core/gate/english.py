@@ -191,6 +191,10 @@ def _imperatives(words: list[str], asks: bool, *, polite: bool) -> Iterator[Foun
                 yield from _act(words[after:], polite=False)
 
 
+_OURS = (["the"], ["every"], ["each"], ["all"], ["our"], ["this"], ["these"])
+"""What a wish to have something behave begins with: "i'd like the menu to collapse"."""
+
+
 def _due(clause: str) -> Iterator[Found]:
     """What ought to be done, or be otherwise, or is wanted."""
     if match := moods.OUGHT.search(clause):
@@ -203,7 +207,9 @@ def _due(clause: str) -> Iterator[Found]:
                 yield from _act([verb], polite=True)
     wanted = next(phrase_hits(moods.WANTED, clause), None)
     if wanted and not clause.startswith((" to", " you"), wanted.end):
-        yield Found(Sign.LOOKUP, wanted.words)
+        behind = clause[wanted.end :].split()
+        work = EXECUTION.intersection(behind[:4]) or (behind[:1] in _OURS and "to" in behind[2:8])
+        yield Found(Sign.EXECUTION if work else Sign.LOOKUP, wanted.words)
         yield Found(Sign.REQUEST, wanted.words)
     elif clause.partition(" ")[0] in moods.WANTING:
         yield Found(Sign.LOOKUP, clause)

@@ -201,9 +201,8 @@ HANDOVER = phrases(f"""
     your turn, do something about, do anything about, anything you can do, anything we can do, anything anyone can
     do, need help, need this, need that, need it, needs a fix, need a fix, needs fixing, needs your help, needs
     attention, needs to work, needs looking, please help, please advise, help please, help with, help debug, help
-    fix, help figure, help me debug, help me fix, help me figure, help us fix, any fix, any ideas what, any idea
-    what's, any idea why, what's wrong, what's going on, what's broken, what is wrong, what is going on, what is
-    broken, what went wrong, what happened to, what happened with,
+    fix, help figure, help me debug, help me fix, help me figure, help us fix, any fix, what's wrong, what's broken,
+    what is wrong, what is broken, what went wrong, what happened to, what happened with,
     {each("leave it, leave this, leave that, leave them, leave the rest", "to you, with you")},
     can you help, could you help""",
     unless=("i'll ", "i will ", "i can ", "we'll "),
@@ -225,8 +224,8 @@ OUGHT = re.compile(
     r"^(?:the|every|all|each|our|this|that|these|those|its)(?: (?!developers|people|everyone|engineers|companies|"
     rf"programmers|students|kids|teams|men|women|government)[\w'-]+){{1,6}}? {_DUE}"
     r"|^(?:the|our|my|this|that) (?:[\w'-]+ ){0,4}?(?:needs|lacks|is missing|are missing|lack)\b"
-    r"|^(?:that|this|it|they|these|those)(?: really| still| also| just)? (?:has to|have to|needs? to|"
-    r"needs an?)\b(?! be )"
+    r"|^(?:that|this|it|they|these|those)(?: really| still| also| just)? (?:should|has to|have to|needs? to|"
+    r"needs an?)\b(?! be | work\b| help\b)"
 )
 """How a thing ought to behave, said of what is before us: "every link in the footer should open in a new tab"."""
 
@@ -295,8 +294,10 @@ STORED_TEXT = phrases("""
 )  # fmt: skip
 
 CODE_SHAPE = re.compile(
-    r"`|_(?<=\w_)\w|\((?<=\w\()\)|\.(?<=\w\.)(?:py|tsx?|m?jsx?|go|rs|java|kt|rb|php|cs|cpp|cc|hpp|sh|sql|ya?ml|toml|json|ini|"
-    r"cfg|conf|env|md|txt|csv|xlsx?|docx?|pptx?|pdf|html?|s?css|vue|ipynb|lock|log|tf|proto|xml|zip|tar|png|jpe?g|svg)\b"
+    r"`|_(?<=\w_)\w|\((?<=\w\()\)|\.(?<=\w\.)(?:py|tsx?|m?jsx?|go|rs|java|kt|rb|php|cs|cpp|cc|hpp|sh|sql|ya?ml|"
+    r"toml|json|ini|"
+    r"cfg|conf|env|md|txt|csv|xlsx?|docx?|pptx?|pdf|html?|s?css|vue|ipynb|lock|log|tf|proto|xml|zip|tar|png|"
+    r"jpe?g|svg)\b"
     r"|/(?<=\w/)[\w.-]{1,60}/\w|/(?<!\S/)[\w.-]|/(?<=[~.]/)[\w.-]|-(?<!\S-)-?[a-z][\w-]{2}|-(?<=[a-z]-)\d{2,6}\b"
     r"|#(?<!\S#)\d{1,6}\b|e(?<=\we)(?:rror|xception)\b|://"
 )
