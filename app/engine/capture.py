@@ -1,7 +1,6 @@
 """`/after-turn`: keep what is new of a turn. Answered once it is on disk; everything else happens behind the answer."""
 
 import asyncio
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -10,16 +9,13 @@ from typing import Literal
 from app.core.capture import CapturedTurn, capture_turn, is_placed
 from app.core.deadline import Deadline
 from app.core.identity import Identity
-from app.core.messages import Message, blocks_of
+from app.core.messages import Message
 from app.core.reasons import Reason
+from app.engine import aside
 from app.ports import Acceptance, Compaction, NewTurn, SeenBefore
 from app.store.turns import SqlTurnStore
 from app.store.work import OPEN_TURNS
 from app.worker.supervisor import Worker
-
-_AT_ONCE_CHARS = 200_000
-_AT_ONCE_MESSAGES = 500
-"""Larger turns are cleaned in a thread: milliseconds here would be milliseconds of everybody else's answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +74,7 @@ async def after_turn(
     # The prints of a long session are many: a turn with a position is compared with them only if some may be its own.
     compared = not is_placed(turn.messages, turn.pre_prompt_count)
     seen = await store.seen_prints(who) if compared else ()
-    large = _is_large(turn.messages)
-    captured = await asyncio.to_thread(capture, seen_prints=seen) if large else capture(seen_prints=seen)
+    captured = await aside.read(partial(capture, seen_prints=seen), large=aside.are_large(turn.messages))
     try:
         accepted = await store.accept(_new_turn(who, turn, captured, compared=compared))
     except SeenBefore:
@@ -90,13 +85,6 @@ async def after_turn(
     if turn.wait and accepted.turn_id and not delivered and accepted.captured:
         delivered = await _delivered(who, accepted, deadline, store=store, worker=worker)
     return _result(accepted, skipped, delivered=delivered)
-
-
-def _is_large(messages: Sequence[Message]) -> bool:
-    if len(messages) > _AT_ONCE_MESSAGES:
-        return True
-    blocks = (block for message in messages for block in blocks_of(message))
-    return sum(len(text) for block in blocks for text in block.values() if isinstance(text, str)) > _AT_ONCE_CHARS
 
 
 def _why_skipped(turn: TurnInput, captured: CapturedTurn) -> Reason | None:

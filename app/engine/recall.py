@@ -24,6 +24,7 @@ from app.core.occasion import Occasion, Rules, occasion_of
 from app.core.reasons import Reason
 from app.core.tokens import estimate_tokens, message_tokens
 from app.core.trace import MAX_TRACED_CANDIDATES, RecallTrace, SearchTrace
+from app.engine import aside
 from app.engine.results import AssembleInput, AssembleResult, RecallReport
 from app.engine.searches import Searches
 from app.engine.selection import Selection, choose
@@ -65,8 +66,10 @@ class _Searched:
 class _Recall:
     """One recall as it comes about. ``steps`` holds the milliseconds of each."""
 
-    occasion: Occasion
     mode: Mode
+    large: bool = False
+    """Whether the messages are read in a thread."""
+    occasion: Occasion = field(default_factory=Occasion)
     searched: Sequence[_Searched] = ()
     chosen: Sequence[Selection] = ()
     block: str = ""
@@ -108,16 +111,23 @@ class RecallEngine:
         """The messages with what was recalled in its place; or as they are, and the reason why. Never raises for a
         backend, and answers within ``deadline`` and the recall time-out, whichever is sooner."""
         began = self._clock()
-        occasion = occasion_of(
-            asked.messages, asked.prompt, who, self._rules, hint=asked.trigger_hint, bypassed=asked.bypassed
-        )
-        recall = _Recall(occasion, Mode(asked.inject), steps={"gate": self._ms_since(began)})
-        if occasion.refusal:
-            recall.reason = occasion.refusal
-        else:
-            await self._run(recall, who, asked, deadline)
+        recall = _Recall(Mode(asked.inject), large=aside.are_large(asked.messages, asked.prompt))
+        try:
+            await self._judge(recall, who, asked, deadline)
+            recall.steps["gate"] = self._ms_since(began)
+            if recall.occasion.refusal:
+                recall.reason = recall.occasion.refusal
+            else:
+                await self._run(recall, who, asked, deadline)
+        except TimeoutError:
+            recall.reason = Reason.DEADLINE_EXCEEDED
         recall.steps["total"] = self._ms_since(began)
         return self._answer(recall, who, asked)
+
+    async def _judge(self, recall: _Recall, who: Identity, asked: AssembleInput, deadline: Deadline) -> None:
+        hint, bypassed = asked.trigger_hint, asked.bypassed
+        judging = partial(occasion_of, asked.messages, asked.prompt, who, self._rules, hint=hint, bypassed=bypassed)
+        recall.occasion = await aside.read(judging, large=recall.large, deadline=deadline)
 
     async def _run(self, recall: _Recall, who: Identity, asked: AssembleInput, deadline: Deadline) -> None:
         query = recall.occasion.query
@@ -126,7 +136,8 @@ class RecallEngine:
         began = self._clock()
         hits = {one.target: one.hits for one in recall.searched}
         today = datetime.fromtimestamp(self._now(), UTC).date()
-        recall.chosen = choose(who, query, hits, asked.messages, self._settings, today)
+        choosing = partial(choose, who, query, hits, asked.messages, self._settings, today)
+        recall.chosen = await aside.read(choosing, large=recall.large, deadline=deadline)
         recall.block = render_block(*((selection.section, selection.items) for selection in recall.chosen))
         recall.steps["rank"] = self._ms_since(began)
         if recall.block or (recall.occasion.note and recall.mode is not Mode.BLOCK):

@@ -1,4 +1,5 @@
 import asyncio
+import threading
 
 import pytest
 
@@ -59,6 +60,21 @@ async def test_what_is_ready_at_the_deadline_is_used() -> None:
     assert outcome(result) == (True, Reason.OK)
     assert result.context_block and "Long-term" in result.context_block and "Agent Exp" not in result.context_block
     assert result.recall and result.recall.degraded == ("experiences:deadline_exceeded",)
+
+
+@pytest.mark.parametrize("step", ["occasion_of", "choose"])
+async def test_reading_a_huge_message_neither_stops_the_others_nor_the_clock(
+    step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = threading.Event()
+    monkeypatch.setattr(f"app.engine.recall.{step}", lambda *_, **__: done.wait())
+    try:
+        huge = "which tea do I like? " * 20_000
+        result = await Recalling(ScriptedBackend(memories=[memory("tea", "Green tea.")]))(huge, ms=50)
+    finally:
+        done.set()
+    assert outcome(result) == (False, Reason.DEADLINE_EXCEEDED)
+    assert result.messages == ({"role": "user", "content": huge},)
 
 
 async def test_the_recalls_own_time_out_holds_too() -> None:
