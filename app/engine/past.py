@@ -22,6 +22,9 @@ log = structlog.get_logger(__name__)
 RESERVE_S = 0.05
 """Kept back from the deadline for the work after the backend's answer: a late backend must not make us late."""
 
+GRACE_S = 1.0
+"""A past that is there a little late serves better than all of the history: only huge texts take longer."""
+
 MAX_UNEXTRACTED = 3
 """Failed archives whose messages are read from the backend, one request each."""
 
@@ -50,15 +53,18 @@ async def preflight(
     known, seen = local
     if stored.failed_ids and not known.unsummarised and not known.resetting:
         known = replace(known, unsummarised=await _unextracted(backend, who, stored.failed_ids, deadline))
-    past = _combined(stored, known, seen)
-    assembled = await asyncio.to_thread(
+    reading = asyncio.to_thread(
         assemble_past,
         asked.messages,
-        past,
+        _combined(stored, known, seen),
         token_budget=asked.token_budget,
         summary_share=settings.capture.summary_share,
         prompt_follows=bool(asked.prompt and asked.prompt.strip()),
     )
+    try:
+        assembled = await asyncio.wait_for(reading, deadline.remaining + GRACE_S)
+    except TimeoutError:
+        return _passthrough(asked.messages, Reason.DEADLINE_EXCEEDED)
     if not assembled.changed:
         return _passthrough(asked.messages, _why_unchanged(trouble, known))
     return AssembleResult(

@@ -1,6 +1,7 @@
 """`preflight` over a backend and a store that answer, fail, hang or know nothing."""
 
 import asyncio
+import threading
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
@@ -129,6 +130,18 @@ async def test_without_backend_and_past_the_hosts_messages_go_on_with_the_reason
 async def test_a_late_backend_does_not_make_us_late() -> None:
     result = await asked(hangs(), LocalPast(), OLD, ms=40)
     assert (result.assembled, result.reason, result.messages) == (False, Reason.DEADLINE_EXCEEDED, (OLD,))
+
+
+async def test_a_history_that_takes_too_long_to_read_goes_on_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    done = threading.Event()
+    monkeypatch.setattr("app.engine.past.GRACE_S", 0.0)
+    monkeypatch.setattr("app.engine.past.assemble_past", lambda *_, **__: done.wait())
+    question = {"role": "user", "content": "And now?"}
+    try:
+        result = await asked(gives(SessionPast("the past", (), ())), LocalPast(), question, ms=50)
+    finally:
+        done.set()
+    assert (result.assembled, result.reason, result.messages) == (False, Reason.DEADLINE_EXCEEDED, (question,))
 
 
 async def test_an_unknown_session_and_one_without_a_past_are_told_apart() -> None:
