@@ -89,7 +89,7 @@ async def test_a_worker_that_was_stopped_between_two_batches_sends_no_more(desk:
             for name in desk.worker._courier.__slots__
             if name != "mark_attempt"
         },
-        mark_attempt=stopped_after,  # type: ignore[arg-type]
+        mark_attempt=stopped_after,
     )
     ((lease, step),) = await desk.store.claim("me", 1)
     await desk.worker._take(lease, step, desk.clock.now)
