@@ -62,9 +62,10 @@ def _signs(sentence: Sentence) -> list[Found]:
 
 
 def _own_voice(signs: list[Found]) -> list[Found]:
-    """Within one sentence an act that is held back, remembered, a joke, or past talk is no act."""
+    """Within one sentence an act that is held back, remembered, told, a joke, or past talk is no act."""
     kinds = {found.sign for found in signs}
-    if kinds & {Sign.HELD_BACK, Sign.REMEMBER, Sign.PAST_TALK, Sign.CHAT}:
+    story = Sign.STORY in kinds and Sign.ADDRESSED not in kinds
+    if story or kinds & {Sign.HELD_BACK, Sign.REMEMBER, Sign.PAST_TALK, Sign.CHAT}:
         return [found for found in signs if found.sign not in _ACTS | {Sign.REQUEST, Sign.LOOKUP, Sign.ADDRESSED}]
     return signs
 

@@ -248,7 +248,7 @@ def _describes(body: str) -> bool:
 def _act(clause: str, body: str, asked: Hit | None, marks: _Marks) -> Iterator[Found]:
     """The act in a clause that may ask for one; ``body`` is what stands behind the words that ask, or behind a lead."""
     ba = zh.BA.search(clause)
-    wish = zh.WISH.search(clause)
+    wish = zh.WISH.search(clause) or next(_due(clause), None)
     scope = body if asked else ba[1] if ba else clause[wish.end() :] if wish else body
     body = body.lstrip(" ,:请再也都就先")
     if not ba and _describes(body):
@@ -265,6 +265,11 @@ def _act(clause: str, body: str, asked: Hit | None, marks: _Marks) -> Iterator[F
     if sign:
         yield Found(sign, clause)
         yield Found(Sign.REQUEST, shown)
+
+
+def _due(clause: str) -> Iterator[re.Match[str]]:
+    """Where a thing is said to need a verb done to it: 注册要加校验."""
+    return (match for match in zh.DUE.finditer(clause) if word_at(zh.VERBS, clause, match.end()))
 
 
 def _verb_of(

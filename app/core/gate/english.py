@@ -239,7 +239,7 @@ def _act(words: list[str], *, polite: bool, anything: bool = False) -> Iterator[
         verb = base(verb) or verb
     sign = _kind(verb, " ".join(words[1:])) or _caused(verb, words)
     if sign is None and anything and may_be_verb(verb) and _has_object(words, DETERMINERS):
-        sign = Sign.EXECUTION
+        sign = Sign.GIVEN_TEXT if moods.CONVERSATION.search(" ".join(words)) else Sign.EXECUTION
     if sign is None:
         return
     evidence = " ".join(words)
@@ -278,6 +278,8 @@ def _kind(verb: str, rest: str) -> Sign | None:
         return Sign.SIDE_EFFECT
     if verb in EXECUTION:
         return Sign.EXECUTION
+    if verb == "let" and rest.startswith(("me ", "us ")):
+        return None
     if verb in LOOKUP and moods.RECAP in _in_rest(rest):
         return Sign.GIVEN_TEXT
     if verb in LOOKUP and not moods.TELLING.match(rest):

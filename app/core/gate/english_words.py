@@ -51,13 +51,12 @@ EXECUTION = word_set("""
     document plot chart graph reconcile parse mock lint check double-check crosscheck cross-check cover modernise
     modernize rework simplify speed harden secure hunt dig scaffold bootstrap code develop program script train
     retrain finetune fine-tune evaluate simulate deduct tabulate itemise itemize aggregate correlate sample benchmark
-    stress-test load-test smoke-test confirm determine use identify pinpoint process adapt extend improve correct
-    address patch ensure negotiate arrange sort organise plan coordinate track source transpile polyfill annotate
-    type-check typecheck dry-run replay redesign""")
+    stress-test load-test smoke-test confirm determine use gather collect identify pinpoint process adapt extend
+    improve correct address patch ensure negotiate arrange sort organise plan coordinate track source transpile
+    polyfill annotate type-check typecheck dry-run replay redesign""")
 
 LOOKUP = word_set(
-    "get grab collect gather list show give compare pick choose read view display see bring pull let have receive "
-    "obtain"
+    "get grab list show give compare pick choose read view display see bring pull let have receive obtain"
 )
 
 SAYING = word_set("""
