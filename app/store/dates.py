@@ -9,7 +9,7 @@ from app.store.work import UNSENT_COMMITS, CommitPhase
 
 RETRY_AHEAD_S = 900.0
 """Further ahead than any delivery is put off: a backend's Retry-After counts for ten minutes at most."""
-TASK_AHEAD_S = 6 * 3600.0
+TASK_AHEAD_S = 86_400.0
 """Further ahead than an extraction is put off."""
 
 
