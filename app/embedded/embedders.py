@@ -9,6 +9,7 @@ from array import array
 from collections.abc import Sequence
 from typing import Any, Protocol
 
+from app.errors import CanNotStart
 from app.settings import EmbedderSettings
 
 Vector = bytes
@@ -16,7 +17,7 @@ Vector = bytes
 
 
 class EmbedderError(Exception):
-    """The embedder is missing, unreachable, or talks nonsense. Words still find things."""
+    """The embedder is unreachable, or talks nonsense. Words still find things."""
 
 
 class Embedder(Protocol):
@@ -37,7 +38,7 @@ class Embedder(Protocol):
 
 
 def make_embedder(settings: EmbedderSettings) -> Embedder | None:
-    """The embedder that the settings ask for; None is words only. Raises `EmbedderError` where its extra is missing."""
+    """The embedder that the settings ask for; None is words only. Raises `CanNotStart` where its extra is missing."""
     match settings.kind:
         case "none":
             return None
@@ -139,4 +140,4 @@ def _sayable(text: str) -> str:
 def _require(extra: str, *modules: str) -> None:
     for module in modules:
         if importlib.util.find_spec(module) is None:
-            raise EmbedderError(f"install openviking-sidecar[{extra}] for this embedder: no module named {module}")
+            raise CanNotStart(f"install openviking-sidecar[{extra}] for this embedder: no module named {module}")

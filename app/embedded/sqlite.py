@@ -11,6 +11,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Protocol, cast
 
+from app.errors import CanNotStart
+
 BUSY_MS = 30_000
 """How long to wait for another process that writes, and may be building the index."""
 _CORRUPT, _NOTADB = 11, 26
@@ -71,10 +73,6 @@ class Damaged(SqliteError):
     """The file is no database, or no longer one."""
 
 
-class Fts5Missing(Exception):
-    """The SQLite at hand can not search for words."""
-
-
 def connect(path: Path | str) -> Connection:
     """A connection for one thread at a time, whichever; with the vector extension where it is installed."""
     db = _connect(str(path))
@@ -99,12 +97,12 @@ def errors() -> Iterator[None]:
 
 
 def require_fts5() -> None:
-    """Raise `Fts5Missing`, which says what to install, where words could not be searched."""
+    """Raise `CanNotStart`, which says what to install, where words could not be searched."""
     try:
         with errors(), closing(connect(":memory:")) as db:
             db.execute("CREATE VIRTUAL TABLE words USING fts5(word)")
     except SqliteError as error:
-        raise Fts5Missing(
+        raise CanNotStart(
             f"install openviking-sidecar[vec], which brings a SQLite that searches for words; this Python's: {error}"
         ) from error
 

@@ -14,7 +14,8 @@ from app.embedded.database import Database
 from app.embedded.documents import OWN_REALM
 from app.embedded.embedders import Vector, packed
 from app.embedded.index import Index
-from app.embedded.sqlite import Connection, Damaged, Fts5Missing, SqliteError
+from app.embedded.sqlite import Connection, Damaged, SqliteError
+from app.errors import CanNotStart
 from app.settings import EmbeddedSettings
 from tests.unit.drivers import HAS_VECTORS, use_driver
 
@@ -165,5 +166,5 @@ def test_without_full_text_search_the_start_says_what_to_install(
         return db
 
     monkeypatch.setattr(sqlite, "_connect", bare)
-    with pytest.raises(Fts5Missing, match=r"install openviking-sidecar\[vec\]"):
+    with pytest.raises(CanNotStart, match=r"install openviking-sidecar\[vec\]"):
         EmbeddedBackend(tmp_path, EmbeddedSettings())
