@@ -690,3 +690,79 @@ Hope your weekend was as good as mine.
 我把手机摔了，心疼
 """
 )
+
+WAYS_TO_ASK = _messages(
+    """
+untar the archive from ops and put the fonts under public/fonts
+Our login form accepts empty passwords. Please plug that hole right away.
+Would you be able to generate sample data for the demo, about 500 fake customers?
+Have the bot post the on-call person to Slack every Monday at nine.
+I was hoping you could merge the two address books and drop the duplicates.
+The contact page still shows our old phone number, that has to change.
+Have our privacy page translated into Spanish and publish it.
+Take the beta flag off the new editor and announce it in the changelog.
+This regex hangs on long inputs; rewrite it so it's linear.
+It would help if the CLI printed a progress bar.
+Can the search results be cached for five minutes? They hammer the db.
+Please see to it that the backups are encrypted.
+Wherever we use moment.js, use date-fns instead.
+try upgrading to node 22 and see what breaks
+Three of the links in the onboarding mail are dead; point them to the new help centre.
+I'd like the nav to collapse into a hamburger below 600px.
+The seed script inserts the same user twice. It should skip existing ones.
+The coupon field ignores upper-case codes. I'd appreciate a fix before the sale starts.
+We urgently need the old API keys revoked, they were in a public gist.
+Gather everything we spent on travel this year in one sheet, by month.
+the drop-down closes too early, have a look?
+仓库里还有一堆没人用的图片，清一清。
+这版安装包太大了，想办法瘦身到 50MB 以下。
+机房空调温度调低两度
+小程序的分享图糊了，重新切一张两倍的。
+让测试环境每天凌晨自动重置数据。
+登录成功之后应该跳回原来的页面，现在总是回首页。
+新版 SDK 接进来，老的别删，先并行跑着。
+这台服务器续费一年
+抽空把那几个 TODO 清了。
+把会议室的预定记录导出来看看谁占得最多。
+明早九点叫我起来参加早会。
+给 checkout 流程补几个 e2e test。
+这个类太臃肿了，职责拆开。
+数据库连接串换了，所有服务的配置跟着改。
+新用户注册要加邀请码校验，周四前搞定。
+这个 query 跑太久了，看看 index 有没有用上，没用上就加。
+下午三点前给我结果：到底哪些用户受影响。
+"""
+)
+
+WAYS_TO_TELL = _messages(
+    """
+Write me a haiku about merge conflicts.
+Please put this into Dutch: "The server could not be reached, try again later."
+Give me the short version of our talk about pricing.
+If money were no object, would you rewrite everything in Rust?
+Please keep your answers in British English from now on.
+My deploy went through on the first try, I should buy a lottery ticket.
+okay thanks, I'll take it from here
+Boil our conversation down to the three main points.
+Let me vent: the client changed the spec for the fifth time today.
+Any idea why the sky turns red at sunset?
+The release party was wild, we even had a cake shaped like a bug.
+Is it worth writing tests for a prototype?
+Our team rewrote the importer in spring.
+讲个段子吧，跟测试有关的。
+写代码写到半夜，眼睛快睁不开了。
+嗯，测试环境的事先放一放吧。
+我对花生过敏，麻烦记一下。
+我在成都上班，负责一个电商后台。
+测试小哥请假了，今天安静得很。
+多谢，按你的办法改完就不报错了。
+如果让你重新设计互联网，你会改什么？
+凌晨被报警叫醒三次，人都麻了。
+我们公司一般周二发版，周五从来不上线。
+刚把新版本推上去，松了一口气。
+把刚才的结论用一句话再说一遍。
+之前聊的那个 cache 的 TTL 最后定多少了？
+嗯，日志我看了，确实是网络抖动。
+大学的时候，我们宿舍合买了一台服务器。有一回它自己重启，把室友写了一半的论文弄没了。
+"""
+)

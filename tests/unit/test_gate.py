@@ -6,13 +6,21 @@ from app.core.gate import EVIDENCE_CHARS, THRESHOLD, judge_task
 from app.core.gate.signs import HEAD_CHARS, TAIL_CHARS, Sign
 from tests.unit import gate_examples as examples
 
-TASKS = [*examples.TASKS_EN, *examples.TASKS_ZH, *examples.TASKS_MIXED, *examples.MORE_TASKS, *examples.FRESH_TASKS]
+TASKS = [
+    *examples.TASKS_EN,
+    *examples.TASKS_ZH,
+    *examples.TASKS_MIXED,
+    *examples.MORE_TASKS,
+    *examples.FRESH_TASKS,
+    *examples.WAYS_TO_ASK,
+]
 NOT_TASKS = [
     *examples.NOT_TASKS_EN,
     *examples.NOT_TASKS_ZH,
     *examples.NOT_TASKS_MIXED,
     *examples.MORE_NOT_TASKS,
     *examples.FRESH_NOT_TASKS,
+    *examples.WAYS_TO_TELL,
 ]
 
 
@@ -52,6 +60,11 @@ def test_the_documented_table_holds_and_names_its_reason(sign: Sign, value: int,
     assert points.get(sign.reason) == value == sign.points
 
 
+def test_code_is_shown_as_the_whole_word_that_it_stands_in() -> None:
+    evidence = {point.evidence for point in judge_task("Rename src/shop/cart_items.py today").points}
+    assert "src/shop/cart_items.py" in evidence
+
+
 def test_the_score_is_the_sum_of_its_points() -> None:
     judged = judge_task("The build fails on main, please fix the Makefile.")
     assert judged.score == sum(point.value for point in judged.points) >= THRESHOLD
@@ -67,6 +80,10 @@ def test_the_score_is_the_sum_of_its_points() -> None:
         ("Remind me to call Ben tomorrow", "Remind me what we said about Ben"),
         ("Rewrite the parser module", "Rewrite this sentence about the parser module"),
         ("查一下服务器为什么变慢了", "服务器为什么会变慢？"),
+        ("Plug the gap in the wall", "She saw the gap in the wall"),
+        ("Could you flumox the gate?", "Could you imagine the gate?"),
+        ("帮我焙一下豆子", "帮我讲一下豆子"),
+        ("把新版本推上去", "刚把新版本推上去"),
     ],
 )
 def test_mood_decides_not_the_words(task: str, tale: str) -> None:

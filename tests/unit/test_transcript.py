@@ -49,6 +49,14 @@ TRANSCRIPTS = {
     "dash names": "Nora - did you feed the cat?\nBill - twice, she lied to you\nNora - that cat, I swear\nBill - she has her ways",
     "continued lines": "Nora: I have two questions.\nThe first one is about the roof.\nBill: what about it?\nNora: it leaks.\nAnd the second is about the bill.\nBill: let me guess, it leaks too?",
     "list bullets": "- Nora: did you feed the cat?\n- Bill: twice, she lied to you\n- Nora: that cat, I swear",
+    "no space behind the time": "【09:12】小陈：还去不去？\n【09:13】阿芳：去，等我十分钟\n【09:14】小陈：好，我在楼下",
+    "roles that could be keys": "Owner: are you coming to look at the tap?\nTenant: it has dripped since Monday\nOwner: tomorrow at nine then\nTenant: nine is good",
+    "flat numbers": "502 老吴 08:17\n怎么又停水\n\n[业主] 小雅 08:18\n没通知啊\n\n502 老吴 08:20\n问问物业吧",
+    "quoted mail thread": "> Ben wrote:\n> did you water the plants?\n> Ida wrote:\n> yes, also the cactus\n> Ben wrote:\n> the cactus is plastic",
+    "terse talk": "[18:03] Vera: where are the chairs\n[18:04] Noel: still in the truck\n[18:05] Vera: and the truck?\n[18:09] Noel: on its way",
+    "interview": "Q: When did you start painting?\nA: At forty, after the divorce.\nQ: Did you take lessons?\nA: Never. I copied postcards.",
+    "interview zh": "问：您第一次登台是什么时候？\n答：九岁，演一棵树。\n问：您紧张吗？\n答：树不用紧张，站着就行。",
+    "names like days and months": "Marta: did the sun come out?\nMonty: not yet, it rains\nMarta: so we stay in?\nMonty: yes, bring the cards",
 }  # fmt: skip
 
 OTHERS = {
@@ -86,6 +94,10 @@ OTHERS = {
     "todo by person": "Ana: book the hall\nBob: call the printer\nCem: order chairs\nDora: invite the press",
     "schedule zh": "周一：开会\n周二：写方案\n周三：出差\n周四：出差\n周五：总结",
     "faq": "Q: Where is the key?\nA: Under the mat.\nQ: Is there parking?\nA: Behind the house, free of charge.",
+    "faq about oneself": "Q: How do I change my password?\nA: Open your profile and click Security.\nQ: Can I delete my account?\nA: Yes, you can, under Privacy.",
+    "faq zh": "问：怎么修改收货地址？\n答：请在订单里点击修改。\n问：多久能退款？\n答：您申请以后三天到账。",
+    "steps": "Step 1: remove the screws.\nStep 2: lift the lid, it is heavy.\nStep 1: again, check the screws.\nStep 2: close it.",
+    "votes": "Alice: 3 votes\nBob: 5 votes\nAlice: 7 votes\nBob: 4 votes",
     "empty": "",
     "slash": "/new",
 }  # fmt: skip
