@@ -74,7 +74,7 @@ def _parser() -> argparse.ArgumentParser:
     outbox.add_argument("action", choices=["list", "retry", "discard"], nargs="?", default="list")
     outbox.add_argument("turn_id", nargs="?", help="the turn to retry or discard")
     outbox.add_argument("--state", help="only this state: pending, sending, delivered, dead, discarded, skipped")
-    outbox.add_argument("--session", help="only this session (the backend's session id)")
+    outbox.add_argument("--session", help="only this session: the host's id, or the backend's")
     outbox.add_argument("--limit", type=int, default=50, help="most rows (default 50)")
     return parser
 

@@ -4,16 +4,21 @@ import argparse
 import sys
 from datetime import UTC, datetime
 
+from app.core.identity import session_name
 from app.errors import SidecarError
 from app.settings import Settings
 from app.store.deliveries import Delivery
 from app.store.turns import SqlTurnStore
+from app.store.work import TurnState
 
 
 async def run_outbox(settings: Settings, arguments: argparse.Namespace) -> int:
     """List turns, or retry or discard one. Works beside a running service: both use the same store."""
     from app.services import open_services
 
+    if arguments.action == "list" and arguments.state not in (None, *TurnState):
+        print(f"openviking-sidecar outbox: a state is one of {', '.join(TurnState)}", file=sys.stderr)
+        return 2
     async with open_services(settings) as services:
         try:
             if arguments.action == "list":
@@ -32,7 +37,8 @@ async def run_outbox(settings: Settings, arguments: argparse.Namespace) -> int:
 
 async def _list(store: SqlTurnStore, arguments: argparse.Namespace) -> None:
     states = [arguments.state] if arguments.state else []
-    page = await store.deliveries(None, states=states, session=arguments.session, limit=arguments.limit)
+    session = session_name(arguments.session, None) if arguments.session else None
+    page = await store.deliveries(None, states=states, session=session, limit=arguments.limit)
     for delivery in page.items:
         _show(delivery)
     gauges = await store.gauges()
