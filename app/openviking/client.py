@@ -8,20 +8,21 @@ import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import quote
 
 import httpx
 
 from app.core.batches import batches
 from app.core.deadline import Clock, Deadline
-from app.core.identity import Identity, Tenant
+from app.core.identity import Identity
 from app.core.turns import CapturedMessage
 from app.openviking import models
 from app.openviking.breaker import State
+from app.openviking.calls import Calls
 from app.openviking.errors import Lane, Operation, rejected
-from app.openviking.gateway import Gateway, OnCall, Request
-from app.openviking.headers import effective_tenant, headers_for, key_for, trace_headers
+from app.openviking.gateway import Gateway, OnCall
+from app.openviking.headers import common_key, effective_tenant, trace_headers
 from app.openviking.health import Health
 from app.openviking.recovery import MAX_RECOVERED, beside, with_recovered
 from app.openviking.wire import to_wire
@@ -55,14 +56,12 @@ _PAST = Operation("past")
 _ARCHIVED = Operation("archived_messages")
 _DISCARD = Operation("discard_side_session", writes=True)
 
-T = TypeVar("T")
-
 
 class OpenVikingBackend:
     """`ContextBackend` on an OpenViking server in ``dev``, ``api_key`` or ``trusted`` mode.
 
-    ``outgoing_headers`` gives the trace headers of the request that is being served. Call `health` once at the start:
-    it learns whose each key is, and from then on a call for another tenant than the key's owner is refused unsent.
+    ``outgoing_headers`` gives the trace headers of the request that is being served. A call for another tenant than the
+    owner of the key is refused unsent.
     """
 
     name = "openviking"
@@ -77,11 +76,10 @@ class OpenVikingBackend:
         on_call: OnCall | None = None,
     ) -> None:
         self._settings = settings
-        self._keys = settings.keys()
-        self._common_key = settings.api_key.get_secret_value() if settings.api_key else None
         self._passed_on = outgoing_headers
         self._gateway = Gateway(settings, transport=transport, clock=clock, on_call=on_call)
-        self._health = Health(self._gateway, self._keys, self._common_key)
+        self._health = Health(self._gateway, settings.keys(), common_key(settings))
+        self._calls = Calls(settings, self._gateway, self._health, outgoing_headers)
         self._url = str(httpx.URL(settings.url).copy_with(userinfo=b""))
 
     async def find(self, who: Identity, query: str, target: Target, limit: int, deadline: Deadline) -> list[Hit]:
@@ -97,7 +95,7 @@ class OpenVikingBackend:
         def parse(result: Any) -> list[Hit]:
             return models.hits(result, target, tenant.user, who.actor_peer)[:limit]
 
-        return await self._call(_FIND, who, "POST", "/api/v1/search/find", parse, deadline, body=body)
+        return await self._calls.make(_FIND, who, "POST", "/api/v1/search/find", parse, deadline, body=body)
 
     async def append(self, who: Identity, messages: Sequence[CapturedMessage], deadline: Deadline) -> Appended:
         """See `ContextBackend.append`. Use `app.core.batches.batches` to cut a turn into what one call takes."""
@@ -105,7 +103,7 @@ class OpenVikingBackend:
             raise rejected(f"a batch has 1 to {MAX_BATCH} messages")
         body = {"messages": [to_wire(message) for message in messages]}
         path = _session(who, "/messages/batch")
-        return await self._call(_APPEND, who, "POST", path, models.appended, deadline, body=body)
+        return await self._calls.make(_APPEND, who, "POST", path, models.appended, deadline, body=body)
 
     async def arrived(self, who: Identity, turn_id: str, deadline: Deadline) -> frozenset[str]:
         """See `ContextBackend.arrived`. A grep over the session's files, live and archived."""
@@ -115,7 +113,7 @@ class OpenVikingBackend:
             return models.source_ids(result, turn_id)
 
         try:
-            return await self._call(_ARRIVED, who, "POST", "/api/v1/search/grep", parse, deadline, body=body)
+            return await self._calls.make(_ARRIVED, who, "POST", "/api/v1/search/grep", parse, deadline, body=body)
         except BackendError as error:
             if error.not_found:
                 return frozenset()
@@ -133,13 +131,15 @@ class OpenVikingBackend:
         body |= (
             {"reset_context": True} if new_epoch else {"keep_recent_count": min(max(keep_recent, 0), MAX_KEEP_RECENT)}
         )
-        return await self._call(_COMMIT, who, "POST", _session(who, "/commit"), models.receipt, deadline, body=body)
+        return await self._calls.make(
+            _COMMIT, who, "POST", _session(who, "/commit"), models.receipt, deadline, body=body
+        )
 
     async def commit_status(self, who: Identity, task_id: str, deadline: Deadline) -> CommitStatus:
         """See `ContextBackend.commit_status`. OpenViking forgets tasks after a while."""
         path = f"/api/v1/tasks/{quote(task_id, safe='', errors='replace')}"
         try:
-            return await self._call(_COMMIT_STATUS, who, "GET", path, models.commit_status, deadline)
+            return await self._calls.make(_COMMIT_STATUS, who, "GET", path, models.commit_status, deadline)
         except BackendError as error:
             if error.not_found:
                 return CommitStatus(CommitState.LOST)
@@ -174,7 +174,7 @@ class OpenVikingBackend:
         failed = tuple(archive_id for archive_id in archives.failed if archive_id not in recovered)
         if not overview and archives.completed:
             path = _session(who, f"/archives/{archives.completed[-1]}")
-            overview = await self._optional(_PAST, who, path, models.overview, deadline) or ""
+            overview = await self._calls.optional(_PAST, who, path, models.overview, deadline) or ""
         return SessionPast(
             overview=with_recovered(overview, recovered),
             abstracts=found.abstracts,
@@ -190,7 +190,7 @@ class OpenVikingBackend:
             raise rejected("not an archive id")
         params = {"uri": f"{_uri(who)}/history/{archive_id}/messages.jsonl"}
         path = "/api/v1/content/read"
-        return await self._call(_ARCHIVED, who, "GET", path, models.stored_messages, deadline, params=params)
+        return await self._calls.make(_ARCHIVED, who, "GET", path, models.stored_messages, deadline, params=params)
 
     async def re_extract(self, who: Identity, archive_id: str, deadline: Deadline) -> CommitReceipt:
         """See `ContextBackend.re_extract` and `app.openviking.recovery`. The task belongs to the side session.
@@ -200,9 +200,9 @@ class OpenVikingBackend:
         """
         messages = await self.archived_messages(who, archive_id, deadline)
         side = beside(who, archive_id)
-        stored = await self._optional(_PAST, side, _session(side), models.total_messages, deadline) or 0
+        stored = await self._calls.optional(_PAST, side, _session(side), models.total_messages, deadline) or 0
         if stored and (await self._context(side, 0, deadline)).failed_archives:
-            await self._call(_DISCARD, side, "DELETE", _session(side), lambda _: None, deadline)
+            await self._calls.make(_DISCARD, side, "DELETE", _session(side), lambda _: None, deadline)
             stored = 0
         for batch in batches(messages[stored:]):
             await self.append(side, batch, deadline)
@@ -212,7 +212,7 @@ class OpenVikingBackend:
         if receipt.task_id:
             return receipt
         params = {"resource_id": side.session, "task_type": "session_commit"}
-        task_id = await self._call(
+        task_id = await self._calls.make(
             _COMMIT_STATUS, side, "GET", "/api/v1/tasks", models.newest_task, deadline, params=params
         )
         return CommitReceipt(task_id, "archive_001" if task_id else None, None if task_id else receipt.skipped)
@@ -232,7 +232,9 @@ class OpenVikingBackend:
 
     async def _context(self, who: Identity, token_budget: int, deadline: Deadline) -> SessionPast:
         params = {"token_budget": str(max(0, token_budget))}
-        return await self._call(_PAST, who, "GET", _session(who, "/context"), models.past, deadline, params=params)
+        return await self._calls.make(
+            _PAST, who, "GET", _session(who, "/context"), models.past, deadline, params=params
+        )
 
     async def _archives(self, who: Identity, deadline: Deadline) -> models.Archives:
         params = {
@@ -241,54 +243,16 @@ class OpenVikingBackend:
             "output": "original",
             "node_limit": str(MAX_LISTED),
         }
-        listing = await self._optional(_PAST, who, "/api/v1/fs/tree", models.archives, deadline, params=params)
+        listing = await self._calls.optional(_PAST, who, "/api/v1/fs/tree", models.archives, deadline, params=params)
         return listing or models.Archives()
 
     async def _overview_beside(self, who: Identity, archive_id: str, deadline: Deadline) -> str:
         side = beside(who, archive_id)
         params = {"token_budget": str(OVERVIEW_TOKENS)}
-        found = await self._optional(_PAST, side, _session(side, "/context"), models.past, deadline, params=params)
+        found = await self._calls.optional(
+            _PAST, side, _session(side, "/context"), models.past, deadline, params=params
+        )
         return found.overview if found else ""
-
-    async def _optional(
-        self,
-        operation: Operation,
-        who: Identity,
-        path: str,
-        parse: Callable[[Any], T],
-        deadline: Deadline,
-        params: Mapping[str, str] | None = None,
-    ) -> T | None:
-        """A GET of something that need not exist."""
-        try:
-            return await self._call(operation, who, "GET", path, parse, deadline, params=params)
-        except BackendError as error:
-            if error.not_found:
-                return None
-            raise
-
-    async def _call(
-        self,
-        operation: Operation,
-        who: Identity,
-        method: str,
-        path: str,
-        parse: Callable[[Any], T],
-        deadline: Deadline,
-        *,
-        body: Mapping[str, Any] | None = None,
-        params: Mapping[str, str] | None = None,
-    ) -> T:
-        tenant = effective_tenant(self._settings, who.tenant)
-        key = key_for(self._keys, self._common_key, tenant)
-        self._health.check_owner(key, tenant)
-        headers = headers_for(who, tenant, key, self._passed_on())
-        request = Request(method, path, headers, body, params)
-        return await self._gateway.call(operation, request, parse, deadline, tenant_key=_circuit(tenant))
-
-
-def _circuit(tenant: Tenant) -> str:
-    return f"{tenant.account or '-'}/{tenant.user or '-'}"
 
 
 def _places(target: Target, actor_peer: str | None) -> str | list[str]:

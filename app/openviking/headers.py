@@ -14,6 +14,11 @@ def effective_tenant(settings: OpenVikingSettings, tenant: Tenant) -> Tenant:
     return Tenant(tenant.account or settings.account, tenant.user or settings.user)
 
 
+def common_key(settings: OpenVikingSettings) -> str | None:
+    """The key of every tenant that has none of its own."""
+    return settings.api_key.get_secret_value() if settings.api_key else None
+
+
 def key_for(keys: Mapping[str, str], common: str | None, tenant: Tenant) -> str | None:
     """The API key of a tenant: its own (``account/user``, ``-`` for what is not named), else the common one.
 
@@ -35,7 +40,7 @@ def headers_for(who: Identity, tenant: Tenant, key: str | None, passed_on: Mappi
         "X-OpenViking-Agent": who.agent,
     }
     for name, value in values.items():
-        if value and not _is_header_value(value):
+        if value and not is_header_value(value):
             raise rejected(f"the value for {name} can not stand in a header")
     return {name: value for name, value in values.items() if value} | trace_headers(passed_on)
 
@@ -45,9 +50,10 @@ def trace_headers(passed_on: Mapping[str, str]) -> dict[str, str]:
     return {
         _PASSED_ON[name.lower()]: value
         for name, value in passed_on.items()
-        if name.lower() in _PASSED_ON and value and _is_header_value(value)
+        if name.lower() in _PASSED_ON and value and is_header_value(value)
     }
 
 
-def _is_header_value(value: str) -> bool:
+def is_header_value(value: str) -> bool:
+    """Whether ``value`` can be sent in a header as it is."""
     return value.isascii() and value.isprintable() and value == value.strip()

@@ -7,6 +7,7 @@ from app.core.deadline import Deadline
 from app.core.identity import Tenant
 from app.openviking.errors import Garbage, Operation, rejected
 from app.openviking.gateway import Gateway, Request
+from app.openviking.headers import is_header_value
 from app.ports import BackendError, BackendHealth
 
 MAX_LEARNED = 16
@@ -26,7 +27,7 @@ class Health:
         self._gateway = gateway
         self._keys = keys
         self._common_key = common_key
-        self._mode = ""
+        self._mode: str | None = None
         self._owners: dict[str, Tenant] = {}
 
     def check_owner(self, key: str | None, tenant: Tenant) -> None:
@@ -35,14 +36,24 @@ class Health:
         if owner and not _matches(tenant, owner):
             raise rejected("the OpenViking key belongs to another tenant than the request names")
 
+    async def learn(self, deadline: Deadline, headers: Mapping[str, str], circuit: str) -> None:
+        """Find out whose the common key is, unless that is known. Never raises.
+
+        OpenViking may have been away when the service started, and `check_owner` knows nothing until it has answered.
+        """
+        if self._mode is None:
+            try:
+                self._know(await self._ask(self._common_key, deadline, headers, circuit))
+            except BackendError as error:
+                if not error.retryable:  # a server that does not tell
+                    self._mode = ""
+
     async def check(self, deadline: Deadline, headers: Mapping[str, str]) -> BackendHealth:
         """The server's health. Never raises; a key that is refused or is another tenant's makes it not ok."""
         try:
             facts = await self._ask(self._common_key, deadline, headers)
-            self._mode = facts.get("auth_mode", "")
-            if self._common_key:
-                self._owners[self._common_key] = _owner(facts)
-            problem = await self._learn(deadline, headers)
+            self._know(facts)
+            problem = await self._learn_others(deadline, headers)
         except BackendError as error:
             return BackendHealth(False, error.detail)
         if not problem and self._mode == "api_key":
@@ -52,7 +63,12 @@ class Health:
                 problem = "the root key has no memories in api_key mode: a user's key is needed"
         return BackendHealth(not problem, problem or "ok", facts)
 
-    async def _learn(self, deadline: Deadline, headers: Mapping[str, str]) -> str:
+    def _know(self, facts: Mapping[str, str]) -> None:
+        self._mode = facts.get("auth_mode", "")
+        if self._common_key:
+            self._owners[self._common_key] = _owner(facts)
+
+    async def _learn_others(self, deadline: Deadline, headers: Mapping[str, str]) -> str:
         """Ask about tenants' keys; the first thing that is wrong with one, or nothing."""
         if self._mode != "api_key":
             return ""
@@ -67,9 +83,13 @@ class Health:
                 return f"the key configured for {name} belongs to {owner.account}/{owner.user}"
         return ""
 
-    async def _ask(self, key: str | None, deadline: Deadline, headers: Mapping[str, str]) -> dict[str, str]:
+    async def _ask(
+        self, key: str | None, deadline: Deadline, headers: Mapping[str, str], circuit: str | None = None
+    ) -> dict[str, str]:
+        if key and not is_header_value(key):
+            raise rejected("the OpenViking key can not stand in a header")
         request = Request("GET", "/health", {**headers, **({"X-API-Key": key} if key else {})})
-        return await self._gateway.call(_HEALTH, request, _facts, deadline, tenant_key=None)
+        return await self._gateway.call(_HEALTH, request, _facts, deadline, tenant_key=circuit)
 
 
 def _facts(body: Any) -> dict[str, str]:

@@ -121,3 +121,29 @@ def test_a_trace_that_is_none_is_not_passed_on(client: TestClient, server: Serve
     client.headers.update({"traceparent": trace, "tracestate": "vendor=1"})
     sent = asked(client, server, sessionId="s1").headers
     assert "traceparent" not in sent and "tracestate" not in sent
+
+
+def test_a_key_is_not_used_for_somebody_else_although_openviking_was_away_at_the_start(start: Start) -> None:
+    """In `api_key` mode the key is the user, whatever the headers say."""
+    sent: list[str] = []
+    away = True
+
+    def server(request: httpx.Request) -> httpx.Response:
+        if away:
+            raise httpx.ConnectError("gone", request=request)
+        if request.url.path == "/health":
+            facts = {"status": "ok", "healthy": True, "auth_mode": "api_key", "account_id": "acme", "user_id": "mia"}
+            return httpx.Response(200, json=facts)
+        sent.append(request.headers["x-openviking-user"])
+        return httpx.Response(200, json={"status": "ok", "result": {"memories": [], "resources": []}})
+
+    settings = OpenVikingSettings(url="http://openviking.test", api_key="mias-key", account="acme", user="mia")
+    backend = OpenVikingBackend(settings, transport=httpx.MockTransport(server))
+    client = start(backend, backend="openviking", openviking=settings)
+    away = False
+    reasons = {}
+    for user in ("kim", "mia"):
+        body = {"sessionId": "s1", "messages": [QUESTION]}
+        reasons[user] = client.post("/assemble", json=body, headers={"X-OpenViking-User": user}).json()["reason"]
+    assert reasons == {"kim": "openviking_rejected", "mia": "no_recall_hits"}
+    assert sent == ["mia"]

@@ -118,7 +118,7 @@ async def test_a_call_carries_the_identity_and_nothing_else(
 ) -> None:
     httpx_mock.add_response(**ok({"memories": []}))
     passed_on = {"traceparent": "00-a-b-01", "X-Request-ID": "r1", "Cookie": "no", "tracestate": "bad\nvalue"}
-    await FIND(make(api_key="k", outgoing_headers=lambda: passed_on), who())
+    await FIND(make(api_key="k", account="acme", user="alice", outgoing_headers=lambda: passed_on), who())
     headers = httpx_mock.get_requests()[0].headers
     assert headers["x-api-key"] == "k"
     assert headers["x-openviking-account"] == "acme"
@@ -163,6 +163,7 @@ async def test_a_value_that_can_not_be_a_header_is_refused_unsent(
         refused = await failure(FIND(make(api_key=key), who()))
         assert refused.reason is Reason.OPENVIKING_REJECTED
         assert key not in refused.detail
+        assert not (await make(api_key=key).health(soon())).ok
     assert not httpx_mock.get_requests()
 
 
