@@ -5,7 +5,7 @@ word at each place. A dictionary costs next to nothing at either end, and one pa
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -21,14 +21,15 @@ class Hit(NamedTuple):
     words: str
 
 
-def by_first(words: str) -> Index:
+def by_first(listed: str) -> Index:
     """The words of a list, which stand between white space, by their first character."""
-    return _indexed(words.split(), lambda word: word[0])
+    return _indexed((word[0], word) for word in listed.split())
 
 
-def by_first_word(phrases: str) -> Index:
+def by_first_word(listed: str) -> Index:
     """The phrases of a list, which commas part, by their first word."""
-    return _indexed([" ".join(phrase.split()) for phrase in phrases.split(",")], lambda phrase: phrase.split(" ")[0])
+    phrases = (" ".join(phrase.split()) for phrase in listed.split(","))
+    return _indexed((phrase.partition(" ")[0], phrase) for phrase in phrases if phrase)
 
 
 def word_set(listed: str) -> frozenset[str]:
@@ -41,12 +42,18 @@ def each(heads: str, tails: str) -> str:
     return ", ".join(f"{head.strip()} {tail.strip()}" for head in heads.split(",") for tail in tails.split(","))
 
 
-def _indexed(items: list[str], first: Callable[[str], str]) -> Index:
+def _indexed(items: Iterable[tuple[str, str]]) -> Index:
     index: dict[str, list[str]] = {}
-    for item in items:
-        if item:
-            index.setdefault(first(item), []).append(item)
-    return {key: tuple(sorted(set(same), key=len, reverse=True)) for key, same in index.items()}
+    for first, item in items:
+        if first in index:
+            index[first].append(item)
+        else:
+            index[first] = [item]
+    return {first: _longest_first(same) for first, same in index.items()}
+
+
+def _longest_first(items: Sequence[str]) -> tuple[str, ...]:
+    return tuple(items) if len(items) == 1 else tuple(sorted(set(items), key=len, reverse=True))
 
 
 def merged(*indexes: Index) -> Index:
@@ -55,7 +62,7 @@ def merged(*indexes: Index) -> Index:
     for index in indexes:
         for first, same in index.items():
             together[first] = together.get(first, ()) + same
-    return {first: tuple(sorted(set(same), key=len, reverse=True)) for first, same in together.items()}
+    return {first: _longest_first(same) for first, same in together.items()}
 
 
 def word_at(index: Index, text: str, start: int) -> str:
@@ -156,27 +163,23 @@ def phrase_scanner(*listings: Listing) -> Scan:
 
 
 def _scanner(listings: tuple[Listing, ...], places: _Places, stands: Callable[[str, str, int], bool]) -> Scan:
-    merged: dict[str, list[tuple[str, Listing]]] = {}
+    by_start: dict[str, list[tuple[Listing, tuple[str, ...]]]] = {}
     for listing in listings:
         for first, listed in listing.index.items():
-            merged.setdefault(first, []).extend((item, listing) for item in listed)
-    index = {first: (tuple(item for item, _ in pairs), pairs) for first, pairs in merged.items()}
+            by_start.setdefault(first, []).append((listing, listed))
     patterns = [(listing, listing.pattern) for listing in listings if listing.pattern]
 
     def scan(text: str) -> dict[Listing, Hit]:
         found: dict[Listing, Hit] = {}
         for start, first in places(text):
-            if first not in index:
+            if first not in by_start:
                 continue
-            items, pairs = index[first]
-            if text.startswith(items, start):
-                for item, listing in pairs:
-                    if (
-                        listing not in found
-                        and stands(item, text, start)
-                        and not text.endswith(listing.unless, 0, start)
-                    ):
-                        found[listing] = Hit(start, start + len(item), item)
+            for listing, listed in by_start[first]:
+                if listing in found or not text.startswith(listed, start):
+                    continue
+                item = next((item for item in listed if stands(item, text, start)), "")
+                if item and not text.endswith(listing.unless, 0, start):
+                    found[listing] = Hit(start, start + len(item), item)
         for listing, pattern in patterns:
             match = pattern.search(text)
             if match and (listing not in found or match.start() < found[listing].start):
