@@ -6,14 +6,11 @@ images, empty leftovers.
 """
 
 import hashlib
-import json
-import math
 from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from itertools import chain
-from typing import Any, Literal
+from typing import Literal
 
 from app.core.cleaning import clean_assistant_text, clean_tool_text, storable
 from app.core.inject import is_simulated
@@ -32,17 +29,12 @@ from app.core.messages import (
     tool_results,
 )
 from app.core.pairs import units, with_results
+from app.core.pieces import in_pieces, json_text, storable_value
 from app.core.prints import content_print, is_timed, known, said_in, timed_print
 from app.core.remember import asks_to_remember
 from app.core.summary import own_messages
 from app.core.tokens import estimate_tokens
 from app.core.turns import CapturedMessage, Part, TextPart, ToolPart
-
-MAX_TEXT_CHARS = 4 * 1024 * 1024 - 1024
-"""Longest text stored in one piece. OpenViking refuses texts over 4 Mi characters (rig, Sessions and messages)."""
-
-MAX_INPUT_DEPTH = 64
-"""Levels of a tool input that are stored as structure; what lies deeper becomes JSON text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +124,7 @@ def captured_messages(
     return tuple(
         CapturedMessage(draft.role, parts, draft.created_at, peer_id=peer_id)
         for draft in drafts
-        for parts in _in_pieces(draft.finished())
+        for parts in in_pieces(draft.finished())
     )
 
 
@@ -141,7 +133,7 @@ def captured_tokens(message: CapturedMessage) -> int:
     return sum(
         estimate_tokens(part.text)
         if isinstance(part, TextPart)
-        else estimate_tokens(part.name) + estimate_tokens(_json(part.input)) + estimate_tokens(part.output or "")
+        else estimate_tokens(part.name) + estimate_tokens(json_text(part.input)) + estimate_tokens(part.output or "")
         for part in message.parts
     )
 
@@ -163,7 +155,7 @@ class _Call:
         return ToolPart(
             id=storable(self.call.id),
             name=storable(self.call.name or (self.result.name if self.result else "")),
-            input=_storable_value(self.call.arguments),
+            input=storable_value(self.call.arguments),
             output=output,
             is_error=self.result is not None and self.result.is_error,
         )
@@ -256,60 +248,7 @@ def _link(side: ToolCall | ToolResult) -> str:
     return (side.id if isinstance(side, ToolCall) else side.call_id) or f"\n{side.name}"
 
 
-def _in_pieces(parts: list[Part]) -> list[tuple[Part, ...]]:
-    """The parts as messages of at most `MAX_TEXT_CHARS` each; a text or output that is longer goes on in the next."""
-    messages: list[tuple[Part, ...]] = []
-    current: list[Part] = []
-    room = MAX_TEXT_CHARS
-    for part in chain.from_iterable(map(_split, parts)):
-        size = len(part.text) if isinstance(part, TextPart) else len(part.output or "")
-        if current and size > room:
-            messages.append(tuple(current))
-            current, room = [], MAX_TEXT_CHARS
-        current.append(part)
-        room -= size
-    return [*messages, tuple(current)] if current else messages
-
-
-def _split(part: Part) -> list[Part]:
-    text = part.text if isinstance(part, TextPart) else part.output or ""
-    if len(text) <= MAX_TEXT_CHARS:
-        return [part]
-    pieces = [text[at : at + MAX_TEXT_CHARS] for at in range(0, len(text), MAX_TEXT_CHARS)]
-    if isinstance(part, TextPart):
-        return [TextPart(piece) for piece in pieces]
-    return [
-        replace(part, id=f"{part.id}.{index}" if index else part.id, output=piece) for index, piece in enumerate(pieces)
-    ]
-
-
 def _user_texts(captured: Iterable[CapturedMessage]) -> list[TextPart]:
     return [
         part for message in captured if message.role == "user" for part in message.parts if isinstance(part, TextPart)
     ]
-
-
-def _storable_value(value: Any) -> Any:
-    """Tool input as plain JSON that every store takes: clean text, no NaN, JSON text where nested too deeply."""
-    try:
-        return _storable_tree(value, MAX_INPUT_DEPTH)
-    except RecursionError:
-        return "[nested too deeply]"
-
-
-def _storable_tree(value: Any, depth: int) -> Any:
-    if isinstance(value, str):
-        return storable(value)
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    if not isinstance(value, (dict, list)):
-        return value
-    if depth == 0:
-        return storable(_json(value))
-    if isinstance(value, list):
-        return [_storable_tree(item, depth - 1) for item in value]
-    return {storable(key): _storable_tree(item, depth - 1) for key, item in value.items()}
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
