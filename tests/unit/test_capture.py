@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core import capture
+from app.core import pieces
 from app.core.capture import CapturedTurn, capture_turn, is_placed, with_ids
 from app.core.prints import print_of
 from app.core.summary import acknowledgement, summary_message
@@ -158,7 +158,7 @@ def test_absurdly_nested_input_is_kept_as_text() -> None:
 
 
 def test_a_text_beyond_the_limit_goes_on_in_a_further_message(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(capture, "MAX_TEXT_CHARS", 100)
+    monkeypatch.setattr(pieces, "MAX_TEXT_CHARS", 100)
     call = {"type": "toolCall", "id": "a", "name": "exec", "arguments": {}}
     kept = captured(user("x" * 250), assistant([call]), {"role": "tool", "tool_call_id": "a", "content": "y" * 150})
     assert "".join(texts(kept)) == "x" * 250
