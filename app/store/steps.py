@@ -139,8 +139,14 @@ def sweep(connection: Connection, rules: WorkRules, now: float, before: float, a
 
 
 def _is_next(commit: CommitRow, turn: TurnRow | None) -> bool:
-    """Whether everything that the commit is to hold has been delivered (or will never be)."""
-    return turn is None or bool(turn.position > commit.through)
+    """Whether everything that the commit is to hold has been delivered (or will never be), and nothing is in doubt.
+
+    A write in doubt may have happened: then the backend has more to keep live than is known.
+    """
+    if turn is None:
+        return True
+    doubt = turn.state == TurnState.SENDING and commit.state == CommitPhase.PLANNED and not commit.new_epoch
+    return turn.position > commit.through and not doubt
 
 
 def _holds_back(commit: CommitRow | None, turn: TurnRow) -> bool:

@@ -263,6 +263,20 @@ async def test_what_stays_live_is_counted_when_the_commit_is_sent(desk: Desk) ->
     assert len(archive.messages) == 6
 
 
+async def test_a_commit_waits_for_a_write_in_doubt_behind_it(desk: Desk) -> None:
+    """Else it would archive messages that it does not know to be there."""
+    await desk.say("q0", "a0")
+    await desk.work()
+    desk.backend.faults = [("after", lost_before())]
+    await desk.say("q1", "a1")
+    await desk.work()
+    await desk.store.compact(somebody(), 2, 1000)
+    await desk.work(20)
+    (archive,) = desk.backend.session(somebody()).archives
+    assert len(archive.messages) == 2
+    assert desk.backend.texts(somebody()) == ["q0", "a0", "q1", "a1"]
+
+
 @pytest.mark.parametrize("when", ["before", "after"])
 async def test_a_commit_of_unknown_outcome_makes_one_archive(desk: Desk, when: str) -> None:
     for number in range(5):
