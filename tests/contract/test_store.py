@@ -242,6 +242,21 @@ async def test_a_leased_session_is_nobody_elses_until_the_lease_ends(
     assert isinstance(await other.next_step(theirs, TurnDelivered(taken)), Rest)
 
 
+async def test_what_was_put_off_before_the_clock_was_set_back_is_not_put_off_for_ever(
+    store: SqlTurnStore, clock: FakeClock
+) -> None:
+    await store.accept(a_turn("leased"))
+    await store.accept(a_turn("backing off", who=somebody("s2")))
+    for lease, step in await store.claim("me", 10):
+        assert isinstance(step, SendTurn)
+        if lease.who.session == "s2":
+            await store.next_step(lease, TurnFailed(step, "503", clock.now + 10))
+    clock.now -= 365 * 86_400
+    await store.mend_dates()
+    clock.now += 31
+    assert {lease.who.session for lease, _ in await store.claim("other", 10)} == {"s1", "s2"}
+
+
 async def test_a_step_prolongs_the_lease(store: SqlTurnStore, clock: FakeClock) -> None:
     await store.accept(a_turn("a"))
     await store.accept(a_turn("b"))
