@@ -70,7 +70,8 @@ def objects(text: str) -> Iterator[Found]:
     for sign, shown in ((Sign.OBJECT, _named(words, OBJECT_WORDS)), (Sign.THING, _named(words, THING_WORDS))):
         if shown:
             yield Found(sign, shown)
-    if match := moods.CODE_SHAPE.search(text):
+    named = (match for match in moods.EXTENSION.finditer(text) if match[1] in moods.FILES)
+    if match := next(named, None) or moods.CODE_SHAPE.search(text):
         yield Found(Sign.OBJECT, _word_around(text, match))
     marks = _objects(text)
     for sign, listing in ((Sign.FAILURE, moods.FAILURE), (Sign.EXPERIENCE, moods.EXPERIENCE)):

@@ -170,7 +170,11 @@ EXPERIENCE = phrases("""
     best practice, best practices, lesson, lessons, lessons learned, pitfall, pitfalls, gotcha, gotchas, avoid,
     avoiding, last time this, common mistake, common mistakes, same mistake as, same trap as, past experience""")
 
-FAILURE = phrases("""
+_GOING = """
+    working, loading, starting, responding, showing, syncing, opening, building, compiling, connecting, sending,
+    charging, turning, found, printing, updating, triggering, firing"""
+FAILURE = phrases(f"""
+    {each("not", _GOING)},
     error, errors, exception, exceptions, cut off, stale, outdated, out of date, misaligned, misspelled, mispelled,
     overlap, overlaps, overlapping, flickers, flickering, unreadable, fail, fails, failed, failing, failure,
     failures, crash, crashes, crashed, crashing, broke, broken, breaks, breaking, traceback, stack trace,
@@ -184,12 +188,9 @@ FAILURE = phrases("""
     drops, vanished, disappeared, gone, acting up, weird, throw, throws, throwing, thrown, outage, incident,
     double-booked, double booked, double-charged, double charged, overcharged, at 100%""",
     r"\b[45]\d\d(?= |$|s\b)|\bslower(?! than)"
-    r"|\bnot (?:working|loading|starting|responding|showing|syncing|opening|building|compiling|"
-    r"connecting|sending|charging|turning|found|printing|updating|triggering|firing)\b|(?:doesn|don|didn|won|can|isn|"
-    r"aren|wasn|couldn|hasn|haven)'t (?:\w+ ){0,2}?(?:work|start|open|load|connect|log|run|build|compile|send|show|"
-    r"sync|respond|boot|install|save|update|print|match|find|get|access|go|come|arrive|turn|add|play|render|"
-    r"display|reach|"
-    r"trigger|fire|see|sent|receive)",
+    r"|(?:doesn|don|didn|won|can|isn|aren|wasn|couldn|hasn|haven)'t (?:\w+ ){0,2}?(?:work|start|open|load|connect|log|"
+    r"run|build|compile|send|show|sync|respond|boot|install|save|update|print|match|find|get|access|go|come|arrive|turn|add|"
+    r"play|render|display|reach|trigger|fire|see|sent|receive)",
     unless=("no ", "any ", "zero ", "without ", "not a "),
 )  # fmt: skip
 
@@ -294,14 +295,16 @@ STORED_TEXT = phrases("""
 )  # fmt: skip
 
 CODE_SHAPE = re.compile(
-    r"`|_(?<=\w_)\w|\((?<=\w\()\)|\.(?<=\w\.)(?:py|tsx?|m?jsx?|go|rs|java|kt|rb|php|cs|cpp|cc|hpp|sh|sql|ya?ml|"
-    r"toml|json|ini|"
-    r"cfg|conf|env|md|txt|csv|xlsx?|docx?|pptx?|pdf|html?|s?css|vue|ipynb|lock|log|tf|proto|xml|zip|tar|png|"
-    r"jpe?g|svg)\b"
-    r"|/(?<=\w/)[\w.-]{1,60}/\w|/(?<!\S/)[\w.-]|/(?<=[~.]/)[\w.-]|-(?<!\S-)-?[a-z][\w-]{2}|-(?<=[a-z]-)\d{2,6}\b"
-    r"|#(?<!\S#)\d{1,6}\b|e(?<=\we)(?:rror|xception)\b|://"
+    r"`|_(?<=\w_)\w|\((?<=\w\()\)|/(?<=\w/)[\w.-]{1,60}/\w|/(?<!\S/)[\w.-]|/(?<=[~.]/)[\w.-]|-(?<!\S-)-?[a-z][\w-]{2}"
+    r"|-(?<=[a-z]-)\d{2,6}\b|#(?<!\S#)\d{1,6}\b|e(?<=\we)(?:rror|xception)\b|://"
 )
 """Something in a word that only code, files and addresses have; begins with a fixed mark, so that it is found fast."""
+
+EXTENSION = re.compile(r"\.(?<=\w\.)(\w{1,5})\b")
+FILES = word_set("""
+    py ts tsx js jsx mjs go rs java kt rb php cs cpp cc hpp sh sql yml yaml toml json ini cfg conf env md txt csv xls
+    xlsx doc docx ppt pptx pdf htm html css scss vue ipynb lock log tf proto xml zip tar png jpg jpeg svg""")
+"""How the name of a file ends."""
 
 POINTING = re.compile(r"(?:this|these|the following|the above|our|it|that)\b")
 TELLING = re.compile(r"(?:me |us )?(?:how|what|why|about|an? example|an? overview|the difference)\b")
