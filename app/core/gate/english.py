@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 
 from app.core.gate import english_moods as moods
+from app.core.gate.english_reports import begins_report
 from app.core.gate.english_words import (
     ACTS,
     AUX,
@@ -98,7 +99,7 @@ def _about(text: str, asks: bool) -> Iterator[Found]:
         if listing in marks:
             yield Found(sign, marks[listing].words)
     start = after_phrases(moods.OPENING, text)
-    if _tells(text[start:].split(maxsplit=10)):
+    if begins_report(text[start:].split(maxsplit=10)):
         yield Found(Sign.NARRATION, text[start:])
     told = after_phrases(moods.TO_REMEMBER, text)
     if (fact := phrase_at(moods.REMEMBER, text, told)) and not text.startswith(" to ", told + len(fact)):
@@ -152,25 +153,6 @@ def _politely(clause: str, forms: list[Hit]) -> Iterator[Found]:
         if to_you and (acts or not rest.isascii()):
             yield Found(Sign.ADDRESSED, hit.words)
         yield from acts
-
-
-def _tells(words: list[str]) -> bool:
-    """Whether a sentence begins as a report: "our team rewrote it", "i usually deploy", "the tests are green"."""
-    words = [*(word.strip(",.!:") for word in words), "", ""]
-    if _past(words[0]) and words[0] not in VERBS:
-        return words[1] in OBJECT_MARKS or words[1] in {"everything", "back"}
-    who, _, short = words[0].partition("'")
-    if who in {"i", "we"} and (short in {"ve", "m", "ll"} or (not short and words[1] in moods.HABITS)):
-        return True
-    for end in (1,) if who in moods.TELLERS else (2, 3) if who in moods.OWNERS else ():
-        rest = [*(word for word in words[end:] if word not in moods.BETWEEN and not word.endswith("ly")), "", ""]
-        if rest[0] in moods.TOLD or _past(rest[0]) or (rest[0] in {"is", "are"} and rest[1] in moods.STATES):
-            return True
-    return False
-
-
-def _past(word: str) -> bool:
-    return word.endswith("ed") and len(word) > 3 and word not in moods.NO_PAST
 
 
 def _imperatives(words: list[str], asks: bool, *, polite: bool) -> Iterator[Found]:
@@ -268,7 +250,11 @@ def _kind(verb: str, rest: str) -> Sign | None:
         return None
     if (verb == "let" and moods.LET_KNOW.match(rest)) or (verb in {"tell", "ask"} and moods.OTHERS.match(rest)):
         return Sign.SIDE_EFFECT
-    if moods.GIVEN_OBJECT.match(rest) or (verb in RETELLING and moods.CONVERSATION.search(rest)):
+    if (
+        moods.GIVEN_OBJECT.match(rest)
+        or _into_language(rest)
+        or (verb in RETELLING and moods.CONVERSATION.search(rest))
+    ):
         return Sign.GIVEN_TEXT
     if verb in REWORDING:
         stored = moods.STORED_TEXT in _in_rest(rest) and not moods.POINTING.match(rest)
@@ -286,6 +272,12 @@ def _kind(verb: str, rest: str) -> Sign | None:
     if verb in LOOKUP and not moods.TELLING.match(rest):
         return Sign.LOOKUP
     return Sign.KNOWLEDGE if verb in SAYING or verb in LOOKUP else None
+
+
+def _into_language(rest: str) -> bool:
+    """Whether what stands behind a verb is text for translation: "this into dutch"."""
+    words = set(rest.split()[:4])
+    return moods.POINTING.match(rest) is not None and not words.isdisjoint(moods.LANGUAGES)
 
 
 def _lead(words: list[str]) -> int:

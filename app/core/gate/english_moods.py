@@ -21,15 +21,14 @@ CONVERSATION = re.compile(
     r"agreed|went over)|(?:discussion|conversation|thread) (?:so far|above))\b"
 )
 
-_LANGUAGE = (
-    "arabic|chinese|czech|danish|dutch|english|finnish|french|german|greek|hebrew|hindi|hungarian|italian|japanese|korean|"
-    "latin|mandarin|norwegian|polish|portuguese|romanian|russian|spanish|swedish|thai|turkish|ukrainian|vietnamese"
-)
+LANGUAGES = word_set("""
+    arabic chinese czech danish dutch english finnish french german greek hebrew hindi hungarian italian japanese
+    korean latin mandarin norwegian polish portuguese romanian russian spanish swedish thai turkish ukrainian
+    vietnamese""")
 GIVEN_OBJECT = re.compile(
     r"(?:(?:the )?(?:grammar|wording|tone|spelling|style|flow|length) )?(?:of |in )?(?:this|these|that|the following|"
     r"the above|my|the) (?:\w+ )?(?:sentences?|paragraphs?|phrases?|text|passages?|poem|essay|words?|wording|grammar|"
     r"abstract|quote|message)\b"
-    rf"|(?:this|it|that|the (?:following|above)) (?:in|into|to) (?:{_LANGUAGE})\b"
     r"|(?:this|it|that)(?: (?:to|a|bit|much|little|slightly|way|be|look|read|even|lot|far|more|less))* (?:sound\w*|"
     r"shorter|formal\w*|polite\w*|friendl\w*|simpler|clear\w*|casual\w*|professional\w*|concise\w*|natural\w*|"
     r"readable|"
@@ -105,36 +104,21 @@ OPINION = phrases("""
     r"elaborate|remember|recall|believe|imagine|feel|see|hear|guess|think|name|say|sing)\b",
 )  # fmt: skip
 
-PAST_TALK = phrases(
-    "",
-    r"\b(?:(?:did|have|had|do) (?:you|we|i) (?:\w+ )?(?:say|said|tell|told|mention|mentioned|talk|talked|discuss|"
-    r"discussed|agree|agreed|decide|decided|settle|settled|remember|recall|ask|asked|already|suggest|recommend|"
-    r"choose|chose|pick|picked|promise|call|name|conclude|cover|have|go with|end up|land on|use|do|want|figure|fix|"
-    r"change|pay|make|show)"
-    r"|(?:you|we|i) (?:said|told|mentioned|talked|discussed|agreed|decided|were talking|were discussing|were saying|"
-    r"settled|covered|spoke|chatted|came up with|went over|asked|suggested|recommended|chose|picked) (?:\w+ "
-    r"){0,4}?(?:earlier|before|last|yesterday|about|on|me|you|that|previously|ago|to|in)\b"
-    r"|last time (?:we|i|you)|remind me,? (?:what|which|who|how|why|when|where|again)|earlier (?:you|we|"
-    r"today you)|in "
-    r"our (?:last|previous|earlier)|what was (?:that|the) (?:\w+ ){0,3}(?:we|you|i)\b|you (?:just )?said)",
-)
-
-TELLERS = word_set("i we he she they it you someone everything everyone everybody just finally already")
-OWNERS = word_set("my our the all")
-BETWEEN = word_set("have has am just already finally also been now both all only never always")
-TOLD = word_set("""
-    did went got made sent wrote took found ran built bought paid put set came saw gave told said thought felt had was
-    were began broke chose drove fell flew forgot kept left lost met read rebuilt reran shut slept spent spoke stood won
-    done gone been seen written taken given works passes runs looks being working going doing using learning reading
-    building trying watching thinking playing moving""")
-HABITS = word_set(
-    "use usually often prefer like love hate enjoy work live think believe guess feel hope wish wonder know tend am"
-)
-STATES = word_set("""
-    done fixed live green fine good ready up back working resolved finished deployed merged complete over passing online
-    now great perfect so all""")
-NO_PAST = word_set("need feed speed exceed proceed seed embed")
-"""The words of a report: who tells, what stands between, what was done or how it stands."""
+_SPOKE = """
+    say, said, tell, told, mention, mentioned, talk, talked, discuss, discussed, agree, agreed, decide, decided,
+    settle,
+    settled, remember, recall, ask, asked, already, ever, suggest, recommend, choose, chose, pick, picked, promise,
+    call,
+    name, conclude, cover, have, go with, end up, land on, use, do, want, figure, fix, change, pay, make, show"""
+PAST_TALK = phrases(f"""
+    {each(each("did, have, had, do", "you, we, i"), _SPOKE)}, last time we, last time i, last time you, earlier you,
+    earlier we, earlier today you, {each("in our", "last, previous, earlier")}, you said, you just said,
+    {each("remind me", "what, which, who, how, why, when, where, again")}""",
+    r"\b(?:you|we|i) (?:said|told|mentioned|talked|discussed|agreed|decided|were talking|were discussing|were saying|"
+    r"settled|covered|spoke|chatted|came up with|went over|asked|suggested|recommended|chose|picked) (?:\w+ ){0,4}?"
+    r"(?:earlier|before|last|yesterday|about|on|me|you|that|previously|ago|to|in)\b|"
+    r"remind me, (?:what|which|who|how)\b|what was (?:that|the) (?:\w+ ){0,3}(?:we|you|i)\b",
+)  # fmt: skip
 
 FEELING = phrases("""
     i love, i hate, i enjoy, i like, i feel, i miss, i dread, i regret, i can't stand, i am so, i wish, i really
