@@ -48,10 +48,13 @@ def prepare(turn: NewTurn) -> Prepared:
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """The answer, and whether a worker should be woken: a session that has a date already will be looked at then."""
+    """The answer and what else the transaction found out."""
 
     answer: Acceptance
-    wakes: bool
+    wakes: bool = False
+    """Whether a worker should be woken: a session that has a date already will be looked at then."""
+    room: int | None = None
+    """Bytes that the outbox still takes, if they were counted."""
 
 
 def accept(
@@ -62,16 +65,15 @@ def accept(
     session = session_rows.lock(connection, turn.who, now, turn.token_budget)
     known = _known(connection, session, turn)
     if known is not None:
-        return Accepted(
-            _answer(connection, session, "duplicate", known.turn_id, known.captured, known.state), wakes=False
-        )
+        return Accepted(_answer(connection, session, "duplicate", known.turn_id, known.captured, known.state))
     if not turn.compared and _brings_along(connection, session, turn):
         raise SeenBefore
     if turn.skipped is not None and turn.key is None and not turn.prints:
-        return Accepted(_answer(connection, session, "skipped", "", 0, TurnState.SKIPPED), wakes=False)
+        return Accepted(_answer(connection, session, "skipped", "", 0, TurnState.SKIPPED))
     state = TurnState.PENDING if turn.skipped is None else TurnState.SKIPPED
+    room = None
     if state is TurnState.PENDING and max_pending_bytes is not None:
-        _check_room(connection, len(prepared.payload), max_pending_bytes)
+        room = _room_after(connection, len(prepared.payload), max_pending_bytes)
     _insert(connection, session, prepared, state, now)
     due_before = session.due_at
     session = _advance(connection, session, turn, now, captured=state is TurnState.PENDING)
@@ -81,7 +83,7 @@ def accept(
         tokens = commits.tokens_of(connection, session)
     status: Status = "committed" if state is TurnState.PENDING else "skipped"
     answer = _answer(connection, session, status, prepared.turn_id, _captured(turn), state, tokens)
-    return Accepted(answer, wakes=session.due_at != due_before)
+    return Accepted(answer, wakes=session.due_at != due_before, room=room)
 
 
 def pending_bytes(connection: Connection) -> int:
@@ -116,9 +118,11 @@ def _brings_along(connection: Connection, session: SessionRow, turn: NewTurn) ->
     return any(print_ in record for print_ in timed)
 
 
-def _check_room(connection: Connection, size: int, limit: int) -> None:
-    if pending_bytes(connection) + size > limit:
+def _room_after(connection: Connection, size: int, limit: int) -> int:
+    room = limit - pending_bytes(connection) - size
+    if room < 0:
         raise OutboxFull("the outbox holds as much undelivered text as it may; nothing of this turn was accepted")
+    return room
 
 
 def _insert(connection: Connection, session: SessionRow, prepared: Prepared, state: TurnState, now: float) -> None:

@@ -59,10 +59,15 @@ class SqlTurnStore:
         """Put the turn on disk, or recognise it. Raises `KeyReused`, `OutboxFull`, `StoreUnavailable`, `SeenBefore`."""
         large = turn.tokens > _AT_ONCE_TOKENS
         prepared = await anyio.to_thread.run_sync(acceptance.prepare, turn) if large else acceptance.prepare(turn)
-        limit = None if await self._has_room(len(prepared.payload)) else self._max_pending_bytes
+        size, asked_at = len(prepared.payload), time.monotonic()
+        # Counted again when that was long ago, and always when it gets close.
+        has_room = size <= self._room and asked_at - self._room_counted_at <= _ROOM_KNOWN_S
+        limit = None if has_room else self._max_pending_bytes
         accepted = await self._database.write(acceptance.accept, prepared, self._commit_rules, self.clock(), limit)
-        if accepted.answer.status == "committed":
-            self._room -= len(prepared.payload)
+        if accepted.room is not None:
+            self._room, self._room_counted_at = accepted.room, asked_at
+        elif accepted.answer.status == "committed":
+            self._room -= size
         if accepted.wakes:
             self.on_work()
         self.saw(turn.who)
@@ -201,14 +206,6 @@ class SqlTurnStore:
         answer = await self._database.write(work, *args, **kwargs)
         self.on_work()
         return answer
-
-    async def _has_room(self, size: int) -> bool:
-        """Whether a turn fits without counting again; the count is exact whenever it is close."""
-        now = time.monotonic()
-        if now - self._room_counted_at > _ROOM_KNOWN_S or size > self._room:
-            self._room = self._max_pending_bytes - await self._database.read(acceptance.pending_bytes)
-            self._room_counted_at = now
-        return size <= self._room
 
 
 async def open_store(
