@@ -131,7 +131,8 @@ def _asked(clause: str, asks: bool, telling: bool) -> Iterator[Found]:
         yield Found(Sign.GIVEN_TEXT if given else Sign.EXECUTION, marks[moods.REWORDING].words)
         if given:
             return
-    if not body or moods.SAYING in marks or (asks and moods.IMAGINED in marks):
+    saying = moods.SAYING in marks and "写" not in clause[: marks[moods.SAYING].start]
+    if not body or saying or (asks and moods.IMAGINED in marks):
         return
     wondering = moods.QUESTION in marks and (moods.GENERIC_QUESTION in marks or not moods.BA.match(body))
     if asked is None and not looking and (asks or wondering or _told(clause, body, marks)):

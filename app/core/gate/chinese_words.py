@@ -109,7 +109,7 @@ FAILURE = words(
     同步不 没触发 没执行 没跑 没发 发不出 传不上 扣了两次 算错 写错 错位 错乱 错了 不准 偏差 掉了 失灵 失效 起不来
     启动不了 跑不起来 跑不通 跑不过 过不了 编译不过 不过了 不稳定 偶发 抖动 闪断 error exception failed fail timeout
     crash traceback panic""",
-    unless=("没有", "没", "无", "不会"),
+    unless=("没有", "没", "无", "不会", "学", "走", "吃"),
 )
 
 OBJECT = words("""

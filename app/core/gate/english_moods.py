@@ -209,7 +209,7 @@ OUGHT = re.compile(
     r"^(?:the|every|all|each|our|this|that|these|those|its)(?: (?!developers|people|everyone|engineers|companies|"
     rf"programmers|students|kids|teams|men|women|government)[\w'-]+){{1,6}}? {_DUE}"
     r"|^(?:the|our|my|this|that) (?:[\w'-]+ ){0,4}?(?:needs|lacks|is missing|are missing|lack)\b"
-    r"|^(?:that|this|it|they|these|those)(?: really| still| also| just)? (?:should|has to|have to|needs? to|"
+    r"|^(?:that|this|it|they|these|those)(?: really| still| also| just)? (?:should|must|has to|have to|needs? to|"
     r"needs an?)\b(?! be | work\b| help\b)"
 )
 """How a thing ought to behave, said of what is before us: "every link in the footer should open in a new tab"."""
