@@ -171,7 +171,8 @@ def _tells(text: str) -> str:
 def _told(clause: str, body: str, marks: _Marks) -> bool:
     """Whether the clause tells of something done, or of what somebody else does."""
     if (
-        moods.NARRATION in marks
+        moods.PLANNED.match(clause)
+        or moods.NARRATION in marks
         or moods.THANKS in marks
         or _tells(clause)
         or moods.PAST_TIME.search(clause)
@@ -231,7 +232,7 @@ def _with_tail(text: str, verbs: Index, tail: re.Pattern[str], start: int) -> st
     for hit in hits(verbs, text, start):
         if text.startswith("继续", hit.start - 1):
             continue
-        for end in (hit.end, hit.start + 1):
+        for end in (hit.end, hit.start + 1) if text[hit.start] in zh.SINGLE else (hit.end,):
             if match := tail.match(text, end):
                 return text[hit.start : match.end()]
     return None
@@ -285,9 +286,8 @@ def _verb_of(
     for sign, verbs in ((Sign.SIDE_EFFECT, zh.SIDE_EFFECT), (Sign.EXECUTION, zh.EXECUTION)):
         if hit := _verb(verbs, scope, body, anywhere=anywhere):
             return sign, hit.words
-    if (body[:1] in zh.SINGLE and not word_at(zh.NO_ACT, body, 0)) or (
-        ba and any(character in zh.SINGLE for character in ba[1])
-    ):
+    single = body[:1] in zh.SINGLE and not word_at(zh.NO_ACT, body, 0) and not zh.NOMINAL.match(body, 1)
+    if single or (ba and any(character in zh.SINGLE for character in ba[1])):
         return Sign.EXECUTION, clause
     match = next((word for word in zh.ENGLISH_WORD.finditer(scope) if word[0] in ACTS), None)
     if match and (anywhere or moods.AGAIN.search(clause) or (match.start() == 0 and not moods.STATE.search(clause))):

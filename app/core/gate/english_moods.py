@@ -46,7 +46,7 @@ POLITE = by_first_word(f"""
     {each(_KEENLY, "need, need to, want, want to")},
     {each("i'd, we'd, i would, we would", "like to, love to")}, can i, could i, may i, may we,
     {each("you, u", "could, can, should, need to, must, have to, might want to")},
-    would you mind, do you mind, could you mind, mind, how about you, why don't you, why not you,
+    would you mind, do you mind, could you mind, mind, how about, how about you, why don't you, why not you,
     let's, let us, lets,
     help me, help us, help me with, help us with, help me out, help us out, go ahead and,
     {each("make sure, be sure", "to, that, you, the, we, it, that the, that you, that we, that it")},
@@ -58,7 +58,7 @@ POLITE = by_first_word(f"""
     {each("i was hoping you, i was wondering if you", "could, can, would, might")}, i was hoping you,
     {each(each("next, last, remaining, first, final", "step, thing, job, item, task, bit"), "is, is to")}""")
 """What an act may stand behind when it is asked for."""
-BEFORE_ING = frozenset({"mind", "try", "worth"})
+BEFORE_ING = frozenset({"mind", "try", "worth", "how about"})
 """Those of them that a gerund must follow: "mind checking"."""
 BEFORE_GET = frozenset({"can i", "could i", "may i", "may we"})
 """Those of them that ask for a thing: "can i get"."""
@@ -66,7 +66,8 @@ HOW = ("how", "why", "what", "which", "where", "when", "who")
 NOT_IN_QUESTIONS = frozenset({"worth", "time to", "time we", "time you"})
 SOFTENERS = by_first_word("""
     please, kindly, also, just, quickly, maybe, possibly, perhaps, help me, help us, go ahead and, try to, now,
-    then, to, pls, quick, again, go, all, get someone to, first, either, at least, help, finally, still, be able to""")
+    then, to, pls, quick, again, go, all, get someone to, first, either, at least, help, finally, still, be able to,
+    be so kind as to, be kind enough to""")
 """What may stand between those and the verb."""
 TO_YOU = (
     "can ", "could ", "would ", "will ", "might ", "may ", "help ", "any ", "is it", "mind", "do you mind", "i was",
@@ -172,8 +173,10 @@ FAILURE = phrases(f"""
     drops, vanished, disappeared, gone, acting up, weird, throw, throws, throwing, thrown, outage, incident,
     double-booked, double booked, double-charged, double charged, overcharged, at 100%""",
     r"\b[45]\d\d(?= |$|s\b)|\bslower(?! than)"
-    r"|(?:doesn|don|didn|won|can|isn|aren|wasn|couldn|hasn|haven)'t (?:\w+ ){0,2}?(?:work|start|open|load|connect|log|"
-    r"run|build|compile|send|show|sync|respond|boot|install|save|update|print|match|find|get|access|go|come|arrive|turn|add|"
+    r"|(?:doesn|don|didn|won|can|isn|aren|wasn|couldn|hasn|haven)'t (?:\w+ ){0,2}?(?:work|start|open|load|"
+    r"connect|log|"
+    r"run|build|compile|send|show|sync|respond|boot|install|save|update|print|match|find|get|access|go|come|"
+    r"arrive|turn|add|"
     r"play|render|display|reach|trigger|fire|see|sent|receive)",
     unless=("no ", "any ", "zero ", "without ", "not a "),
 )  # fmt: skip
@@ -274,7 +277,7 @@ STORED_TEXT = phrases("""
     file, files, doc, docs, readme, repo, folder, directory, spreadsheet, sheet, pdf, strings, locale, i18n,
     website, site, page, ui, app, transcript, transcripts, recording, ticket, tickets, inbox, emails, report,
     reports, log, logs, issue, issues, pr, prs, wiki, slides, deck, module, function, class, code, script, query,
-    sql, config, component, manual, contract, changelog, comments""",
+    sql, config, component, manual, blog, article, draft, contract, changelog, comments""",
     r"\.\w{2,4}\b",
 )  # fmt: skip
 

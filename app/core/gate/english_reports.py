@@ -4,7 +4,7 @@ from app.core.gate.english_words import OBJECT_MARKS, VERBS
 from app.core.gate.vocabulary import word_set
 
 TELLERS = word_set("i we he she they it you someone everything everyone everybody just finally already")
-OWNERS = word_set("my our the all")
+OWNERS = word_set("my our the all a an one")
 BETWEEN = word_set("have has am just already finally also been now both all only never always")
 TOLD = word_set("""
     did went got made sent wrote took found ran built bought paid put set came saw gave told said thought felt had was

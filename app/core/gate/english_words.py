@@ -39,7 +39,7 @@ SIDE_EFFECT = word_set("""
     dump encode enforce enrich enqueue exempt flatten flip hotfix inject instrument invert mitigate outsource
     parallelise parallelize poll prefill pre-fill prioritise prioritize reclaim recover repurpose reposition
     repopulate repoint retrieve scrub shrink shuffle skip stabilise stabilize streamline surface tally transform
-    transpose untangle vet void weed lighten darken relax lift cap exchange loop hand borrow return lend deduplicate
+    transpose untangle vet void weed lighten darken lift cap exchange loop hand borrow return lend deduplicate
     whiten blur cache cherry-pick force-push fast-forward reindex rehost re-run re-sync resync restructure reclassify
     reissue blacklist whitelist throttle pin vendor cut round shorten pad align center centre wrap stub""")
 
