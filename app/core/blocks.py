@@ -36,6 +36,9 @@ _TAG = re.compile(
     r"(?:(?P<last>)(?=[ \t\r]*+(?:\n|\Z)))?",
     re.IGNORECASE,
 )
+_OPENING = re.compile(rf"<(?!\s*+/)\s*+(?:{TAG_NAMES})", re.IGNORECASE)
+_CLOSING = re.compile(rf"<\s*+/\s*+(?:{TAG_NAMES})", re.IGNORECASE)
+_CLOSING_ALONE = re.compile(rf"^[ \t]*+{_CLOSING.pattern}(?=[\s/>])[^<>]*+>[ \t\r]*+$", re.IGNORECASE | re.MULTILINE)
 _FENCE_LINE = re.compile(r"^[ \t]*+(?P<mark>`{3,}+|~{3,}+)(?P<info>[^\n]*+)$", re.MULTILINE)
 MARKERS = "|".join(
     re.escape(line)
@@ -49,6 +52,7 @@ MARKERS = "|".join(
 )
 _MARKER_LINE = re.compile(rf"^[ \t]*+(?:{MARKERS})", re.MULTILINE)
 _MARKER_HERE = re.compile(rf"[ \t]*+(?:{MARKERS})")
+_MARKER_ANYWHERE = re.compile(MARKERS)
 
 
 def code_spans(text: str) -> list[tuple[int, int]]:
@@ -98,13 +102,19 @@ def first_tag(text: str) -> int:
 
 def find_cuts(text: str) -> list[Cut]:
     """What is to be taken out of ``text``, in order and without overlap."""
-    tags = _tags(text)
-    if not tags:
+    if not _may_hold_a_cut(text):
         return []
-    scan = _Scan(text, tags)
+    scan = _Scan(text, _tags(text))
     scan.run()
     scan.cut_unclosed()
     return _merged(scan.cuts)
+
+
+def _may_hold_a_cut(text: str) -> bool:
+    """No without looking at each tag: an opening wants an end or a marker behind it, a closing an opening or a line."""
+    if _OPENING.search(text):
+        return bool(_CLOSING.search(text) or _MARKER_ANYWHERE.search(text))
+    return bool(_CLOSING_ALONE.search(text))
 
 
 class _Scan:
@@ -144,7 +154,7 @@ class _Scan:
         there, so that what a person wrote behind it is not lost.
         """
         waiting = sorted(index for indexes in self.open.values() for index in indexes)
-        if not waiting:
+        if not waiting or not _MARKER_ANYWHERE.search(self.text):
             return
         last, covered = self._last_marker(), 0
         for index in waiting:
