@@ -12,6 +12,7 @@ FILLERS = [
     "that works, thanks a lot", "sorry", "oops, my bad", "you too", "well done!", "love it", "one sec", "wait", "try again", "retry", "yes please", "ok go ahead", "hello? anyone there?", "what's up", "how are you?",
     "你好", "您好！", "在吗？", "在不在", "早上好", "晚安", "谢谢", "谢谢你！", "多谢多谢", "好的", "好的，谢谢", "好的好的", "嗯嗯", "嗯，好", "收到", "收到，辛苦了", "明白了", "懂了懂了", "知道了，谢谢老师", "行吧", "可以可以",
     "没问题", "没事", "哈哈哈哈哈", "666", "继续", "请继续", "接着说", "然后呢？", "再来一次", "算了", "不用了，谢谢", "辛苦啦", "太棒了！", "厉害厉害", "对对对", "是的", "不是", "好嘞", "OK的", "ok，收到", "拜拜", "明天见",
+    "I'll remember that.", "Got it, I'll keep that in mind.", "I've noted that, good choice!", "好的，我记住了。", "收到，已记录。",
     "嗨，在吗", "你好啊，早", "okk 谢谢", "thanks 啦", "好的 thanks", "hello 你好", "👍", "🙏🙏", "😂😂😂", "...", "?", "？？？", "!!!", "。", "👍 thanks", "好的👌", "/new", "/reset", "/status", "/model gpt", "/think high", "", "   ", "\n\n",
     "Continue where you left off. The previous model attempt failed or timed out.", "[OpenClaw heartbeat poll]", "[Request interrupted by user]",
     "The previous attempt failed. Please continue.", "HEARTBEAT_OK",
