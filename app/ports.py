@@ -240,8 +240,6 @@ class LocalPast:
     epoch: int = 0
     known: bool = False
     """False when the store never saw this session."""
-    pending: tuple[CapturedMessage, ...] = ()
-    """Accepted in this epoch and not yet delivered; with these a prompt can be rebuilt before the backend has them."""
     resetting: bool = False
     """A reset is accepted and the backend has not carried it out yet: what it shows is the old epoch's."""
 
@@ -259,6 +257,10 @@ class TurnStore(Protocol):
 
     async def local_past(self, who: Identity) -> LocalPast:
         """What is archived or cleared of the session; an empty one for an unknown session."""
+        ...
+
+    async def undelivered(self, who: Identity) -> tuple[CapturedMessage, ...]:
+        """The messages of the session's present epoch that the backend does not have yet, oldest first."""
         ...
 
     async def last_agent(self, tenant: Tenant, session: str) -> str | None:

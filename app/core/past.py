@@ -78,7 +78,7 @@ def assemble_past(
     own = _own_at_the_head(messages)
     host = [message for message, ours in zip(messages, own, strict=True) if not ours]
     kept, gone = _without_archived(host, past, cut_before=any(own))
-    if past.live and all(role_of(message) is Role.SYSTEM for message in host):
+    if past.live and not _is_history(host):
         kept = [*host, *rebuilt(past.live)]
     room = int(token_budget * summary_share) - FRAME_TOKENS
     body = _body(past, gone, room) or _former_body(compress(messages, own), room)
@@ -96,6 +96,15 @@ def assemble_past(
         return whole
     shorter = with_summary(cut_to_tokens(body, estimate_tokens(body) - excess))
     return shorter if shorter.estimated_tokens <= token_budget else whole
+
+
+def brings_history(messages: Sequence[Message]) -> bool:
+    """Whether there is more in them than system messages and a summary of ours: if not, the prompt is rebuilt."""
+    return _is_history(message for message, ours in zip(messages, _own_at_the_head(messages), strict=True) if not ours)
+
+
+def _is_history(host: Iterable[Message]) -> bool:
+    return any(role_of(message) is not Role.SYSTEM for message in host)
 
 
 def _told(

@@ -8,7 +8,7 @@ import structlog
 from app.core.deadline import Deadline
 from app.core.identity import Identity
 from app.core.messages import Message, time_of
-from app.core.past import Past, assemble_past
+from app.core.past import Past, assemble_past, brings_history
 from app.core.reasons import Reason
 from app.core.tokens import message_tokens
 from app.core.turns import CapturedMessage
@@ -47,6 +47,8 @@ async def preflight(
     """
     if asked.bypassed:
         return _passthrough(asked.messages, Reason.SESSION_BYPASSED)
+    # Before the backend is asked: what is delivered meanwhile must be in one of both.
+    undelivered = () if brings_history(asked.messages) else await _undelivered(store, who)
     (stored, trouble), local = await asyncio.gather(
         _backend_past(backend, who, asked.token_budget, deadline), _local_past(store, who, asked.messages)
     )
@@ -56,7 +58,7 @@ async def preflight(
     reading = asyncio.to_thread(
         assemble_past,
         asked.messages,
-        _combined(stored, known, seen),
+        _combined(stored, known, seen, undelivered),
         token_budget=asked.token_budget,
         summary_share=settings.capture.summary_share,
         prompt_follows=bool(asked.prompt and asked.prompt.strip()),
@@ -126,7 +128,17 @@ async def _local_past(
         return LocalPast(), ()
 
 
-def _combined(stored: SessionPast, known: LocalPast, seen: tuple[str, ...]) -> Past:
+async def _undelivered(store: TurnStore, who: Identity) -> tuple[CapturedMessage, ...]:
+    try:
+        return await store.undelivered(who)
+    except SidecarError as error:
+        log.warning("past_without_store", reason=str(error.code))
+        return ()
+
+
+def _combined(
+    stored: SessionPast, known: LocalPast, seen: tuple[str, ...], undelivered: tuple[CapturedMessage, ...]
+) -> Past:
     """Both views as one. While a reset is on its way the backend still shows the old epoch, so it is not asked.
 
     A prompt can be rebuilt from what the backend holds live and what has not reached it yet, without what the store has
@@ -135,7 +147,7 @@ def _combined(stored: SessionPast, known: LocalPast, seen: tuple[str, ...]) -> P
     if known.resetting:
         stored = _NOTHING
     cleared = {message.source_id for message in known.unsummarised if message.source_id}
-    live = {message.source_id or index: message for index, message in enumerate((*stored.messages, *known.pending))}
+    live = {message.source_id or index: message for index, message in enumerate((*stored.messages, *undelivered))}
     return Past(
         overview=stored.overview or known.summary,
         abstracts=stored.abstracts,

@@ -48,12 +48,15 @@ def local_past(connection: Connection, who: Identity) -> LocalPast:
         unsummarised=tuple(unsummarised),
         epoch=session.epoch,
         known=True,
-        pending=_pending(connection, session),
         resetting=_resetting(connection, session),
     )
 
 
-def _pending(connection: Connection, session: SessionRow) -> tuple[CapturedMessage, ...]:
+def undelivered(connection: Connection, who: Identity) -> tuple[CapturedMessage, ...]:
+    """The messages of the session's present epoch that the backend does not have yet, oldest first."""
+    session = session_rows.find(connection, who.tenant, who.session)
+    if session is None:
+        return ()
     waiting = select(turns.c.payload).where(
         turns.c.session_id == session.id, turns.c.epoch == session.epoch, turns.c.state.in_(OPEN_TURNS)
     )

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, text
 
 from app.core.commit_policy import CommitRules
 from app.core.identity import Identity, Tenant
+from app.core.turns import CapturedMessage
 from app.errors import StoreUnavailable
 from app.ports import Acceptance, LocalPast, NewTurn
 from app.store import acceptance, dates, deliveries, past, requests, retention, sessions, steps
@@ -80,6 +81,10 @@ class SqlTurnStore:
     async def local_past(self, who: Identity) -> LocalPast:
         """What is archived or cleared of the session; an empty one for an unknown session."""
         return await self._database.read(past.local_past, who)
+
+    async def undelivered(self, who: Identity) -> tuple[CapturedMessage, ...]:
+        """The messages of the session's present epoch that the backend does not have yet, oldest first."""
+        return await self._database.read(past.undelivered, who)
 
     async def last_agent(self, tenant: Tenant, session: str) -> str | None:
         """The agent last seen for this session; what another process saw may be known a few seconds later."""

@@ -554,6 +554,16 @@ async def test_what_a_dead_process_left_uncommitted_is_swept_up(store: SqlTurnSt
     assert (await store.local_past(somebody())).prints == ()
 
 
+async def test_what_the_backend_does_not_have_yet_is_told(store: SqlTurnStore) -> None:
+    assert await store.undelivered(somebody()) == ()
+    await store.accept(a_turn("q0", "a0"))
+    await deliver_all(store)
+    await store.accept(a_turn("q1", "a1"))
+    assert [message.parts for message in await store.undelivered(somebody())] == [(TextPart("q1"),), (TextPart("a1"),)]
+    await store.reset(somebody(), 1000)
+    assert await store.undelivered(somebody()) == ()
+
+
 async def test_compact_and_reset_leave_the_prompt_what_they_should(store: SqlTurnStore) -> None:
     await store.accept(a_turn("q0", "a0"))
     await store.accept(a_turn("q1", "a1"))

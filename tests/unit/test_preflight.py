@@ -51,13 +51,20 @@ class Backend:
 class Store:
     """Knows one past."""
 
-    def __init__(self, known: LocalPast | Exception) -> None:
+    def __init__(self, known: LocalPast | Exception, undelivered: Sequence[CapturedMessage] | None = None) -> None:
         self.known = known
+        self.waiting = undelivered
 
     async def local_past(self, who: Identity) -> LocalPast:
         if isinstance(self.known, Exception):
             raise self.known
         return self.known
+
+    async def undelivered(self, who: Identity) -> tuple[CapturedMessage, ...]:
+        if isinstance(self.known, Exception):
+            raise self.known
+        assert self.waiting is not None, "not to be read beside messages of the host"
+        return tuple(self.waiting)
 
     async def seen_prints(self, who: Identity) -> tuple[str, ...]:
         return ()
@@ -86,7 +93,12 @@ def hangs() -> Backend:
 
 
 async def asked(
-    backend: Backend, known: LocalPast | Exception, *messages: dict[str, Any], bypassed: bool = False, ms: float = 5000
+    backend: Backend,
+    known: LocalPast | Exception,
+    *messages: dict[str, Any],
+    undelivered: Sequence[CapturedMessage] | None = None,
+    bypassed: bool = False,
+    ms: float = 5000,
 ) -> AssembleResult:
     request = AssembleInput(messages=messages, prompt="go on", token_budget=10_000, bypassed=bypassed)
     return await preflight(
@@ -94,7 +106,7 @@ async def asked(
         request,
         Deadline.after_ms(ms),
         backend=backend,
-        store=Store(known),
+        store=Store(known, undelivered),
         settings=Settings(_env_file=None),  # type: ignore[arg-type, call-arg]
     )
 
@@ -164,8 +176,8 @@ async def test_a_broken_store_leaves_the_backends_past() -> None:
 async def test_a_prompt_is_rebuilt_from_what_is_stored_and_what_is_on_its_way() -> None:
     waiting = CapturedMessage("assistant", (TextPart("on it"),), "2026-03-01T00:00:01.000Z", "t_1.1")
     cleared = CapturedMessage("user", (TextPart("long ago"),), "2026-02-01T00:00:00.000Z", "t_0.0")
-    known = LocalPast(pending=(STORED, waiting), unsummarised=(cleared,), known=True)
-    result = await asked(gives(SessionPast("", (), (cleared, STORED))), known)
+    known = LocalPast(unsummarised=(cleared,), known=True)
+    result = await asked(gives(SessionPast("", (), (cleared, STORED))), known, undelivered=(STORED, waiting))
     assert text(result).count("please fix src/app.py") == 1
     assert text(result).endswith("on it'}]") and "long ago" in str(result.messages[0]["content"])
 
@@ -179,5 +191,5 @@ async def test_a_failed_archive_that_the_store_does_not_know_is_read_from_the_ba
 
 async def test_while_a_reset_is_on_its_way_the_old_epoch_stays_hidden() -> None:
     past = SessionPast("Old summary.", (("archive_001", "old"),), (STORED,))
-    result = await asked(gives(past), LocalPast(known=True, resetting=True))
+    result = await asked(gives(past), LocalPast(known=True, resetting=True), undelivered=())
     assert (result.assembled, result.reason, result.messages) == (False, Reason.NO_SESSION_DATA, ())
