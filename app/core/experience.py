@@ -10,9 +10,10 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from urllib.parse import unquote
 
-from app.core.fence import neutralise_line
+from app.core.fence import neutralise_lines
 from app.core.hits import Hit
 
 MAX_NAME_CHARS = 120
@@ -117,16 +118,11 @@ def render_experience(hit: Hit) -> str:
     do = experience.approach or _after_first_sentence(experience.preface) or experience.reflect or (_NO_DO,)
     avoid, check = _avoid_and_check(experience)
     fields = (("Trigger", trigger), ("Do", do), ("Avoid", avoid), ("Scope", trigger), ("Check", check))
-    head = [
-        f"### Experience: {neutralise_line(experience.name)[:MAX_NAME_CHARS]}",
-        f"Source: {neutralise_line(hit.uri)}",
-        f"Score: {hit.score:.3f}",
-    ]
-    return "\n".join(head + [line for label, lines in fields for line in _field(label, lines)])
-
-
-def _field(label: str, lines: Sequence[str]) -> list[str]:
-    return [f"{label}:", *(f"- {neutralise_line(line)}" for line in lines)]
+    safe = iter(neutralise_lines([experience.name, hit.uri, *(line for _, lines in fields for line in lines)]))
+    rendered = [f"### Experience: {next(safe)[:MAX_NAME_CHARS]}", f"Source: {next(safe)}", f"Score: {hit.score:.3f}"]
+    for label, lines in fields:
+        rendered += [f"{label}:", *(f"- {line}" for line in islice(safe, len(lines)))]
+    return "\n".join(rendered)
 
 
 def _avoid_and_check(experience: Experience) -> tuple[Sequence[str], Sequence[str]]:

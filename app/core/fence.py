@@ -36,6 +36,7 @@ __all__ = [
     "contains_block",
     "neutralise",
     "neutralise_line",
+    "neutralise_lines",
     "put_before",
     "strip_blocks",
     "wrap",
@@ -146,7 +147,17 @@ def neutralise(text: str) -> str:
 
 def neutralise_line(text: str) -> str:
     """The same for what must stay on one line (a name, a URI, a category): every run of whitespace is one space."""
-    return _escaped(" ".join(_visible(text).split()))
+    return neutralise_lines([text])[0]
+
+
+def neutralise_lines(lines: Sequence[str]) -> list[str]:
+    """`neutralise_line` of each; together they take little longer than one by itself."""
+    visible = [_on_one_line(line) for line in _visible("\n".join(map(_on_one_line, lines))).split("\n")]
+    return _escaped("\n".join(visible)).split("\n")
+
+
+def _on_one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _visible(text: str) -> str:

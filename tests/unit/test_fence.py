@@ -17,6 +17,7 @@ from app.core.fence import (
     contains_block,
     neutralise,
     neutralise_line,
+    neutralise_lines,
     put_before,
     strip_blocks,
     wrap,
@@ -234,6 +235,15 @@ def test_what_was_injected_comes_off_byte_for_byte(text: str, items: list[str]):
     assert strip_blocks(injected) == theirs
     assert strip_blocks(put_before(memories(*items), text)) == theirs
     assert strip_blocks(put_before(wrap_assist(neutralise(items[0]) or "-"), injected)) == theirs
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.lists(TEXTS, max_size=6))
+def test_lines_are_made_safe_together_as_each_by_itself(texts: list[str]):
+    lines = neutralise_lines(texts)
+    assert len(lines) == max(1, len(texts)) and not any(len(line.splitlines()) > 1 for line in lines)
+    if not any("<" in text for text in texts):  # one at an end may only be escaped for what the next line begins with
+        assert lines == ([neutralise_line(text) for text in texts] or [""])
 
 
 @settings(max_examples=400, deadline=None)

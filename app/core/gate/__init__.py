@@ -16,6 +16,7 @@ THRESHOLD = 3
 OBJECT_CHARS = 1200
 """How far things are looked for; a long paste names them early."""
 
+_SIGNS = tuple(Sign)
 _ACTS = {Sign.SIDE_EFFECT, Sign.EXECUTION, Sign.HANDOVER}
 _BACKGROUND = {Sign.KNOWLEDGE, Sign.NARRATION, Sign.FEELING, Sign.PAST_TALK, Sign.REMEMBER}
 """What an act that is asked for turns into mere background: "thanks! now deploy it"."""
@@ -80,6 +81,6 @@ def _score(found: Iterable[Found]) -> GateScore:
         for sign in _BACKGROUND | ({Sign.STORY} if Sign.ADDRESSED in best else set()):
             best.pop(sign, None)
     points = tuple(
-        Point(sign.reason, sign.points, best[sign].evidence[:EVIDENCE_CHARS]) for sign in Sign if sign in best
+        Point(sign.reason, sign.points, best[sign].evidence[:EVIDENCE_CHARS]) for sign in _SIGNS if sign in best
     )
     return GateScore(sum(point.value for point in points), points)

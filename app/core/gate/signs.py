@@ -38,6 +38,8 @@ class Sign(Enum):
         self.points = value
         self.reason = reason
 
+    __hash__ = object.__hash__  # each member is there once; Enum's own hash of the name is a call into Python
+
 
 @dataclass(frozen=True, slots=True)
 class Found:
@@ -85,6 +87,7 @@ _HANDED_IN = re.compile(
 )
 _SENTENCE_END = re.compile(r"([.!?]+(?=\s|$)|[。！？!?；;\n]+)")
 _CLAUSE_END = re.compile(r",\s|[，、：]|:\s|\s[-–—]{1,2}\s|—{1,2}|……|\.\.\.|\s\(|\)")
+_CHINESE = re.compile("[\u3400-\u9fff]")
 _APOSTROPHES = str.maketrans(
     {"’": "'", "‘": "'", "＇": "'", "？": "?", "！": "!", "\t": " ", "\r": "\n", "\u3000": " "}
 )
@@ -92,7 +95,7 @@ _APOSTROPHES = str.maketrans(
 
 def speaks_chinese(text: str) -> bool:
     """True when the text holds any Chinese character."""
-    return not text.isascii() and any("\u3400" <= character <= "\u9fff" for character in text)
+    return not text.isascii() and _CHINESE.search(text) is not None
 
 
 def sample(text: str) -> str:
