@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from app.core.gate import chinese_moods as moods
 from app.core.gate import chinese_words as zh
 from app.core.gate.english_words import ACTS
-from app.core.gate.signs import Found, Sentence, Sign
+from app.core.gate.signs import Found, Sentence, Sign, speaks_chinese
 from app.core.gate.vocabulary import Hit, Index, Listing, after_words, hits, word_at, word_scanner
 
 _ABOUT = (
@@ -71,7 +71,7 @@ def read(sentence: Sentence) -> Iterator[Found]:
     marks = _in_sentence(text)
     acts: list[Found] = []
     telling = False
-    for clause in _clauses(sentence):
+    for clause in filter(speaks_chinese, _clauses(sentence)):
         acts += _asked(clause, sentence.asks, telling)
         telling = telling or moods.SELF_TOLD.match(clause) is not None
     if told := _tells(text):

@@ -59,7 +59,8 @@ def read(sentence: Sentence) -> Iterator[Found]:
         return
     text = sentence.text
     asks = sentence.asks and sentence.clauses[-1] not in moods.TAGS
-    found = [*_about(text, asks), *(item for clause in sentence.clauses for item in _asked(clause, asks))]
+    clauses = filter(moods.LATIN.search, sentence.clauses)
+    found = [*_about(text, asks), *(item for clause in clauses for item in _asked(clause, asks))]
     yield from found
     if any(map(moods.PLEASE.search, sentence.clauses)) and not any(item.sign in _NO_TERSE for item in found):
         yield from _terse(text)
