@@ -14,8 +14,10 @@ band, and by 0.07 for a model that uses the whole range. Where such a model runs
 import math
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from types import MappingProxyType
+from typing import NamedTuple
 
 from app.core.experience import is_experience
 from app.core.hits import Hit
@@ -61,15 +63,14 @@ class Policy:
     """For freshness, which needs it; whole days, so that answers do not change from call to call."""
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A hit with its final score, what that is made of, and what became of it."""
 
     hit: Hit
     section: str
     category: str
     score: float
-    parts: Mapping[str, float] = field(default_factory=dict)
+    parts: Mapping[str, float] = MappingProxyType({})
     verdict: Verdict = Verdict.KEPT
 
     @property
@@ -79,7 +80,7 @@ class Candidate:
 
     def dropped(self, verdict: Verdict) -> "Candidate":
         """This candidate with the reason why it goes."""
-        return Candidate(self.hit, self.section, self.category, self.score, self.parts, verdict)
+        return self._replace(verdict=verdict)
 
 
 def rank(hits: Sequence[Hit], query: str, policy: Policy) -> list[Candidate]:
