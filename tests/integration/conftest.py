@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from app.settings import OpenVikingSettings
@@ -45,6 +46,12 @@ class OpenViking:
         """Break or mend the model provider: ``chat`` or ``embeddings`` to ``ok``, ``down``, ``garbage``, ``hang``."""
         flags = [arg for kind, how in faults.items() for arg in (f"--{kind}", how)]
         run("provider", "fault", "--name", self.name, *flags)
+
+    def settle(self, user: str) -> None:
+        """Wait until the server has indexed everything: until then equal searches need not give equal answers."""
+        named = {"X-OpenViking-Account": self.account, "X-OpenViking-User": user}
+        headers = self.users.get(user) or ({**named, "X-API-Key": self.root_key} if self.auth == "trusted" else {})
+        httpx.post(f"{self.url}/api/v1/system/wait", headers=headers, timeout=120, trust_env=False).raise_for_status()
 
     def restart(self, *, kill: bool = False) -> None:
         """Stop the server and start it again on its old data."""

@@ -142,6 +142,7 @@ def test_a_session_is_captured_compacted_and_recalled(server: OpenViking, client
     assert 4 < len(past["messages"]) < len(live)
     assert all(message in live for message in past["messages"] if message["role"] == "toolResult")
 
+    server.settle(user)
     for question, fact in (("Which tea do I prefer, oolong or green?", "oolong"), ("我喜欢什么主题?", "深色主题")):
         asked = {"sessionId": f"new-{server.auth}", "messages": [{"role": "user", "content": question}]}
         recalled = check_rules(alice.assemble, asked)

@@ -28,7 +28,15 @@ def recorded() -> list[tuple[str, dict[str, Any]]]:
 
 
 def test_every_recorded_call_is_answered_within_the_rules(tmp_path: Path) -> None:
-    settings = Settings(_env_file=None, data_dir=tmp_path / "data", log_level="error", experience={"enabled": True})
+    settings = Settings(
+        _env_file=None,
+        data_dir=tmp_path / "data",
+        log_level="error",
+        experience={"enabled": True},
+        capture={
+            "remember_interval_seconds": 1e12
+        },  # no commit in the background: it adds memories between two answers
+    )
     counted = dict.fromkeys(("assemble", "before_prompt_build", "commitTurn", "compact"), 0)
     with TestClient(create_app(settings)) as client:
 
