@@ -7,6 +7,7 @@ A batch of messages that a crash cut short is taken back as a whole.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from pathlib import Path
 from typing import Literal
 
@@ -231,7 +232,9 @@ def _fold_compaction(transcript: Transcript, entry: Entry) -> None:
     archive.summary = str(entry.get("summary") or "")
     archive.abstract = str(entry.get("abstract") or "")
     archive.error = str(entry.get("error") or "")
-    gone = archive.end - transcript.base
-    if gone > 0 and all(other.state != "running" for other in transcript.archives if other.end <= archive.end):
-        del transcript.live[:gone]
-        transcript.base = archive.end
+    # Commits may end in another order than they began: what goes is all before the first that still runs.
+    ended = takewhile(lambda other: other.state != "running", transcript.archives)
+    end = max((other.end for other in ended), default=0)
+    if end > transcript.base:
+        del transcript.live[: end - transcript.base]
+        transcript.base = end

@@ -124,6 +124,21 @@ async def test_a_commit_that_a_crash_interrupted_is_taken_up_again(tmp_path: Pat
         await backend.aclose()
 
 
+async def test_archives_that_end_in_another_order_leave_nothing_of_themselves_live(tmp_path: Path) -> None:
+    await _write(tmp_path, 2)
+    transcript = transcript_path(user_dir(tmp_path, WHO.tenant), WHO.session)
+    begun = [{"type": "commit", "id": f"archive_00{n}", "messages": 2, "tokensBefore": 9} for n in (1, 2)]
+    ended = [{"type": "compaction", "id": f"archive_00{n}", "state": "completed", "summary": "s"} for n in (2, 1)]
+    with transcript.open("a") as file:
+        file.writelines(json.dumps(entry) + "\n" for entry in (*begun, *ended))
+    backend = EmbeddedBackend(tmp_path, EmbeddedSettings())
+    try:
+        past = await _settled(backend)
+        assert [message.source_id for message in past.messages] == ["t_1.1", "t_1.2"]
+    finally:
+        await backend.aclose()
+
+
 async def _write(directory: Path, batches: int) -> None:
     backend = EmbeddedBackend(directory, EmbeddedSettings())
     try:
