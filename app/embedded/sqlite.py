@@ -6,6 +6,7 @@ load; for them the extra ``vec`` brings `apsw` with a SQLite of its own. Both op
 
 import importlib
 import sqlite3
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -78,6 +79,23 @@ def connect(path: Path | str) -> Connection:
     db = _connect(str(path))
     db.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
     return db
+
+
+def into_wal_mode(db: Connection) -> None:
+    """Switch a new file to WAL. SQLite does not wait for another process that is doing the same, so we do."""
+    give_up = time.monotonic() + BUSY_MS / 1000
+    while True:
+        try:
+            with errors():
+                db.execute("PRAGMA journal_mode = WAL")
+        except Damaged:
+            raise
+        except SqliteError:
+            if time.monotonic() > give_up:
+                raise
+            time.sleep(0.01)
+        else:
+            return
 
 
 def has_vectors() -> bool:
