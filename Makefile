@@ -24,7 +24,7 @@ run: $(BIN)/.installed-run ## start the service on 127.0.0.1:8787
 	$(BIN)/openviking-sidecar serve
 
 test: $(BIN)/.installed-dev ## unit, HTTP and contract tests; needs nothing but this checkout
-	$(BIN)/pytest
+	$(BIN)/pytest -rs
 
 check: $(BIN)/.installed-dev ## format, lint, types, layers, generated files
 	$(BIN)/ruff format --check .

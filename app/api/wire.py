@@ -7,7 +7,6 @@ from typing import Any
 from fastapi import Response
 from starlette.responses import JSONResponse
 
-from app.core.reasons import Reason
 from app.errors import FieldProblem, InvalidRequest, SidecarError
 
 PROBLEM_TYPE = "application/problem+json"
@@ -93,7 +92,3 @@ def field_problems(errors: Sequence[Mapping[str, Any]]) -> InvalidRequest:
             continue
         problems.append(FieldProblem(".".join(str(part) for part in path) or "body", str(error["msg"])))
     return InvalidRequest(*problems)
-
-
-UNEXPECTED = Reason.INVALID_REQUEST
-"""The code of HTTP errors that the framework raises by itself and that have no code of their own."""

@@ -57,11 +57,6 @@ def clean_tool_text(text: str) -> str:
     return strip_blocks(storable(text))
 
 
-def is_host_noise(text: str) -> bool:
-    """Whether a user's text is nothing but noise of the host: there is something, and nothing of it is a person's."""
-    return bool(text.strip()) and not clean_user_text(text).strip()
-
-
 def storable(text: str) -> str:
     """``text`` that every store takes: no NUL, split surrogate pairs joined, lone surrogates replaced by U+FFFD.
 

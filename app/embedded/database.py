@@ -95,7 +95,7 @@ class Database:
         db = self._connect()
         try:
             db.execute("PRAGMA page_size = 16384")  # half the time of a vector scan with the usual 4096
-            sqlite.into_wal_mode(db)
+            sqlite.use_wal(db)
             with _immediate(db):
                 version = one(db.execute("PRAGMA user_version"))
                 if version not in (0, SCHEMA_VERSION):

@@ -6,13 +6,13 @@ load; for them the extra ``vec`` brings `apsw` with a SQLite of its own. Both op
 
 import importlib
 import sqlite3
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Protocol, cast
 
 from app.errors import CanNotStart
+from app.wal import into_wal_mode
 
 BUSY_MS = 30_000
 """How long to wait for another process that writes, and may be building the index."""
@@ -64,6 +64,9 @@ def _installed(name: str) -> Any:
 
 apsw, sqlite_vec = _installed("apsw"), _installed("sqlite_vec")
 _ERRORS: tuple[type[Exception], ...] = (sqlite3.Error, apsw.Error) if apsw else (sqlite3.Error,)
+_LOCKED: tuple[type[Exception], ...] = (
+    (sqlite3.OperationalError, apsw.BusyError) if apsw else (sqlite3.OperationalError,)
+)
 
 
 class SqliteError(Exception):
@@ -81,21 +84,9 @@ def connect(path: Path | str) -> Connection:
     return db
 
 
-def into_wal_mode(db: Connection) -> None:
-    """Switch a new file to WAL. SQLite does not wait for another process that is doing the same, so we do."""
-    give_up = time.monotonic() + BUSY_MS / 1000
-    while True:
-        try:
-            with errors():
-                db.execute("PRAGMA journal_mode = WAL")
-        except Damaged:
-            raise
-        except SqliteError:
-            if time.monotonic() > give_up:
-                raise
-            time.sleep(0.01)
-        else:
-            return
+def use_wal(db: Connection) -> None:
+    """Let readers and the one writer go on side by side."""
+    into_wal_mode(db, _LOCKED, BUSY_MS / 1000)
 
 
 def has_vectors() -> bool:

@@ -7,7 +7,6 @@ read first and then write would only find out late that one of them has to start
 
 import os
 import sqlite3
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -29,6 +28,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from app.errors import CanNotStart, StoreUnavailable
 from app.store.schema import metadata
+from app.wal import into_wal_mode
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -114,23 +114,9 @@ def _sqlite(url: URL) -> Engine:
 
 def _configure_sqlite(connection: Any, _record: Any) -> None:
     connection.isolation_level = None  # the driver's own BEGIN comes too late and not before reads
-    into_wal_mode(connection)
+    into_wal_mode(connection, sqlite3.OperationalError, BUSY_MS / 1000)
     for pragma in ("synchronous=FULL", "foreign_keys=ON"):
         connection.execute(f"PRAGMA {pragma}").close()
-
-
-def into_wal_mode(connection: Any) -> None:
-    """Switch a new file to WAL. SQLite does not wait for another process that is doing the same, so we do."""
-    give_up = time.monotonic() + BUSY_MS / 1000
-    while True:
-        try:
-            connection.execute("PRAGMA journal_mode=WAL").close()
-        except sqlite3.OperationalError:
-            if time.monotonic() > give_up:
-                raise
-            time.sleep(0.01)
-        else:
-            return
 
 
 def _begin_sqlite(connection: Connection) -> None:

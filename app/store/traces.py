@@ -8,6 +8,7 @@ processes share. Losing some with the process is fine.
 import asyncio
 import json
 import os
+import sqlite3
 from collections import deque
 from collections.abc import Callable
 from datetime import datetime
@@ -35,10 +36,12 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from app.core.trace import RecallTrace, trace_from_dict, trace_to_dict
 from app.errors import StoreUnavailable
-from app.store.engine import into_wal_mode
+from app.wal import into_wal_mode
 
 MAX_PENDING = 1_000
 """Traces waiting to be written; the oldest go when the disk can not keep up."""
+BUSY_S = 5.0
+"""How long a writer waits for another process on the same file."""
 GATHER_S = 0.25
 """How long traces are gathered before they are written together; readers do not wait for it."""
 
@@ -187,11 +190,11 @@ def _open(store_url: str, data_dir: Path) -> Engine:
 def _own_file(path: Path) -> Engine:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-    engine = create_engine(f"sqlite:///{path}", connect_args={"check_same_thread": False, "timeout": 5})
+    engine = create_engine(f"sqlite:///{path}", connect_args={"check_same_thread": False, "timeout": BUSY_S})
     event.listen(engine, "connect", _configure)
     return engine
 
 
 def _configure(connection: Any, _record: Any) -> None:
-    into_wal_mode(connection)
+    into_wal_mode(connection, sqlite3.OperationalError, BUSY_S)
     connection.execute("PRAGMA synchronous=OFF").close()

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.core.cleaning import clean_assistant_text, clean_tool_text, clean_user_text, is_host_noise, storable
+from app.core.cleaning import clean_assistant_text, clean_tool_text, clean_user_text, storable
 from app.core.fence import put_before, wrap
 
 BLOCK = wrap(["## Long-term Memories\n- [profile] Tea"])
@@ -51,6 +51,11 @@ WRITTEN = [
     'Conversation info: ["message_id"]\nis what I get',
     'Conversation info:\n```json\n{"message_id": 1',
 ]
+
+
+def is_host_noise(text: str) -> bool:
+    """There is something, and nothing of it is a person's."""
+    return bool(text.strip()) and not clean_user_text(text).strip()
 
 
 @pytest.mark.parametrize("text", WRITTEN)
@@ -196,7 +201,6 @@ def test_any_text_comes_out_storable_and_no_longer(text: str):
         left = clean(text)
         left.encode()
         assert "\x00" not in left and len(left) <= len(text)
-    assert is_host_noise(text) in (True, False)
 
 
 @settings(max_examples=300, deadline=None)
