@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 EXTRAS ?= postgres,embed
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check format openapi docs integration crash openclaw bench bench-recall clean
+.PHONY: help run test check format openapi docs integration crash soak openclaw bench bench-recall clean
 
 help: ## what there is to make
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -49,6 +49,9 @@ integration: $(BIN)/.installed-dev ## against the real OpenViking; says why it s
 
 crash: $(BIN)/.installed-dev ## kill, drop, hang, restart: no turn lost, none doubled
 	$(BIN)/pytest tests/crash -rs
+
+soak: $(BIN)/.installed-dev ## 10,000 turns against everything that goes wrong, on both databases; prints its figures
+	$(BIN)/python -m tests.crash.soak
 
 openclaw: $(BIN)/.installed-dev ## against the real OpenClaw; says why it skips when the rig is missing
 	$(BIN)/pytest tests/openclaw -rs

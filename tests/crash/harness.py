@@ -53,6 +53,13 @@ class Sidecar:
                 self._process.wait()
                 self.kills += 1
 
+    def terminate(self) -> None:
+        """SIGTERM, and wait for the end, which must come by itself."""
+        with self._lock:
+            if self._process is not None and self._process.poll() is None:
+                self._process.terminate()
+                self._process.wait(60)
+
     def kill_and_start(self) -> None:
         with self._lock:
             self.kill()

@@ -26,6 +26,8 @@ class StoredSession:
     live: list[dict[str, Any]] = field(default_factory=list)
     archives: list[list[dict[str, Any]]] = field(default_factory=list)
     committed_at: list[float] = field(default_factory=list)
+    resets: list[int] = field(default_factory=list)
+    """Indexes of the archives that a reset made."""
 
     def everything(self) -> list[dict[str, Any]]:
         return [message for archive in self.archives for message in archive] + self.live
@@ -37,6 +39,9 @@ class StandIn:
     def __init__(self, chances: dict[str, float] | None = None, seed: int = 0) -> None:
         self.sessions: dict[str, StoredSession] = {}
         self.chances = chances or {"ok": 1.0}
+        self.late_s = LATE_S
+        self.slow_s = (0.1, 1.0)
+        """Range of seconds that a write of the fate ``slow`` takes before it is applied and answered."""
         self.on_event: Callable[[str], None] = lambda _event: None
         self.faults: dict[str, int] = {}
         self.lock = threading.RLock()
@@ -74,6 +79,11 @@ class StandIn:
         with self.lock:
             stored = self.sessions.get(session, StoredSession()).everything()
         return [_text(message) for message in stored]
+
+    def slowness(self) -> float:
+        """How many seconds the next slow write takes."""
+        with self.lock:
+            return self._random.uniform(*self.slow_s)
 
     def fate(self) -> str:
         """What happens to the next write."""
@@ -169,12 +179,15 @@ class _Handler(BaseHTTPRequestHandler):
                 write()
                 self._answer({}, 503)
             case "hang":
-                time.sleep(2 * LATE_S)
+                time.sleep(2 * standin.late_s)
                 self._drop()
             case "late":
-                time.sleep(LATE_S)
+                time.sleep(standin.late_s)
                 write()
                 self._drop()
+            case "slow":
+                time.sleep(standin.slowness())
+                self._answer(write())
             case _:
                 answer = write()
                 standin.on_event(f"{name} applied")
@@ -212,6 +225,8 @@ def _commit(standin: StandIn, name: str, body: dict[str, Any]) -> dict[str, Any]
         session.archives.append(session.live[:cut])
         session.live = session.live[cut:]
         session.committed_at.append(time.monotonic())
+        if body.get("reset_context"):
+            session.resets.append(len(session.archives) - 1)
         number = len(session.archives)
         uri = f"viking://user/default/sessions/{name}/history/archive_{number:03d}"
         return {"session_id": name, "status": "accepted", "task_id": f"{name}~{number - 1}", "archive_uri": uri}
