@@ -11,7 +11,8 @@
     ├── BodyTooLarge             413 body_too_large
     ├── KeyReused                422 idempotency_key_reused
     ├── OutboxFull               503 outbox_full, with Retry-After
-    └── StoreUnavailable         503 store_unavailable, with Retry-After
+    ├── StoreUnavailable         503 store_unavailable, with Retry-After
+    └── Unexpected               500 internal_error
 """
 
 from dataclasses import dataclass
@@ -96,6 +97,12 @@ class StoreUnavailable(SidecarError):
     """The store can not be written: disk full, locked, gone."""
 
     code, status, retry_after_s = Reason.STORE_UNAVAILABLE, 503, 5
+
+
+class Unexpected(SidecarError):
+    """A bug of ours. Nobody else is blamed, and trying again is not recommended."""
+
+    code, status = Reason.INTERNAL_ERROR, 500
 
 
 class CanNotStart(RuntimeError):

@@ -18,7 +18,9 @@ from app.store.work import TurnState
 
 router = APIRouter(tags=["deliveries"])
 
-TurnId = Annotated[str, Path(max_length=64, description="The `turnId` of an `/after-turn` answer.")]
+TurnId = Annotated[
+    str, Path(max_length=64, pattern=r"^[^\x00]*$", description="The `turnId` of an `/after-turn` answer.")
+]
 
 
 @router.get("/turns/{turnId}", summary="One turn", response_model=DeliveryBody, responses=problems(404))

@@ -9,7 +9,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api.wire import problem
-from app.errors import BodyTooLarge, CanNotStart, FieldProblem, InvalidRequest, SidecarError, StoreUnavailable
+from app.errors import BodyTooLarge, CanNotStart, FieldProblem, InvalidRequest, SidecarError, Unexpected
 from app.observe.context import begin
 from app.observe.metrics import Metrics
 
@@ -64,7 +64,7 @@ class RequestShell:
         except Exception:
             log.exception("unexpected_error", endpoint=scope["path"])
             if not status:
-                failed = problem(StoreUnavailable("an unexpected error; nothing was accepted, try again"), request_id)
+                failed = problem(Unexpected("an unexpected error of the sidecar; its log says more"), request_id)
                 await failed(scope, receive, send_with_id)
         self._report(scope, status, time.monotonic() - started)
 

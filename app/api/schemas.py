@@ -131,6 +131,19 @@ def _not_messages(items: list[Any]) -> Iterator[tuple[str, str]]:
             yield f"{index}", "Input should be an object"
         elif not isinstance(item.get("role"), str):
             yield f"{index}.role", "Input should be a string"
+        else:
+            yield from _not_blocks(item.get("content"), f"{index}.content")
+
+
+def _not_blocks(content: Any, path: str, *, inner: bool = True) -> Iterator[tuple[str, str]]:
+    """The place of each content block whose ``type`` is no string; also in the content of a tool result's block."""
+    for index, block in enumerate(content if isinstance(content, list) else ()):
+        if not isinstance(block, dict):
+            continue
+        if not isinstance(block.get("type"), str | None):
+            yield f"{path}.{index}.type", "Input should be a string"
+        elif inner and isinstance(block.get("content"), list):
+            yield from _not_blocks(block["content"], f"{path}.{index}.content", inner=False)
 
 
 class ProblemField(Wire):

@@ -22,6 +22,7 @@ from app.core.messages import (
     ToolResult,
     blocks_of,
     is_excluded,
+    kind_of,
     role_of,
     text_in,
     time_of,
@@ -222,7 +223,7 @@ def _assistant_parts(message: Message) -> list[str | _Call]:
             texts.clear()
 
     for block in blocks_of(message):
-        if block.get("type") in CALL_TYPES and calls:
+        if kind_of(block) in CALL_TYPES and calls:
             flush()
             parts.append(_Call(calls.popleft()))
         elif text := text_in(block):

@@ -16,6 +16,7 @@ from app.core.messages import (
     RESULT_TYPES,
     Message,
     blocks_of,
+    kind_of,
     text_of,
     tool_calls,
     tool_results,
@@ -131,7 +132,7 @@ def _tool_style(message: Message) -> Style | None:
     if message.get("role") == "toolResult":
         return Style.OPENCLAW
     for block in blocks_of(message):
-        kind = block.get("type")
+        kind = kind_of(block)
         if kind == "tool_use" or kind in RESULT_TYPES:
             return Style.ANTHROPIC
         if kind in CALL_TYPES:

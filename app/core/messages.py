@@ -14,6 +14,7 @@ from typing import Any
 
 Message = Mapping[str, Any]
 
+TEXT_TYPES = frozenset({"text", "input_text", "output_text"})
 CALL_TYPES = frozenset({"toolCall", "toolUse", "tool_use", "tool_call", "functionCall", "function_call"})
 RESULT_TYPES = frozenset({"tool_result", "toolResult"})
 
@@ -82,6 +83,11 @@ def blocks_of(message: Message) -> list[Mapping[str, Any]]:
     return [_block(part) for part in content if isinstance(part, (str, Mapping))]
 
 
+def kind_of(block: Mapping[str, Any]) -> str:
+    """What a block says it is; empty where ``type`` is missing or no string. Everything asks here, so nothing fails."""
+    return _string(block.get("type"))
+
+
 def text_of(message: Message) -> str:
     """The text of all text blocks, joined by newlines; a compaction summary's ``summary``; no output, no thinking."""
     if role_of(message) is Role.SUMMARY:
@@ -91,14 +97,14 @@ def text_of(message: Message) -> str:
 
 def text_in(block: Mapping[str, Any]) -> str:
     """The text of one text block, or nothing for any other block."""
-    return _string(block.get("text")) if block.get("type") in {"text", "input_text", "output_text"} else ""
+    return _string(block.get("text")) if kind_of(block) in TEXT_TYPES else ""
 
 
 def tool_calls(message: Message) -> list[ToolCall]:
     """The calls an assistant message makes, in order, from blocks and from ``tool_calls``."""
     if _ROLES.get(_string(message.get("role"))) is not Role.ASSISTANT:
         return []
-    calls = [_call_from_block(block) for block in blocks_of(message) if block.get("type") in CALL_TYPES]
+    calls = [_call_from_block(block) for block in blocks_of(message) if kind_of(block) in CALL_TYPES]
     listed = message.get("tool_calls")
     if isinstance(listed, list):
         calls += [_call_from_openai(item) for item in listed if isinstance(item, Mapping)]
@@ -121,7 +127,7 @@ def tool_results(message: Message) -> list[ToolResult]:
             _is_error(block),
         )
         for block in blocks_of(message)
-        if block.get("type") in RESULT_TYPES
+        if kind_of(block) in RESULT_TYPES
     ]
 
 
@@ -141,8 +147,8 @@ def time_of(message: Message) -> datetime | None:
             return _iso(text)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
-    seconds = value / 1000 if abs(value) >= 1e11 else value
     try:
+        seconds = value / 1000 if abs(value) >= 1e11 else value
         moment = datetime.fromtimestamp(seconds, UTC)
     except (OverflowError, OSError, ValueError):
         return None
@@ -173,7 +179,7 @@ def _only_results(message: Message) -> bool:
     if not isinstance(content, list):
         return False
     blocks = blocks_of(message)
-    return any(block.get("type") in RESULT_TYPES for block in blocks) and not any(text_in(block) for block in blocks)
+    return any(kind_of(block) in RESULT_TYPES for block in blocks) and not any(text_in(block) for block in blocks)
 
 
 def _block(part: str | Mapping[str, Any]) -> Mapping[str, Any]:

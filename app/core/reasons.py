@@ -60,4 +60,8 @@ class Reason(StrEnum):
     BODY_TOO_LARGE = "body_too_large", "The body is over the limit."
     IDEMPOTENCY_KEY_REUSED = "idempotency_key_reused", "The same key came with another turn."
     OUTBOX_FULL = "outbox_full", "Too much is waiting for the backend; try again after Retry-After."
+    INTERNAL_ERROR = (
+        "internal_error",
+        "A bug of the sidecar: look for `unexpected_error` under this request's id in the log.",
+    )
     STORE_UNAVAILABLE = "store_unavailable", "The turn store can not be written; nothing was accepted."

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from app.core.messages import Message, Role, blocks_of, role_of, text_of, tool_calls, tool_results
+from app.core.messages import Message, Role, blocks_of, kind_of, role_of, text_of, tool_calls, tool_results
 
 
 def estimate_tokens(text: str) -> int:
@@ -37,7 +37,7 @@ def message_tokens(message: Message) -> int:
 
 
 def _other_tokens(block: Mapping[str, Any]) -> int:
-    kind = block.get("type")
+    kind = kind_of(block)
     if kind in {"image", "image_url", "input_image"}:
         return IMAGE_TOKENS
     thinking = block.get("thinking") if kind == "thinking" else None

@@ -90,7 +90,7 @@ def make_engine(url: str) -> Engine:
 def _open(url: str) -> Engine:
     engine = make_engine(url)
     try:
-        with _told_apart():
+        with told_apart():
             migrate(engine)
     except BaseException:
         engine.dispose()
@@ -134,12 +134,12 @@ def _postgresql(url: URL) -> Engine:
 
 
 def _transact(engine: Engine, work: Callable[..., T], *args: Any, **kwargs: Any) -> T:
-    with _told_apart(), engine.begin() as connection:
+    with told_apart(), engine.begin() as connection:
         return work(connection, *args, **kwargs)
 
 
 @contextmanager
-def _told_apart() -> Iterator[None]:
+def told_apart() -> Iterator[None]:
     """Errors of the store (full, locked, read-only, damaged, gone) as `StoreUnavailable`; bugs of ours as they are."""
     try:
         yield

@@ -35,7 +35,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.core.trace import RecallTrace, trace_from_dict, trace_to_dict
-from app.errors import StoreUnavailable
+from app.store.engine import told_apart
 from app.wal import into_wal_mode
 
 MAX_PENDING = 1_000
@@ -134,13 +134,10 @@ class TraceStore:
         await self.flush()
 
         def read() -> list[str]:
-            with self._engine.connect() as connection:
+            with told_apart(), self._engine.connect() as connection:
                 return list(connection.execute(query).scalars())
 
-        try:
-            bodies = await anyio.to_thread.run_sync(read)
-        except SQLAlchemyError as error:
-            raise StoreUnavailable("the recall traces can not be read") from error
+        bodies = await anyio.to_thread.run_sync(read)
         return [trace_from_dict(json.loads(body)) for body in bodies]
 
     def _write(self, batch: list[Callable[[], RecallTrace]]) -> None:

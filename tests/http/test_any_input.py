@@ -2,6 +2,8 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import ExitStack
+from urllib.parse import quote, urlencode
 
 import pytest
 import schemathesis
@@ -13,21 +15,29 @@ from starlette.testclient import TestClient
 from app.factory import create_app
 from app.settings import Settings
 from tests.http.test_errors import LIFECYCLE
+from tests.postgres import NoPostgres, postgres
 
 QUICK = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 
 
-@pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
-    configured = Settings(
-        _env_file=None,
-        data_dir=tmp_path_factory.mktemp("any") / "data",
-        log_level="error",
-        experience={"enabled": True},
-        limits={"compact_ms": 2000, "wait_ms": 500},
-    )
-    with TestClient(create_app(configured)) as client:
-        yield client
+@pytest.fixture(scope="module", params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
+def shared(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    with ExitStack() as stack:
+        url = ""
+        if request.param == "postgresql":
+            try:
+                url = stack.enter_context(postgres())
+            except NoPostgres as missing:
+                pytest.skip(str(missing))
+        configured = Settings(
+            _env_file=None,
+            data_dir=tmp_path_factory.mktemp("any") / "data",
+            log_level="error",
+            store={"url": url},
+            experience={"enabled": True},
+            limits={"compact_ms": 2000, "wait_ms": 500},
+        )
+        yield stack.enter_context(TestClient(create_app(configured)))
 
 
 json_values = st.recursive(
@@ -52,8 +62,11 @@ texts = st.text(max_size=200) | st.sampled_from(
         "fix a.py",
     ]
 )
+kinds = (
+    st.sampled_from(["text", "toolCall", "tool_use", "tool_result", "image", "thinking", "x", {"a": 1}]) | json_values
+)
 blocks = st.fixed_dictionaries(
-    {"type": st.sampled_from(["text", "toolCall", "tool_use", "tool_result", "image", "thinking", "x"])},
+    {"type": kinds},
     optional={
         "text": texts,
         "id": texts,
@@ -61,7 +74,7 @@ blocks = st.fixed_dictionaries(
         "arguments": json_values,
         "input": json_values,
         "tool_use_id": texts,
-        "content": texts | json_values,
+        "content": texts | json_values | st.lists(st.fixed_dictionaries({"type": kinds, "text": texts}), max_size=2),
     },
 )
 messages = st.fixed_dictionaries(
@@ -71,7 +84,7 @@ messages = st.fixed_dictionaries(
     },
     optional={
         "content": texts | st.lists(blocks | texts, max_size=4) | json_values,
-        "timestamp": json_values,
+        "timestamp": json_values | st.integers(10**300, 10**310),
         "toolCallId": texts,
         "tool_calls": json_values,
         "summary": texts | json_values,
@@ -113,6 +126,29 @@ def test_any_json(shared: TestClient, path: str, body: object) -> None:
 def test_any_conversation(shared: TestClient, path: str, body: dict) -> None:
     answer = shared.post(path, content=json.dumps(body), headers={"content-type": "application/json"})
     assert answer.status_code < 500, answer.text
+
+
+@QUICK
+@given(
+    path=st.sampled_from(["/turns/{}", "/recalls/{}", "/ui/recalls/{}", "/deliveries/{}", "/{}"]),
+    name=st.text(min_size=1, max_size=70) | st.sampled_from(["\x00", "a\x00b", "..", "%", "\u2028"]),
+)
+def test_any_path(shared: TestClient, path: str, name: str) -> None:
+    assert shared.get(path.format(quote(name, safe="", errors="replace"))).status_code < 500
+
+
+@QUICK
+@given(
+    path=st.sampled_from(["/deliveries", "/recalls", "/ui/recalls"]),
+    query=st.dictionaries(
+        st.sampled_from(["session", "since", "cursor", "limit", "state"]),
+        texts | st.sampled_from(["0", "9" * 19, "9" * 32, "-1", "1e400", "dead", "2026-01-01T00:00:00Z", "0001-01-01"]),
+        min_size=1,
+    ),
+)
+def test_any_query(shared: TestClient, path: str, query: dict[str, str]) -> None:
+    sent = urlencode(query, errors="replace")
+    assert shared.get(f"{path}?{sent}").status_code < 500
 
 
 UNTOLD = [positive_data_acceptance, ignored_auth]

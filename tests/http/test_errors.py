@@ -7,6 +7,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from app.core.reasons import Reason
+from app.store.turns import SqlTurnStore as TurnStore
 from tests.http.conftest import Start
 
 LIFECYCLE = ["/assemble", "/after-turn", "/compact", "/sessions/end", "/sessions/reset"]
@@ -65,6 +66,13 @@ def test_a_bad_body_names_the_field(client: TestClient, path: str, body: bytes, 
         ("/after-turn", {"prePromptMessageCount": -1}, "prePromptMessageCount"),
         ("/after-turn", {"advancementKey": ""}, "advancementKey"),
         ("/after-turn", {"messages": [{"role": None}]}, "messages.0.role"),
+        ("/assemble", {"messages": [{"role": "user", "content": [{"type": {"a": 1}}]}]}, "messages.0.content.0.type"),
+        ("/after-turn", {"messages": [{"role": "user", "content": ["x", {"type": 7}]}]}, "messages.0.content.1.type"),
+        (
+            "/after-turn",
+            {"messages": [{"role": "user", "content": [{"type": "tool_result", "content": [{"type": [1]}]}]}]},
+            "messages.0.content.0.content.0.type",
+        ),
         ("/compact", {"keepRecentCount": "many"}, "keepRecentCount"),
         ("/assemble", {"tokenBudget": True}, "tokenBudget"),
         ("/assemble", {"tokenBudget": "4000"}, "tokenBudget"),
@@ -91,6 +99,28 @@ def test_what_is_left_out_may_be_null_and_a_whole_number_may_have_a_point(client
     assert client.post("/after-turn", json={"sessionId": "s", "messages": [], **absent}).is_success
     absent = dict.fromkeys(["currentTokenCount", "force", "compactionTarget", "customInstructions", "keepRecentCount"])
     assert client.post("/compact", json={"sessionId": "s", "deadlineMs": 2000.0, **absent}).is_success
+
+
+def test_a_block_without_a_type_goes_through(client: TestClient) -> None:
+    messages = [{"role": "user", "content": [{"text": "x"}, {"type": None}, {"type": "new"}]}]
+    assert client.post("/assemble", json={"sessionId": "s", "messages": messages}).json()["messages"] == messages
+
+
+@pytest.mark.parametrize("path", ["/turns/%00", "/turns/a%00b"])
+def test_a_zero_byte_in_a_path_names_it(client: TestClient, path: str) -> None:
+    problem_ = problem(client.get(path), 400, Reason.INVALID_REQUEST)
+    assert problem_["errors"][0]["field"] == "path.turnId"
+
+
+def test_a_bug_of_ours_blames_nobody_else(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def broken(*_: object) -> None:
+        raise TypeError("unhashable type: 'dict'")
+
+    monkeypatch.setattr(TurnStore, "get_turn", broken)
+    answer = client.get("/turns/t_1")
+    problem(answer, 500, Reason.INTERNAL_ERROR)
+    assert "retry-after" not in answer.headers
+    assert "store" not in answer.text
 
 
 @pytest.mark.parametrize("path", LIFECYCLE)
