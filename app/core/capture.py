@@ -30,7 +30,7 @@ from app.core.messages import (
     tool_results,
 )
 from app.core.pairs import units, with_results
-from app.core.pieces import in_pieces, json_text, storable_value
+from app.core.pieces import clean_input, in_pieces, json_text
 from app.core.prints import content_print, is_timed, known, said_in, timed_print
 from app.core.remember import asks_to_remember
 from app.core.summary import own_messages
@@ -156,7 +156,7 @@ class _Call:
         return ToolPart(
             id=storable(self.call.id),
             name=storable(self.call.name or (self.result.name if self.result else "")),
-            input=storable_value(self.call.arguments),
+            input=clean_input(self.call.arguments),
             output=output,
             is_error=self.result is not None and self.result.is_error,
         )

@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any
 
-from app.core.cleaning import storable
+from app.core.cleaning import clean_tool_text
 from app.core.turns import Part, TextPart
 
 MAX_TEXT_CHARS = 4 * 1024 * 1024 - 1024
@@ -43,26 +43,32 @@ def _split(part: Part) -> list[Part]:
     ]
 
 
-def storable_value(value: Any) -> Any:
-    """Tool input as plain JSON that every store takes: clean text, no NaN, JSON text where nested too deeply."""
+def clean_input(value: Any) -> Any:
+    """Tool input as it is stored: no injected block in any text of it, and plain JSON that every store takes.
+
+    A host that hands its prompt on to a sub-agent copies what was recalled into the call. Nothing but texts that hold
+    a block, characters that can not be stored, NaN and what is nested too deeply differs from ``value``.
+    """
     try:
-        return _storable_tree(value, MAX_INPUT_DEPTH)
+        return _clean_tree(value, MAX_INPUT_DEPTH)
     except RecursionError:
         return "[nested too deeply]"
 
 
-def _storable_tree(value: Any, depth: int) -> Any:
+def _clean_tree(value: Any, depth: int) -> Any:
+    """``value`` cleaned; what lies exactly ``depth`` levels down becomes JSON text with all that is in it."""
     if isinstance(value, str):
-        return storable(value)
+        return clean_tool_text(value)
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
-    if not isinstance(value, (dict, list)):
-        return value
-    if depth == 0:
-        return storable(json_text(value))
+    tree: Any
     if isinstance(value, list):
-        return [_storable_tree(item, depth - 1) for item in value]
-    return {storable(key): _storable_tree(item, depth - 1) for key, item in value.items()}
+        tree = [_clean_tree(item, depth - 1) for item in value]
+    elif isinstance(value, dict):
+        tree = {clean_tool_text(key): _clean_tree(item, depth - 1) for key, item in value.items()}
+    else:
+        return value
+    return json_text(tree) if depth == 0 else tree
 
 
 def json_text(value: Any) -> str:

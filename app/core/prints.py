@@ -11,8 +11,10 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+from app.core.blocks import first_tag
 from app.core.cleaning import clean_assistant_text, clean_tool_text, clean_user_text
 from app.core.messages import Message, Role, role_of, text_of, time_of, tool_calls, tool_results
+from app.core.pieces import clean_input
 
 _PRINTED = frozenset({Role.USER, Role.ASSISTANT, Role.TOOL})
 _TIMED = "@"
@@ -154,7 +156,13 @@ def _squeezed(text: str) -> str:
 
 
 def _canonical(value: object) -> str:
+    """Tool input as text that does not depend on the order of keys, nor on an injected block within."""
     try:
-        return json.dumps(value, sort_keys=True, separators=(",", ":"))
+        text = _compact(value)
+        return text if first_tag(text) == len(text) else _compact(clean_input(value))
     except (TypeError, ValueError, RecursionError):
         return "?"
+
+
+def _compact(value: object) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))

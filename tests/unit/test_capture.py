@@ -1,5 +1,6 @@
 """What is captured of a turn, what counts as new, and what tells a repeat."""
 
+import json
 from datetime import UTC, datetime
 from typing import Any
 
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from app.core import pieces
 from app.core.capture import CapturedTurn, capture_turn, is_placed, with_ids
 from app.core.prints import print_of
+from app.core.rebuild import rebuilt
 from app.core.summary import acknowledgement, summary_message
 from app.core.turns import TextPart, ToolPart
 
@@ -114,6 +116,47 @@ def test_injected_blocks_do_not_reach_storage_not_even_in_tool_results() -> None
     kept = captured(user(f"{block}\n\nhello"), assistant([call]), result)
     assert texts(kept) == ["hello"]
     assert [part.output for part in tools(kept)] == ["real"]
+
+
+BLOCK = "<openviking-context>\n## Long-term Memories\n- secret\n</openviking-context>"
+
+
+def deep(text: str, levels: int) -> Any:
+    value: Any = {"prompt": text, "n": [1, 2.5, None, True]}
+    for _ in range(levels):
+        value = {"args": [value]}
+    return value
+
+
+@pytest.mark.parametrize("levels", [0, 3, 30, 40, 200])
+@pytest.mark.parametrize("as_text", [False, True], ids=["parsed", "json-text"])
+def test_injected_blocks_in_tool_input_do_not_reach_storage_at_any_depth(levels: int, as_text: bool) -> None:
+    """A host that copies its prompt into a sub-agent's call."""
+
+    def input_of(text: str) -> Any:
+        value = deep(text, levels)
+        call = {"type": "toolCall", "id": "a", "name": "spawn", "arguments": json.dumps(value) if as_text else value}
+        return tools(captured(user("go"), assistant([call])))[0].input
+
+    assert input_of(f"{BLOCK}\n\nFix <b>it</b>.") == input_of("Fix <b>it</b>.")
+    assert levels >= pieces.MAX_INPUT_DEPTH / 2 or input_of("Fix <b>it</b>.") == deep("Fix <b>it</b>.", levels)
+
+
+@pytest.mark.parametrize(
+    "text", [f"{BLOCK}\n\nplain words", json.dumps({"task": f"{BLOCK}\n\ngo"}), f"```\n{BLOCK}\n```"]
+)
+def test_input_that_is_text_is_cleaned_like_text(text: str) -> None:
+    call = {"type": "toolCall", "id": "a", "name": "spawn", "arguments": {"text": text, text: 1}}
+    shown = str(rebuilt(captured(assistant([call])).messages))
+    assert ("secret" in shown) == text.startswith("```")
+
+
+def test_a_call_is_known_again_when_the_block_in_its_input_is_gone() -> None:
+    calls = [
+        assistant([{"type": "toolCall", "id": "a", "name": "spawn", "arguments": {"prompt": text}}], STAMP)
+        for text in (f"{BLOCK}\n\nFix it.", "Fix it.")
+    ]
+    assert print_of(calls[0]) == print_of(calls[1])
 
 
 def test_our_own_summary_is_not_captured_again() -> None:
