@@ -6,6 +6,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import asdict, dataclass
 
 import anyio
+import anyio.to_thread
 import structlog
 
 from app.core.commit_policy import CommitRules
@@ -19,6 +20,7 @@ from app.errors import CanNotStart, StoreUnavailable
 from app.observe.context import outgoing_headers
 from app.observe.metrics import Metrics
 from app.ports import BackendHealth, ContextBackend
+from app.private import make_private
 from app.settings import Settings
 from app.store.steps import WorkRules
 from app.store.traces import TraceStore, open_traces
@@ -111,6 +113,7 @@ async def open_services(
 async def _opened(
     stack: AsyncExitStack, settings: Settings, metrics: Metrics, backend: ContextBackend | None
 ) -> Services:
+    await anyio.to_thread.run_sync(make_private, settings.data_dir)
     if backend is None:
         backend = _open_backend(settings, metrics)
         stack.push_async_callback(backend.aclose)

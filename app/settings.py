@@ -30,6 +30,13 @@ TextList = Annotated[list[str], NoDecode, BeforeValidator(_as_list)]
 Fraction = Annotated[float, Field(ge=0, le=1)]
 
 
+def _parsed_tokens(tokens: SecretStr) -> dict[str, Tenant | None]:
+    text = tokens.get_secret_value().strip()
+    if text.startswith("{"):
+        return {token.strip(): Tenant(**who) for token, who in json.loads(text).items()}
+    return {token.strip(): None for token in _as_list(text)}
+
+
 class AuthSettings(BaseModel):
     """Who may call."""
 
@@ -48,27 +55,27 @@ class AuthSettings(BaseModel):
 
     def parsed(self) -> dict[str, Tenant | None]:
         """Token to the tenant it is bound to, or to None when it may act for any."""
-        text = self.tokens.get_secret_value().strip()
-        if text.startswith("{"):
-            return {token.strip(): Tenant(**who) for token, who in json.loads(text).items()}
-        return {token.strip(): None for token in _as_list(text)}
+        return _parsed_tokens(self.tokens)
 
     def served_hosts(self) -> list[str]:
         """The host names to answer to beside our own; any, where tokens guard the door or leave was given."""
         return ["*"] if self.allow_anonymous or self.parsed() else self.allowed_hosts
 
-    @model_validator(mode="after")
-    def _tokens_parse(self) -> Self:
+    @field_validator("tokens")
+    @classmethod
+    def _tokens_parse(cls, value: SecretStr) -> SecretStr:
         try:
-            tokens = self.parsed()
+            tokens = _parsed_tokens(value)
         except (ValueError, AttributeError, TypeError):
-            raise ValueError("tokens is neither a list nor a JSON object of {token: {account, user}}") from None
+            raise ValueError("is neither a list nor a JSON object of {token: {account, user}}") from None
         if not all(tokens):
-            raise ValueError("tokens has an empty token")
+            raise ValueError("has an empty token")
+        if not all(token.isascii() and token.isprintable() for token in tokens):
+            raise ValueError("has a token with other than printable ASCII characters, which no header can carry")
         ids = [part for who in tokens.values() if who for part in (who.account, who.user) if part is not None]
         if not all(isinstance(part, str) and is_openviking_id(part) for part in ids):
-            raise ValueError("tokens binds a token to an account or user that OpenViking does not allow")
-        return self
+            raise ValueError("binds a token to an account or user that OpenViking does not allow")
+        return value
 
 
 class OpenVikingSettings(BaseModel):
@@ -208,7 +215,9 @@ class StoreSettings(BaseModel):
     max_pending_bytes: int = Field(
         512 * 1024 * 1024, ge=1, description="Undelivered bytes before `/after-turn` answers 503 `outbox_full`."
     )
-    keep_days: float = Field(30, ge=0, description="Days that delivered turns are kept to recognise repeats.")
+    keep_days: float = Field(
+        30, ge=0, description="Days that delivered turns are kept to recognise repeats; a day at the least."
+    )
 
     @field_validator("url")
     @classmethod

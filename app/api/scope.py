@@ -32,6 +32,15 @@ async def tenant_of(request: Request, _token: Annotated[object, Depends(_bearer)
     return tenant_from(request)
 
 
+def is_known(request: Request) -> bool:
+    """Whether the caller has a token, or none is needed."""
+    try:
+        _bound_tenant(request.app.state.services, _token(request))
+    except Unauthorized:
+        return False
+    return True
+
+
 def tenant_from(request: Request) -> Tenant:
     """The tenant that the caller may act for: the token's, else the headers', else the configured one.
 

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
 
-from app.api.scope import ServicesDep
+from app.api.scope import ServicesDep, is_known
 from app.api.wire import Json
 
 router = APIRouter(tags=["service"])
@@ -21,15 +21,21 @@ async def healthz() -> dict[str, str]:
     summary="The store can be written; what the backend says",
     responses={503: {"description": "The store can not be written: no turn can be accepted"}},
 )
-async def readyz(services: ServicesDep) -> Response:
-    """200 when turns can be accepted. The backend is reported, not required: turns wait for it in the store."""
+async def readyz(request: Request, services: ServicesDep) -> Response:
+    """200 when turns can be accepted. The backend is reported, not required: turns wait for it in the store.
+
+    Where tokens are configured, what is wrong is told in detail to those who send one.
+    """
     store_problem = await services.store.check()
     backend = await services.backend_health()
     body: dict[str, Any] = {
         "status": "ready" if store_problem is None else "not_ready",
-        "store": {"ok": store_problem is None, "detail": store_problem or "writable"},
-        "backend": {"name": services.backend.name, "ok": backend.ok, "detail": backend.detail, **backend.facts},
+        "store": {"ok": store_problem is None},
+        "backend": {"name": services.backend.name, "ok": backend.ok},
     }
+    if is_known(request):
+        body["store"]["detail"] = store_problem or "writable"
+        body["backend"] |= {"detail": backend.detail, **backend.facts}
     return Json(body, 200 if store_problem is None else 503)
 
 

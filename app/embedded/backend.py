@@ -181,7 +181,7 @@ class EmbeddedBackend:
 
     async def health(self, deadline: Deadline) -> BackendHealth:
         """Whether the data directory can be written."""
-        facts = {"embedder": self._embedder.name if self._embedder else "none", "data_dir": str(self._data_dir)}
+        facts = {"embedder": self._embedder.name if self._embedder else "none"}
         try:
             await self._call(self._probe, deadline)
         except BackendError as error:

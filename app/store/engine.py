@@ -34,6 +34,8 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 MIGRATIONS = Path(__file__).with_name("migrations")
+PROBE_BYTES = 1024 * 1024
+"""Room on the disk below which the store counts as full."""
 BUSY_MS = 5_000
 """How long a writer waits for another process on the same SQLite file."""
 _MIGRATION_LOCK = 0x51DECA2
@@ -47,6 +49,7 @@ class Database:
         self._readers = engine.execution_options(begin="DEFERRED")
         self._writers = engine.execution_options(begin="IMMEDIATE")
         self._engine = engine
+        self._file = Path(engine.url.database or "") if engine.dialect.name == "sqlite" else None
         self._reading = anyio.CapacityLimiter(8)
         # SQLite has one writer at a time anyway: queueing here is fair, queueing on its lock is polling.
         self._writing = anyio.CapacityLimiter(1 if engine.dialect.name == "sqlite" else 8)
@@ -69,6 +72,12 @@ class Database:
         """`write` for background work: however much of it there is, a caller of `write` waits for one at most."""
         async with self._behind:
             return await self.write(work, *args, **kwargs)
+
+    async def check(self) -> None:
+        """Write something. Raises `StoreUnavailable` for a store that is full, locked, read-only or gone."""
+        await self.write(_try_write)
+        if self._file:
+            await anyio.to_thread.run_sync(_try_to_grow, self._file)
 
     def close(self) -> None:
         """Close every connection."""
@@ -136,6 +145,22 @@ def _postgresql(url: URL) -> Engine:
 def _transact(engine: Engine, work: Callable[..., T], *args: Any, **kwargs: Any) -> T:
     with told_apart(), engine.begin() as connection:
         return work(connection, *args, **kwargs)
+
+
+def _try_write(connection: Connection) -> None:
+    connection.execute(text("UPDATE alembic_version SET version_num = version_num"))
+
+
+def _try_to_grow(database: Path) -> None:
+    """Claim the room that a turn takes, beside the database: its log may have some left where the disk has none."""
+    probe = database.with_name(f".{database.name}.{os.getpid()}.probe")
+    try:
+        try:
+            probe.write_bytes(bytes(PROBE_BYTES))
+        finally:
+            probe.unlink(missing_ok=True)
+    except OSError as error:
+        raise StoreUnavailable(f"the turn store can not grow: {error.strerror}") from error
 
 
 @contextmanager

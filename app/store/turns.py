@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 import anyio.to_thread
-from sqlalchemy import Connection, text
 
 from app.core.commit_policy import CommitRules
 from app.core.identity import Identity, Tenant
@@ -26,6 +25,8 @@ _ROOM_KNOWN_S = 1.0
 """How long a count of the outbox is trusted; other processes write to it too."""
 _AGENT_KNOWN_S = 5.0
 _AGENTS_KNOWN = 10_000
+_LEAST_KEPT_S = 86_400
+"""A session that was quiet for less is one that goes on, whatever is kept to recognise repeats."""
 _AT_ONCE_TOKENS = 50_000
 """Larger turns are written as JSON in a thread: the event loop has other answers to give."""
 
@@ -152,7 +153,7 @@ class SqlTurnStore:
     async def check(self) -> str | None:
         """None when the store can be written, else what is wrong."""
         try:
-            await self._database.write(_try_write)
+            await self._database.check()
         except StoreUnavailable as error:
             return error.detail
         return None
@@ -223,11 +224,6 @@ async def open_store(
 ) -> SqlTurnStore:
     """Open the store at ``url``, with its schema brought up to date. Close it with `SqlTurnStore.aclose`."""
     database = await open_database(url)
-    return SqlTurnStore(
-        database, rules=rules, max_pending_bytes=max_pending_bytes, keep_s=keep_days * 86_400, clock=clock
-    )
-
-
-def _try_write(connection: Connection) -> None:
-    """Take the write lock and change nothing: a locked, read-only or vanished store shows here."""
-    connection.execute(text("UPDATE sessions SET fence = fence WHERE id = -1"))
+    # What was said last waits for its idle commit; a session must not be forgotten before.
+    keep_s = max(keep_days * 86_400, _LEAST_KEPT_S, 2 * rules.commit.idle_seconds)
+    return SqlTurnStore(database, rules=rules, max_pending_bytes=max_pending_bytes, keep_s=keep_s, clock=clock)

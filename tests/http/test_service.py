@@ -1,13 +1,16 @@
 """Health, readiness, metrics, Swagger UI's files, and the generated documents."""
 
+import errno
 import json
 from pathlib import Path
 
+import pytest
 from starlette.testclient import TestClient
 
 from app.openapi import documents
 from app.settings import variables
 from docs.tables import updated
+from tests.http.conftest import Start
 
 ROOT = Path(__file__).parents[2]
 
@@ -18,6 +21,27 @@ def test_health_and_readiness(client: TestClient) -> None:
     assert ready.status_code == 200
     assert ready.json()["store"]["ok"] is True
     assert ready.json()["backend"]["name"] == "embedded"
+
+
+def test_readiness_tells_strangers_no_more_than_yes_or_no(start: Start, tmp_path: Path) -> None:
+    client = start(auth={"tokens": "alpha"})
+    asked = client.get("/readyz")
+    assert asked.json() == {"status": "ready", "store": {"ok": True}, "backend": {"name": "embedded", "ok": True}}
+    told = client.get("/readyz", headers={"Authorization": "Bearer alpha"})
+    assert told.json()["store"]["detail"] == "writable"
+    assert str(tmp_path) not in told.text
+
+
+def test_a_full_disk_is_not_ready(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "write_bytes", full)
+        ready = client.get("/readyz")
+    assert (ready.status_code, ready.json()["status"]) == (503, "not_ready")
+    assert "No space left" in ready.json()["store"]["detail"]
+    assert client.get("/readyz").status_code == 200
 
 
 def test_head_is_get_without_the_body(client: TestClient) -> None:

@@ -43,6 +43,9 @@ def test_no_tokens(text: str) -> None:
         '{"hush": {"acount": "acme"}}',
         '{"hush"',
         '["hush"',
+        "hush-schlüssel",
+        '{"hush-密钥": {}}',
+        "hush\x07",
     ],
 )
 def test_anything_else_is_refused_and_not_shown(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -50,3 +53,4 @@ def test_anything_else_is_refused_and_not_shown(value: str, monkeypatch: pytest.
     with pytest.raises(ValidationError) as refusal:
         Settings(_env_file=None)
     assert "hush" not in str(refusal.value)
+    assert [problem["loc"] for problem in refusal.value.errors()] == [("auth", "tokens")]
