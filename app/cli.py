@@ -3,7 +3,6 @@
 import argparse
 import asyncio
 import gc
-import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -42,7 +41,9 @@ def _run(arguments: argparse.Namespace, settings: Settings) -> int:
         case "serve":
             return _serve(settings)
         case "doctor":
-            return asyncio.run(_doctor(settings))
+            from app.doctor import run_doctor
+
+            return asyncio.run(run_doctor(settings))
         case _:
             from app.outbox import run_outbox
 
@@ -66,7 +67,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("serve", help="run the service (settings: SIDECAR_* variables, see the README)")
-    commands.add_parser("doctor", help="check settings, store and backend, and say what is wrong")
+    commands.add_parser("doctor", help="print the settings in effect, check store and backend, and say what is wrong")
     openapi = commands.add_parser("openapi", help="print the OpenAPI document")
     openapi.add_argument("--write", type=Path, metavar="DIR", help="write openapi.json and the examples to DIR")
     openapi.add_argument("--check", type=Path, metavar="DIR", help="fail when the files in DIR are out of date")
@@ -123,24 +124,6 @@ def _openapi(write: Path | None, check: Path | None) -> int:
     else:
         print(files["openapi.json"], end="")
     return 0
-
-
-async def _doctor(settings: Settings) -> int:
-    from app.services import open_services
-
-    async with open_services(settings) as services:
-        store_problem = await services.store.check()
-        backend = await services.backend_health()
-    report = {
-        "settings": "valid",
-        "dataDir": str(settings.data_dir.resolve()),
-        "store": store_problem or "writable",
-        "backend": {"name": settings.backend, "ok": backend.ok, "detail": backend.detail, **backend.facts},
-        "listen": f"{settings.host}:{settings.port}",
-        "tokens": len(settings.auth.parsed()),
-    }
-    print(json.dumps(report, indent=2, ensure_ascii=False))
-    return 0 if store_problem is None and backend.ok else 1
 
 
 def _read(path: Path) -> str:

@@ -230,6 +230,11 @@ def _log(lease: Lease, step: WorkStep, outcome: Outcome) -> None:
     known = {"session": lease.who.session, "step": type(step).__name__, "outcome": type(outcome).__name__}
     if isinstance(step, SendTurn):
         known["turn_id"] = step.turn_id
+    known |= {
+        name: value
+        for name in ("task_id", "archive_id")
+        if (value := getattr(outcome, name, None) or getattr(step, name, None))
+    }
     if isinstance(outcome, TurnDelivered):
         log.debug("worker_step", **known)
     elif isinstance(outcome, TurnRejected):

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from app.cli import main
+from app.settings import variables
 
 
 @pytest.fixture(autouse=True)
@@ -91,3 +92,21 @@ def test_the_generated_files_are_checked(tmp_path: Path, capsys: pytest.CaptureF
     (tmp_path / "openapi.json").write_text("{}")
     assert main(["openapi", "--check", str(tmp_path)]) == 1
     assert "make openapi" in capsys.readouterr().err
+
+
+def test_the_doctor_shows_the_settings_in_effect_without_their_secrets(
+    settings: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / ".env").write_text("SIDECAR_RECALL__LIMIT=3\n")
+    settings.setenv("SIDECAR_AUTH__TOKENS", "hush-1")
+    settings.setenv("SIDECAR_OPENVIKING__API_KEY", "hush-2")
+    settings.setenv("SIDECAR_OPENVIKING__API_KEYS", '{"acme/alice": "hush-3"}')
+    settings.setenv("SIDECAR_OPENVIKING__URL", "http://me:hush-4@127.0.0.1:9")
+    assert main(["doctor"]) == 0
+    printed = capsys.readouterr().out
+    shown = json.loads(printed)["settings"]
+    assert shown.keys() == {name for name, _ in variables()}
+    assert (shown["SIDECAR_RECALL__LIMIT"], shown["SIDECAR_RECALL__ENABLED"]) == (3, True)
+    assert shown["SIDECAR_AUTH__TOKENS"] == shown["SIDECAR_OPENVIKING__API_KEY"] == "***"
+    assert shown["SIDECAR_EMBEDDED__CHAT__API_KEY"] is None
+    assert "hush" not in printed

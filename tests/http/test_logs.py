@@ -49,3 +49,12 @@ def test_logs_hold_codes_and_no_text(start: Start, capfd: pytest.CaptureFixture[
     assert {line["request_id"] for line in requests[:3]} == {"req-42"}
     assert requests[1]["session"] == "s-7"
     assert any(line["event"] == "backend_does_not_answer" for line in lines)
+
+
+def test_the_task_of_a_commit_stands_in_the_log(start: Start, capfd: pytest.CaptureFixture[str]) -> None:
+    client = start(log_level="info")
+    turn = {"sessionId": "s-7", "messages": [{"role": "user", "content": "I prefer tea."}], "wait": True}
+    assert client.post("/after-turn", json=turn).is_success
+    task = client.post("/compact", json={"sessionId": "s-7"}).json()["taskId"]
+    steps = [line for line in map(json.loads, capfd.readouterr().err.splitlines()) if line["event"] == "worker_step"]
+    assert {line["step"] for line in steps if line.get("task_id") == task} == {"SendCommit", "FollowCommit"}
