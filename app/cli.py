@@ -22,7 +22,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if arguments.command == "openapi":
         return _openapi(arguments.write, arguments.check)
     try:
-        settings = Settings()
+        settings = _settings(arguments)
     except (ValidationError, SettingsError) as error:
         for problem in _problems(error):
             print(f"openviking-sidecar: {problem}", file=sys.stderr)
@@ -34,6 +34,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     except CanNotStart as error:
         print(f"openviking-sidecar: {error}", file=sys.stderr)
         return 1
+
+
+def _settings(arguments: argparse.Namespace) -> Settings:
+    """The settings, with what the command line adds. Raises `ValidationError`, `SettingsError`."""
+    if getattr(arguments, "with_openviking", False):
+        return Settings.model_validate({"backend": "openviking", "local": {"enabled": True}})
+    return Settings()
 
 
 def _run(arguments: argparse.Namespace, settings: Settings) -> int:
@@ -66,8 +73,16 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("serve", help="run the service (settings: SIDECAR_* variables, see the README)")
-    commands.add_parser("doctor", help="print the settings in effect, check store and backend, and say what is wrong")
+    for name, does in (
+        ("serve", "run the service (settings: SIDECAR_* variables, see the README)"),
+        ("doctor", "print the settings in effect, check store and backend, and say what is wrong"),
+    ):
+        command = commands.add_parser(name, help=does)
+        command.add_argument(
+            "--with-openviking",
+            action="store_true",
+            help="with an installed OpenViking that serve runs beside itself (SIDECAR_LOCAL__*)",
+        )
     openapi = commands.add_parser("openapi", help="print the OpenAPI document")
     openapi.add_argument("--write", type=Path, metavar="DIR", help="write openapi.json and the examples to DIR")
     openapi.add_argument("--check", type=Path, metavar="DIR", help="fail when the files in DIR are out of date")

@@ -2,8 +2,10 @@
 
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, nullcontext
 from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import anyio
 import anyio.to_thread
@@ -27,10 +29,15 @@ from app.store.traces import TraceStore, open_traces
 from app.store.turns import SqlTurnStore, open_store
 from app.worker.supervisor import Worker, WorkerSettings
 
+if TYPE_CHECKING:
+    from app.local.server import LocalServer
+
 log = structlog.get_logger(__name__)
 
 RESTART_S = 1.0
 """Pause before a background task that failed is started again."""
+OPENVIKING_PORT = 1933
+"""Where OpenViking listens when nothing else is said."""
 HEALTH_MS = 2_000
 """Longest wait for the backend's word on its health, milliseconds."""
 
@@ -47,6 +54,8 @@ class Services:
     worker: Worker
     recall: RecallEngine
     traces: TraceStore
+    local: "LocalServer | None" = None
+    """The OpenViking that runs as a child of this process, where settings ask for one."""
 
     async def preflight(self, who: Identity, asked: AssembleInput, deadline: Deadline) -> AssembleResult:
         """The session's past for the prompt; see `app.engine.past`."""
@@ -70,11 +79,13 @@ class Services:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Run the background work until the block ends: delivery, commits, traces, one look at the backend."""
-        async with anyio.create_task_group() as tasks:
+        """Run the background work until the block ends: delivery, commits, traces, and one look at the backend, or the
+        backend itself. Raises `CanNotStart`."""
+        async with self.local.running() if self.local else nullcontext(), anyio.create_task_group() as tasks:
             tasks.start_soon(_kept_running, "worker", self.worker.run)
             tasks.start_soon(_kept_running, "traces", self.traces.run)
-            tasks.start_soon(self._greet_backend)
+            if not self.local:
+                tasks.start_soon(self._greet_backend)
             yield
             tasks.cancel_scope.cancel()
 
@@ -114,8 +125,9 @@ async def _opened(
     stack: AsyncExitStack, settings: Settings, metrics: Metrics, backend: ContextBackend | None
 ) -> Services:
     await anyio.to_thread.run_sync(make_private, settings.data_dir)
+    local: LocalServer | None = None
     if backend is None:
-        backend = _open_backend(settings, metrics)
+        backend, local = _open_backend(settings, metrics)
         stack.push_async_callback(backend.aclose)
     store = await open_store(
         settings.store_url,
@@ -143,6 +155,7 @@ async def _opened(
         worker=Worker(store, searches.watching(backend), _worker_settings(settings)),
         recall=RecallEngine(settings, searches, traces),
         traces=traces,
+        local=local,
     )
 
 
@@ -159,17 +172,27 @@ def _told_to_the_operator(settings: Settings) -> Iterator[None]:
         raise CanNotStart(str(error)) from error
 
 
-def _open_backend(settings: Settings, metrics: Metrics) -> ContextBackend:
-    """The configured backend. Only its own code is imported: the other one costs time and memory at start."""
+def _open_backend(settings: Settings, metrics: Metrics) -> "tuple[ContextBackend, LocalServer | None]":
+    """The configured backend, and the server behind it where that is ours to run. Only their own code is imported: the
+    rest costs time and memory at start."""
     if settings.backend == "openviking":
         from app.openviking.client import OpenVikingBackend
 
-        return OpenVikingBackend(
+        remote = OpenVikingBackend(
             settings.openviking, outgoing_headers=outgoing_headers, on_call=metrics.on_backend_call
         )
+        return remote, _local_server(settings, remote.move_to) if settings.local.enabled else None
     from app.embedded.backend import EmbeddedBackend
 
-    return EmbeddedBackend(settings.data_dir, settings.embedded, automation_memory=settings.capture.automation_memory)
+    automation_memory = settings.capture.automation_memory
+    return EmbeddedBackend(settings.data_dir, settings.embedded, automation_memory=automation_memory), None
+
+
+def _local_server(settings: Settings, moved: Callable[[str], None]) -> "LocalServer":
+    from app.local.server import LocalServer
+
+    port = urlsplit(settings.openviking.url).port or OPENVIKING_PORT
+    return LocalServer(settings.local, port, settings.data_dir, moved)
 
 
 def _work_rules(settings: Settings) -> WorkRules:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, BeforeValidator, Field, SecretStr, field_validator, model_validator
 from pydantic.fields import FieldInfo
@@ -126,6 +127,22 @@ class OpenVikingSettings(BaseModel):
         if not valid:
             raise ValueError('api_keys is not a JSON object of {"account/user": "key"}')
         return self
+
+
+class LocalSettings(BaseModel):
+    """An OpenViking that `serve` starts and stops by itself."""
+
+    enabled: bool = Field(
+        False, description="Run an installed OpenViking as a child process, as `serve --with-openviking` does."
+    )
+    python: str = Field(
+        "",
+        description="Python that OpenViking is installed for, or its `openviking-server`; empty looks on the `PATH`, "
+        "then for this Python.",
+    )
+    config: str = Field("", description="The `ov.conf` to start it with; empty leaves that to OpenViking.")
+    start_ms: int = Field(120_000, ge=100, description="How long it may take until `/health` answers.")
+    stop_ms: int = Field(20_000, ge=0, description="How long it may take to end before it is killed.")
 
 
 class RoutingSettings(BaseModel):
@@ -310,6 +327,7 @@ class Settings(BaseSettings):
 
     auth: AuthSettings = Field(default_factory=AuthSettings)
     openviking: OpenVikingSettings = Field(default_factory=OpenVikingSettings)
+    local: LocalSettings = Field(default_factory=LocalSettings)
     routing: RoutingSettings = Field(default_factory=RoutingSettings)
     recall: RecallSettings = Field(default_factory=RecallSettings)
     experience: ExperienceSettings = Field(default_factory=ExperienceSettings)
@@ -319,6 +337,14 @@ class Settings(BaseSettings):
     delivery: DeliverySettings = Field(default_factory=DeliverySettings)
     limits: LimitSettings = Field(default_factory=LimitSettings)
     embedded: EmbeddedSettings = Field(default_factory=EmbeddedSettings)
+
+    @model_validator(mode="after")
+    def _local_is_here(self) -> Self:
+        if self.local.enabled and self.backend != "openviking":
+            raise ValueError("local.enabled needs SIDECAR_BACKEND=openviking")
+        if self.local.enabled and urlsplit(self.openviking.url).hostname not in {"127.0.0.1", "localhost"}:
+            raise ValueError("local.enabled starts OpenViking on 127.0.0.1, and openviking.url names another machine")
+        return self
 
     @property
     def store_url(self) -> str:

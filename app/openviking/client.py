@@ -80,7 +80,12 @@ class OpenVikingBackend:
         self._gateway = Gateway(settings, transport=transport, clock=clock, on_call=on_call)
         self._health = Health(self._gateway, settings.keys(), common_key(settings))
         self._calls = Calls(settings, self._gateway, self._health, outgoing_headers)
-        self._url = str(httpx.URL(settings.url).copy_with(userinfo=b""))
+        self._url = _shown(settings.url)
+
+    def move_to(self, url: str) -> None:
+        """Send what is asked from now on to another base URL: a server that was started again may get another port."""
+        self._gateway.move_to(url)
+        self._url = _shown(url)
 
     async def find(self, who: Identity, query: str, target: Target, limit: int, deadline: Deadline) -> list[Hit]:
         """See `ContextBackend.find`. An actor peer's memories lie beside the user's own, so both are searched."""
@@ -253,6 +258,11 @@ class OpenVikingBackend:
             _PAST, side, _session(side, "/context"), models.past, deadline, params=params
         )
         return found.overview if found else ""
+
+
+def _shown(url: str) -> str:
+    """A URL without the password that may stand in it."""
+    return str(httpx.URL(url).copy_with(userinfo=b""))
 
 
 def _places(target: Target, actor_peer: str | None) -> str | list[str]:

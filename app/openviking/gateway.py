@@ -110,6 +110,10 @@ class Gateway:
                 self.breakers.record(circuit, ticket, verdict)
             self._on_call(operation.name, outcome, self._clock() - began)
 
+    def move_to(self, url: str) -> None:
+        """Send what is asked from now on to another base URL."""
+        self._client.base_url = httpx.URL(url)
+
     async def aclose(self) -> None:
         """Close all connections."""
         await self._client.aclose()

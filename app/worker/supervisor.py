@@ -15,6 +15,7 @@ import anyio
 import structlog
 from anyio.abc import TaskGroup
 
+from app import processes
 from app.core.deadline import Clock, Deadline
 from app.errors import StoreUnavailable
 from app.ports import ContextBackend
@@ -36,7 +37,7 @@ from app.store.work import (
     TurnRejected,
     WorkStep,
 )
-from app.worker import commits, owner
+from app.worker import commits
 from app.worker.commits import Archivist
 from app.worker.deliver import Courier, deliver
 from app.worker.pace import Pace
@@ -87,7 +88,7 @@ class Worker:
         self._archivist = Archivist(backend, pace, settle_s, call_s, store.clock, monotonic)
         self._monotonic = monotonic
         self._made_at = store.clock()
-        self._owner = owner.this_process()
+        self._owner = processes.this_process()
         self._busy = 0
         self._work = anyio.Event()
         self._progress = anyio.Event()
@@ -200,11 +201,11 @@ class Worker:
 
     async def _housekeeping(self) -> None:
         await self._guarded(self._store.mend_dates)
-        await self._guarded(lambda: self._store.sweep(owner.is_gone, self._made_at))
+        await self._guarded(lambda: self._store.sweep(processes.is_gone, self._made_at))
         self.wake()
         for round_ in itertools.count(1):
             await anyio.sleep(LOOK_FOR_DEAD_S)
-            if await self._guarded(lambda: self._store.expire_leases(owner.is_gone)):
+            if await self._guarded(lambda: self._store.expire_leases(processes.is_gone)):
                 self.wake()
             if round_ % TIDY_EVERY == 0:
                 await self._guarded(self._store.mend_dates)

@@ -22,7 +22,8 @@ LONG_TURN = 130
 class Sidecar:
     """``openviking-sidecar serve`` on a port of its own, to be killed and started again on the same data."""
 
-    def __init__(self, data_dir: Path, **settings: str) -> None:
+    def __init__(self, data_dir: Path, *flags: str, **settings: str) -> None:
+        self._command = [sys.executable, "-m", "app.cli", "serve", *flags]
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.kills = 0
@@ -42,8 +43,7 @@ class Sidecar:
 
     def start(self) -> None:
         with self._lock, self._log.open("ab") as out:
-            command = [sys.executable, "-m", "app.cli", "serve"]
-            self._process = subprocess.Popen(command, env=self._env, stdout=out, stderr=out)
+            self._process = subprocess.Popen(self._command, env=self._env, stdout=out, stderr=out)
 
     def kill(self) -> None:
         """SIGKILL, at once."""
@@ -59,6 +59,13 @@ class Sidecar:
             if self._process is not None and self._process.poll() is None:
                 self._process.terminate()
                 self._process.wait(60)
+
+    def stop(self, seconds: float = 60.0) -> None:
+        """SIGTERM, and wait for the end."""
+        with self._lock:
+            if self._process is not None:
+                self._process.terminate()
+                self._process.wait(seconds)
 
     def kill_and_start(self) -> None:
         with self._lock:

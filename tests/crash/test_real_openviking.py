@@ -39,7 +39,7 @@ def test_a_hundred_turns_survive_a_server_that_is_killed(server: OpenViking, tmp
         finish()
         drained([sidecar], 90)
     for session in sessions:
-        assert everything_in(server, session) == expected_texts(session, turns), session
+        assert everything_in(server.url, session) == expected_texts(session, turns), session
 
 
 def test_the_past_stays_visible_while_the_model_is_down_and_is_extracted_when_it_is_back(
@@ -88,11 +88,11 @@ def wait_for_summary(host: httpx.Client, seconds: float) -> str:
     raise AssertionError(f"no summary yet: {past}")
 
 
-def everything_in(server: OpenViking, session: str) -> list[str]:
+def everything_in(url: str, session: str) -> list[str]:
     """All texts of a session in the order of the server's own files, archives first."""
     home = f"viking://~/sessions/{session}"
     params = {"uri": f"{home}/history", "output": "original", "node_limit": "1000"}
-    with httpx.Client(base_url=server.url, trust_env=False, timeout=30) as client:
+    with httpx.Client(base_url=url, trust_env=False, timeout=30) as client:
         listing = client.get("/api/v1/fs/tree", params=params)
         entries = listing.json()["result"] if listing.is_success else []
         archives = sorted(e["rel_path"] for e in entries if e["rel_path"].endswith("messages.jsonl"))

@@ -28,6 +28,7 @@ class OpenViking:
 
     name: str
     url: str
+    provider_url: str
     auth: str
     account: str
     root_key: str
@@ -88,6 +89,7 @@ class Rigs:
         return OpenViking(
             name=name,
             url=facts["base_url"],
+            provider_url=facts["provider_url"],
             auth=auth,
             account=facts.get("account") or "acme",
             root_key=facts.get("root_key") or "",
