@@ -185,7 +185,7 @@ def _due_task(connection: Connection, session: SessionRow, now: float) -> Step |
         task_id=row.task_id,
         archive_id=row.archive_id,
         attempts=row.attempts,
-        age_s=now - (row.attempt_started or row.created_at),
+        age_s=max(0.0, now - (row.attempt_started or row.created_at)),  # the clock may have been set back
         new_epoch=row.new_epoch,
         last_turn_id=_last_turn_id(connection, row),
         known_failed=_known_failed(connection, session),

@@ -190,9 +190,9 @@ class SqlTurnStore:
         gone = [owner for owner in await self._database.read(sessions.lease_owners) if is_gone(owner)]
         return await self._database.write_behind(sessions.expire_leases, gone) if gone else 0
 
-    async def mend_dates(self) -> None:
-        """Bring dates back that a clock which was set back has left in a far future."""
-        await self._database.write_behind(dates.mend, self.clock(), self.rules.lease_s)
+    async def mend_dates(self, *, set_back: bool = False) -> None:
+        """Bring dates back that a clock which was set back has left in a far future; ``set_back``: it was, just now."""
+        await self._database.write_behind(dates.mend, self.clock(), self.rules.lease_s, set_back=set_back)
 
     async def forget_old(self) -> int:
         """Forget what is too old to be kept, a batch at a time; how much was."""

@@ -36,4 +36,4 @@ class Pace:
 
     def before_poll(self, age_s: float) -> float:
         """Between two looks at a task: often at first, for short ones, then seldom."""
-        return min(5.0, 0.25 + age_s / 8)
+        return min(5.0, 0.25 + max(0.0, age_s) / 8)

@@ -52,6 +52,8 @@ COLLECT_S = 0.005
 """Pause before new work is looked at: what comes together is taken together, and the host gets its answer first."""
 LOOK_FOR_DEAD_S = 3.0
 """Between two looks for dead processes that hold leases."""
+CLOCK_SLACK_S = 1.0
+"""A wall clock that falls behind the monotonic one by more than this was set back; drift and scheduling stay below."""
 TIDY_EVERY = 20
 """Of these looks, every how many-th also forgets what is too old and mends what a clock left behind."""
 
@@ -88,6 +90,7 @@ class Worker:
         self._archivist = Archivist(backend, pace, settle_s, call_s, store.clock, monotonic)
         self._monotonic = monotonic
         self._made_at = store.clock()
+        self._ahead = self._made_at - monotonic()
         self._owner = processes.this_process()
         self._busy = 0
         self._work = anyio.Event()
@@ -129,6 +132,15 @@ class Worker:
                 return False
             with anyio.move_on_after(min(deadline.remaining, LOOK_EVERY_S / 4)):
                 await progress.wait()
+
+    async def compare_clocks(self) -> None:
+        """Mend the dates in the store if the wall clock was set back since the last look, and have it all looked at."""
+        ahead, before = self._store.clock() - self._monotonic(), self._ahead
+        self._ahead = ahead
+        if ahead < before - CLOCK_SLACK_S:
+            log.warning("clock_set_back", seconds=round(before - ahead, 1))
+            await self._store.mend_dates(set_back=True)
+            self.wake()
 
     async def _dispatch(self, group: TaskGroup) -> float | None:
         """Start serving sessions that are due, as many as there is room for; seconds until the next look."""
@@ -205,6 +217,7 @@ class Worker:
         self.wake()
         for round_ in itertools.count(1):
             await anyio.sleep(LOOK_FOR_DEAD_S)
+            await self._guarded(self.compare_clocks)
             if await self._guarded(lambda: self._store.expire_leases(processes.is_gone)):
                 self.wake()
             if round_ % TIDY_EVERY == 0:

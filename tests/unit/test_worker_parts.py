@@ -50,3 +50,8 @@ def test_nobody_of_another_machine_is_taken_for_dead() -> None:
     _, *rest = this_process().split("/")
     for owner in ("elsewhere/1/2/ab", "/".join(["", *rest]), "", "nonsense", "a/b"):
         assert not is_gone(owner)
+
+
+@given(st.floats(-1e9, 1e9))
+def test_no_wait_is_negative_whatever_the_clock_says(age_s: float) -> None:
+    assert 0.25 <= Pace(0.25, 30.0, lambda: 0.0).before_poll(age_s) <= 5.0

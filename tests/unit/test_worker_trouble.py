@@ -8,7 +8,7 @@ import pytest
 
 from app.core.deadline import Deadline
 from app.core.reasons import Reason
-from app.ports import BackendError
+from app.ports import BackendError, CommitStatus
 from app.store.turns import open_store
 from app.store.work import Lease, LeaseLost, Outcome, Step
 from app.worker.supervisor import Worker, WorkerSettings
@@ -180,4 +180,49 @@ async def test_a_lease_from_before_the_clock_was_set_back_runs_out(desk: Desk) -
     desk.clock.now -= 86_400
     await desk.store.mend_dates()
     await desk.work(60)
+    assert desk.backend.texts(somebody()) == ["q"]
+
+
+async def test_a_clock_set_back_during_an_extraction_polls_no_more_often_than_before(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.backend.instant = False
+    await desk.say("q0")
+    await desk.store.end(somebody(), 1000)
+    await desk.work(1)
+    polls = 0
+    ask = desk.backend.commit_status
+
+    async def counted(*args: object) -> CommitStatus:
+        nonlocal polls
+        polls += 1
+        assert polls < 200  # a poll that is due at once would go on for ever here
+        return await ask(*args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(desk.backend, "commit_status", counted)
+    desk.clock.now -= 2 * 86_400
+    await desk.store.mend_dates()
+    await desk.say("q1")
+    await desk.work(60)
+    assert 10 <= polls <= 30
+    assert desk.backend.texts(somebody()) == ["q0", "q1"]
+
+
+async def test_a_clock_set_back_by_minutes_puts_no_try_off_by_them(desk: Desk) -> None:
+    """Too little to show in the date itself: the worker compares the two clocks."""
+    mono = FakeClock()
+    desk.worker = Worker(desk.store, desk.backend, WorkerSettings(), random=lambda: 1.0, monotonic=mono)
+    desk.backend.faults = [("before", refused(retry_after_s=5.0)), ("later", lost_before())]
+    await desk.say("q")
+    await desk.work(1)
+    desk.clock.now -= 600
+    mono.now += 1
+    await desk.worker.compare_clocks()
+    await desk.work(4)
+    assert desk.backend.calls.count("append") == 2
+    desk.clock.now -= 600
+    await desk.worker.compare_clocks()
+    await desk.work(2)
+    desk.backend.apply_late()
+    await desk.work(30)
     assert desk.backend.texts(somebody()) == ["q"]
