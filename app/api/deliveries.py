@@ -1,4 +1,4 @@
-"""Where is my turn? ``/turns`` and ``/deliveries``: looking into the outbox, deciding about dead letters."""
+"""Where is my turn? ``/turns`` and ``/deliveries``: looking into the outbox, deciding about what waits there."""
 
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -57,25 +57,33 @@ async def deliveries(
 
 @router.post(
     "/deliveries/{turnId}/retry",
-    summary="Send a dead letter again",
+    summary="Send an undelivered turn now",
     response_model=DeliveryBody,
     responses=problems(404, 409),
 )
 async def retry(services: ServicesDep, tenant: TenantDep, turn_id: Annotated[TurnId, Path(alias="turnId")]) -> Response:
-    """Only a dead letter can be sent again; it goes behind what its session has sent since."""
+    """What waits is tried at once; a write that may still arrive is waited for all the same.
+
+    A dead letter goes back to its place in the session, or behind what was delivered since. 409 for what is delivered
+    or given up, and for a dead letter of a session that was reset since.
+    """
     return Json(_shown(await services.store.retry(tenant, turn_id)))
 
 
 @router.post(
     "/deliveries/{turnId}/discard",
-    summary="Give a dead letter up",
+    summary="Give an undelivered turn up",
     response_model=DeliveryBody,
     responses=problems(404, 409),
 )
 async def discard(
     services: ServicesDep, tenant: TenantDep, turn_id: Annotated[TurnId, Path(alias="turnId")]
 ) -> Response:
-    """Deletes the text of a dead letter for good; its key stays known, so a repeat is still a duplicate."""
+    """Deletes the turn's text for good; its key stays known, so a repeat is still a duplicate.
+
+    What waits behind it goes on. A write that is under way just now may still arrive. 409 for what is delivered or
+    given up.
+    """
     return Json(_shown(await services.store.discard(tenant, turn_id)))
 
 

@@ -8,7 +8,7 @@ connection lost, 5xx, garbage     openviking_unavailable      yes        for wri
 time-out                          deadline_exceeded           yes        for writes, once sent      if given enough
 429                               openviking_unavailable      yes        no                         no
 find: 401/429/503 of the model    openviking_unavailable      yes        no                         503 only
-401                               openviking_rejected         yes        no                         no
+401, 403, no or another's key      openviking_rejected         yes        no                         no
 other 4xx                         openviking_rejected         no         no                         no
 404 of a session                  session_not_found           no         no                         no
 ================================  ==========================  =========  =========================  ================
@@ -67,6 +67,11 @@ def rejected(detail: str) -> BackendError:
     return BackendError(Reason.OPENVIKING_REJECTED, detail, retryable=False)
 
 
+def unauthorized(detail: str) -> BackendError:
+    """A call for which the credentials do not suffice: they can be mended, and until then no turn may be given up."""
+    return BackendError(Reason.OPENVIKING_REJECTED, detail, retryable=True)
+
+
 def from_open_breaker(operation: Operation, refusal: BreakerOpen) -> CallFailed:
     """A call that was not made because its circuit is open."""
     detail = f"OpenViking is failing; {operation.name} was not tried"
@@ -122,8 +127,8 @@ def from_status(operation: Operation, status: int, headers: Mapping[str, str], b
     if status == 404:
         reason = Reason.SESSION_NOT_FOUND if operation.of_session else Reason.OPENVIKING_REJECTED
         return CallFailed(BackendError(reason, detail, retryable=False, not_found=True), Verdict.ALIVE, "not_found")
-    if status == 401:  # a key can be mended, and until then no turn may be given up for it
-        return CallFailed(BackendError(Reason.OPENVIKING_REJECTED, detail, retryable=True), Verdict.ALIVE, "rejected")
+    if status in {401, 403}:
+        return CallFailed(unauthorized(detail), Verdict.ALIVE, "rejected")
     return CallFailed(rejected(detail), Verdict.ALIVE, "rejected")
 
 

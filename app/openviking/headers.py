@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from app.core.identity import Identity, Tenant
-from app.openviking.errors import rejected
+from app.openviking.errors import rejected, unauthorized
 from app.settings import OpenVikingSettings
 
 _PASSED_ON = {"traceparent": "traceparent", "tracestate": "tracestate", "x-request-id": "X-Request-ID"}
@@ -26,7 +26,7 @@ def key_for(keys: Mapping[str, str], common: str | None, tenant: Tenant) -> str 
     """
     own = keys.get(f"{tenant.account or '-'}/{tenant.user or '-'}")
     if keys and not own and not common:
-        raise rejected("no OpenViking key is configured for this tenant")
+        raise unauthorized("no OpenViking key is configured for this tenant")
     return own or common or None
 
 
@@ -41,7 +41,8 @@ def headers_for(who: Identity, tenant: Tenant, key: str | None, passed_on: Mappi
     }
     for name, value in values.items():
         if value and not is_header_value(value):
-            raise rejected(f"the value for {name} can not stand in a header")
+            refuse = unauthorized if name == "X-API-Key" else rejected
+            raise refuse(f"the value for {name} can not stand in a header")
     return {name: value for name, value in values.items() if value} | trace_headers(passed_on)
 
 

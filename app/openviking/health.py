@@ -5,7 +5,7 @@ from typing import Any
 
 from app.core.deadline import Deadline
 from app.core.identity import Tenant
-from app.openviking.errors import Garbage, Operation, rejected
+from app.openviking.errors import Garbage, Operation, unauthorized
 from app.openviking.gateway import Gateway, Request
 from app.openviking.headers import is_header_value
 from app.ports import BackendError, BackendHealth
@@ -31,10 +31,12 @@ class Health:
         self._owners: dict[str, Tenant] = {}
 
     def check_owner(self, key: str | None, tenant: Tenant) -> None:
-        """Raises `BackendError` when the key is known to be another tenant's."""
+        """Raises `BackendError` when the key is known to be another tenant's, or when nobody is named who must be."""
+        if self._mode == "trusted" and not (tenant.account and tenant.user):
+            raise unauthorized("OpenViking in trusted mode wants an account and a user, and none is configured")
         owner = self._owners.get(key) if key and self._mode == "api_key" else None
         if owner and not _matches(tenant, owner):
-            raise rejected("the OpenViking key belongs to another tenant than the request names")
+            raise unauthorized("the OpenViking key belongs to another tenant than the request names")
 
     async def learn(self, deadline: Deadline, headers: Mapping[str, str], circuit: str) -> None:
         """Find out whose the common key is, unless that is known. Never raises.
@@ -87,7 +89,7 @@ class Health:
         self, key: str | None, deadline: Deadline, headers: Mapping[str, str], circuit: str | None = None
     ) -> dict[str, str]:
         if key and not is_header_value(key):
-            raise rejected("the OpenViking key can not stand in a header")
+            raise unauthorized("the OpenViking key can not stand in a header")
         request = Request("GET", "/health", {**headers, **({"X-API-Key": key} if key else {})})
         return await self._gateway.call(_HEALTH, request, _facts, deadline, tenant_key=circuit)
 

@@ -1,19 +1,22 @@
-"""Looking into the outbox, and deciding about turns that the backend refused."""
+"""Looking into the outbox, and deciding about turns that the backend does not have."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, func, select, update
+from sqlalchemy import Connection, Row, func, or_, select, update
 
 from app.core.identity import Tenant
 from app.errors import Conflict, NotFound
 from app.store import sessions as session_rows
 from app.store.acceptance import pending_bytes
 from app.store.schema import commits, sessions, turns
-from app.store.work import OPEN_TURNS, CommitPhase, TurnState
+from app.store.sessions import SessionRow
+from app.store.work import OPEN_TURNS, UNDELIVERED, CommitPhase, TurnState
 
 MAX_PAGE = 500
+
+_Row = Row[*tuple[Any, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,19 +91,27 @@ def get(connection: Connection, tenant: Tenant | None, turn_id: str) -> Delivery
 
 
 def retry(connection: Connection, tenant: Tenant | None, turn_id: str, now: float) -> Delivery:
-    """Send a dead letter again, behind what the session has sent since. Raises `NotFound`, `Conflict`."""
-    row = _dead(connection, tenant, turn_id)
-    session = session_rows.lock_id(connection, row.session_id)
-    _decide(connection, row.id, state=TurnState.PENDING, position=session.next_position, error="")
-    session_rows.change(connection, session.id, next_position=session.next_position + 1)
-    session_rows.wake(connection, session, now)
+    """Send an undelivered turn now, whatever it waits for. Raises `NotFound`, `Conflict`.
+
+    A write that may still arrive is waited for all the same. A dead letter goes back to its place in the session, or,
+    when the backend has something that was said after it, behind that and all that waits.
+    """
+    row, session = _undelivered(connection, tenant, turn_id)
+    if row.state == TurnState.DEAD:
+        _revive(connection, row, session)
+    session_rows.change(connection, session.id, retry_at=0.0, due_at=now)
     return get(connection, tenant, turn_id)
 
 
-def discard(connection: Connection, tenant: Tenant | None, turn_id: str) -> Delivery:
-    """Give a dead letter up: its text is deleted, its key stays known. Raises `NotFound`, `Conflict`."""
-    row = _dead(connection, tenant, turn_id)
-    _decide(connection, row.id, state=TurnState.DISCARDED, payload=None, bytes=0)
+def discard(connection: Connection, tenant: Tenant | None, turn_id: str, now: float) -> Delivery:
+    """Give an undelivered turn up: its text is deleted, its key stays known. Raises `NotFound`, `Conflict`.
+
+    A write of it that is under way goes on; the rest of the turn is not sent.
+    """
+    row, session = _undelivered(connection, tenant, turn_id)
+    given_up = {"state": TurnState.DISCARDED, "payload": None, "bytes": 0}
+    connection.execute(update(turns).where(turns.c.id == row.id).values(given_up))
+    session_rows.change(connection, session.id, retry_at=0.0, due_at=now)
     return get(connection, tenant, turn_id)
 
 
@@ -131,30 +142,50 @@ def _joined(tenant: Tenant | None) -> Any:
     return query if tenant is None else query.where(session_rows.of_tenant(tenant))
 
 
-def _one(connection: Connection, tenant: Tenant | None, turn_id: str) -> Row[*tuple[Any, ...]]:
-    row: Row[*tuple[Any, ...]] | None = connection.execute(
-        _joined(tenant).where(turns.c.turn_id == turn_id)
-    ).one_or_none()
+def _one(connection: Connection, tenant: Tenant | None, turn_id: str) -> _Row:
+    row: _Row | None = connection.execute(_joined(tenant).where(turns.c.turn_id == turn_id)).one_or_none()
     if row is None:
         raise NotFound("there is no such turn")
     return row
 
 
-def _dead(connection: Connection, tenant: Tenant | None, turn_id: str) -> Row[*tuple[Any, ...]]:
+def _undelivered(connection: Connection, tenant: Tenant | None, turn_id: str) -> tuple[_Row, SessionRow]:
+    """The turn and its session, locked, so that two who decide at once decide one after the other."""
+    session = session_rows.lock_id(connection, _one(connection, tenant, turn_id).session_id)
     row = _one(connection, tenant, turn_id)
-    if row.state != TurnState.DEAD:
-        raise Conflict(f"only a dead letter can be retried or discarded; this turn is {row.state}")
-    return row
+    if row.state not in UNDELIVERED:
+        raise Conflict(f"only what is not delivered can be retried or discarded; this turn is {row.state}")
+    return row, session
 
 
-def _decide(connection: Connection, id_: int, **values: Any) -> None:
-    """Change a turn that still is a dead letter: two who decide at once must not both get their way."""
-    dead = update(turns).where(turns.c.id == id_, turns.c.state == TurnState.DEAD)
-    if not connection.execute(dead.values(values)).rowcount:
-        raise Conflict("somebody has just decided about this turn")
+def _revive(connection: Connection, row: _Row, session: SessionRow) -> None:
+    """Have a dead letter sent again. Raises `Conflict` when its epoch has ended in the backend."""
+    archived = _is_archived(connection, row)
+    if archived and row.epoch < session.epoch:
+        raise Conflict("the session was reset after this turn, so that it can only be discarded")
+    position = row.position
+    if archived or _is_overtaken(connection, row):
+        position = session.next_position
+        session_rows.change(connection, session.id, next_position=position + 1)
+    revived = {"state": TurnState.PENDING, "position": position, "error": ""}
+    connection.execute(update(turns).where(turns.c.id == row.id).values(revived))
 
 
-def _delivery(row: Row[*tuple[Any, ...]]) -> Delivery:
+def _is_archived(connection: Connection, row: _Row) -> bool:
+    """Whether the backend was asked for the archive that was to hold the turn."""
+    asked = commits.c.state.not_in((CommitPhase.PLANNED, CommitPhase.REJECTED, CommitPhase.LOCAL))
+    holding = (commits.c.session_id == row.session_id, commits.c.through >= row.position, asked)
+    return connection.execute(select(commits.c.id).where(*holding).limit(1)).scalar() is not None
+
+
+def _is_overtaken(connection: Connection, row: _Row) -> bool:
+    """Whether something that was said after the turn is in the backend, or may be."""
+    there = or_(turns.c.state.in_((TurnState.SENDING, TurnState.DELIVERED)), turns.c.sent > 0)
+    later = (turns.c.session_id == row.session_id, turns.c.position > row.position, there)
+    return connection.execute(select(turns.c.id).where(*later).limit(1)).scalar() is not None
+
+
+def _delivery(row: _Row) -> Delivery:
     open_ = row.state in OPEN_TURNS
     return Delivery(
         turn_id=row.turn_id,

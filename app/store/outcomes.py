@@ -11,6 +11,7 @@ from app.store.commits import CommitRow
 from app.store.schema import commits, turns
 from app.store.sessions import SessionRow
 from app.store.work import (
+    OPEN_TURNS,
     CommitAccepted,
     CommitEmpty,
     CommitExtracted,
@@ -61,7 +62,10 @@ def _record_turn(
             values = {"state": TurnState.DEAD, "error": _kept(error)}
         case _:
             assert_never(outcome)
-    connection.execute(update(turns).where(turns.c.id == outcome.step.id).values(values))
+    this = turns.c.id == outcome.step.id
+    if not connection.execute(update(turns).where(this, turns.c.state.in_(OPEN_TURNS)).values(values)).rowcount:
+        # Given up meanwhile. What arrived all the same counts for what a commit leaves live.
+        connection.execute(update(turns).where(this).values(sent=values.get("sent", turns.c.sent)))
     if session.retry_at != retry_at:
         session_rows.change(connection, session.id, retry_at=retry_at)
 

@@ -99,11 +99,15 @@ def begin_turn(connection: Connection, turn: TurnRow, now: float) -> SendTurn:
     return SendTurn(turn.id, turn.turn_id, load_messages(turn.payload), turn.sent, turn.attempts, doubt)
 
 
-def mark_attempt(connection: Connection, lease: Lease, rules: WorkRules, step: SendTurn, sent: int, now: float) -> None:
-    """Write down that ``sent`` messages are there and that a write of the next ones begins now. Raises `LeaseLost`."""
+def mark_attempt(connection: Connection, lease: Lease, rules: WorkRules, step: SendTurn, sent: int, now: float) -> bool:
+    """Write down that ``sent`` messages are there and that a write of the next ones begins now. Raises `LeaseLost`.
+
+    False when the turn was given up meanwhile, so that no more of it may be sent.
+    """
     session_rows.hold(connection, lease, now + rules.lease_s)
     values = {"state": TurnState.SENDING, "attempt_started": now, "attempts": turns.c.attempts + 1, "sent": sent}
-    connection.execute(update(turns).where(turns.c.id == step.id).values(values))
+    marked = update(turns).where(turns.c.id == step.id, turns.c.state.in_(OPEN_TURNS))
+    return connection.execute(marked.values(values)).rowcount > 0
 
 
 def release(connection: Connection, lease: Lease, rules: WorkRules, now: float) -> float | None:

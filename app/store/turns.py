@@ -139,12 +139,12 @@ class SqlTurnStore:
         return await self._database.read(deliveries.get, tenant, turn_id)
 
     async def retry(self, tenant: Tenant | None, turn_id: str) -> Delivery:
-        """Send a dead letter again. Raises `NotFound`, `Conflict`."""
+        """Send an undelivered turn now, a dead letter again. Raises `NotFound`, `Conflict`."""
         return await self._asked(deliveries.retry, tenant, turn_id, self.clock())
 
     async def discard(self, tenant: Tenant | None, turn_id: str) -> Delivery:
-        """Give a dead letter up. Raises `NotFound`, `Conflict`."""
-        return await self._database.write(deliveries.discard, tenant, turn_id)
+        """Give an undelivered turn up. Raises `NotFound`, `Conflict`."""
+        return await self._asked(deliveries.discard, tenant, turn_id, self.clock())
 
     async def gauges(self) -> OutboxGauges:
         """The outbox in numbers."""
@@ -170,9 +170,9 @@ class SqlTurnStore:
         """Write down how the last step went and get the next; `Rest` ends the lease. Raises `LeaseLost`."""
         return await self._database.write_behind(steps.next_step, lease, self.rules, self.clock(), outcome)
 
-    async def mark_attempt(self, lease: Lease, step: SendTurn, sent: int) -> None:
-        """Write down that another write of this turn begins. Raises `LeaseLost`."""
-        await self._database.write_behind(steps.mark_attempt, lease, self.rules, step, sent, self.clock())
+    async def mark_attempt(self, lease: Lease, step: SendTurn, sent: int) -> bool:
+        """Write down that another write of this turn begins; False if it was given up. Raises `LeaseLost`."""
+        return await self._database.write_behind(steps.mark_attempt, lease, self.rules, step, sent, self.clock())
 
     async def release(self, lease: Lease) -> float | None:
         """Give a session back; when it is due again."""

@@ -17,8 +17,11 @@ from app.store.work import Lease, SendTurn, TurnDelivered, TurnDoubtful, TurnFai
 from app.worker.pace import Pace
 
 TurnOutcome = TurnDelivered | TurnFailed | TurnDoubtful | TurnRejected
-MarkAttempt = Callable[[Lease, SendTurn, int], Awaitable[None]]
-"""Writes down that ``sent`` messages of the turn are there and that a write of the next ones begins now."""
+MarkAttempt = Callable[[Lease, SendTurn, int], Awaitable[bool]]
+"""Writes down that ``sent`` messages of the turn are there and that a write of the next ones begins now.
+
+False when the turn was given up meanwhile.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,8 @@ async def deliver(courier: Courier, lease: Lease, step: SendTurn, marked_at: flo
     for batch in batches(missing):
         if not marked:
             marked_at = courier.monotonic()
-            await courier.mark_attempt(lease, step, sent)
+            if not await courier.mark_attempt(lease, step, sent):
+                return TurnFailed(step, "given up", courier.clock())
         marked = False
         failure = await _append(courier, lease, step, batch, courier.deadline(marked_at))
         if failure is not None:

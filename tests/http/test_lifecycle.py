@@ -245,7 +245,7 @@ class TestDeliveries:
         bob = client.get("/deliveries", headers={"X-OpenViking-User": "bob"}).json()
         assert bob["deliveries"] == []
 
-    def test_only_a_dead_letter_can_be_retried_or_discarded(self, client: TestClient) -> None:
+    def test_what_is_delivered_can_not_be_retried_or_discarded(self, client: TestClient) -> None:
         delivered = turn(client, FACT)["turnId"]
         for action in ("retry", "discard"):
             refused = client.post(f"/deliveries/{delivered}/{action}")

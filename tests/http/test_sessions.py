@@ -59,7 +59,7 @@ def test_a_session_that_only_the_backend_knows_is_committed(start: Start, path: 
 
 def test_a_commit_that_is_refused_for_good_is_not_ok(start: Start) -> None:
     def server(request: httpx.Request) -> httpx.Response:
-        return httpx.Response(403, json={"status": "error", "error": {"code": "PERMISSION_DENIED", "message": "no"}})
+        return httpx.Response(400, json={"status": "error", "error": {"code": "INVALID_ARGUMENT", "message": "no"}})
 
     settings = OpenVikingSettings(url="http://openviking.test")
     backend = OpenVikingBackend(settings, transport=httpx.MockTransport(server))

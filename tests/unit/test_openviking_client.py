@@ -152,7 +152,7 @@ async def test_each_tenant_has_its_own_key(make: Callable[..., OpenVikingBackend
     assert httpx_mock.get_requests()[-1].headers["x-api-key"] == "common"
     sent = len(httpx_mock.get_requests())
     refused = await failure(FIND(only_own, who("eve")))
-    assert (refused.reason, refused.retryable) == (Reason.OPENVIKING_REJECTED, False)
+    assert (refused.reason, refused.retryable) == (Reason.OPENVIKING_REJECTED, True)
     assert len(httpx_mock.get_requests()) == sent
 
 
@@ -273,7 +273,7 @@ async def test_redirects_are_not_followed(backend: OpenVikingBackend, httpx_mock
     [
         (error(400), Reason.OPENVIKING_REJECTED, False, False),
         (error(401), Reason.OPENVIKING_REJECTED, True, False),
-        (error(403), Reason.OPENVIKING_REJECTED, False, False),
+        (error(403), Reason.OPENVIKING_REJECTED, True, False),
         (error(429), Reason.OPENVIKING_UNAVAILABLE, True, False),
         (error(500), Reason.OPENVIKING_UNAVAILABLE, True, True),
         (error(503), Reason.OPENVIKING_UNAVAILABLE, True, True),
@@ -649,7 +649,19 @@ async def test_another_tenant_than_the_keys_owner_is_refused_unsent(
     sent = len(httpx_mock.get_requests())
     for call in CALLS.values():
         refused = await failure(call(backend, who("bob")))
-        assert (refused.reason, refused.retryable) == (Reason.OPENVIKING_REJECTED, False)
+        assert (refused.reason, refused.retryable) == (Reason.OPENVIKING_REJECTED, True)
+    assert len(httpx_mock.get_requests()) == sent
+
+
+async def test_in_trusted_mode_nobody_is_refused_unsent(
+    make: Callable[..., OpenVikingBackend], httpx_mock: HTTPXMock
+) -> None:
+    backend = make(api_key="k")
+    httpx_mock.add_response(**healthy(auth_mode="trusted"))
+    await backend.health(soon())
+    sent = len(httpx_mock.get_requests())
+    refused = await failure(APPEND(backend, who(None)))
+    assert (refused.reason, refused.retryable) == (Reason.OPENVIKING_REJECTED, True)
     assert len(httpx_mock.get_requests()) == sent
 
 

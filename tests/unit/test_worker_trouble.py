@@ -12,7 +12,7 @@ from app.ports import BackendError, CommitStatus
 from app.store.turns import open_store
 from app.store.work import Lease, LeaseLost, Outcome, Step
 from app.worker.supervisor import Worker, WorkerSettings
-from tests.unit.memory_backend import MemoryBackend, lost_before, refused
+from tests.unit.memory_backend import MemoryBackend, lost_before, refused, rejected
 from tests.unit.test_worker import Desk, open_desk
 from tests.unit.turning import FakeClock, somebody, work_rules
 
@@ -226,3 +226,37 @@ async def test_a_clock_set_back_by_minutes_puts_no_try_off_by_them(desk: Desk) -
     desk.backend.apply_late()
     await desk.work(30)
     assert desk.backend.texts(somebody()) == ["q"]
+
+
+async def test_turns_wait_in_order_while_the_key_is_not_the_right_one(desk: Desk) -> None:
+    await desk.say("1")
+    await desk.work()
+    wrong = True
+
+    def refuse(_who: object) -> None:
+        if wrong:
+            raise BackendError(Reason.OPENVIKING_REJECTED, "403 PERMISSION_DENIED", retryable=True)
+
+    desk.backend.on_append = refuse
+    for text in "234":
+        await desk.say(text)
+        await desk.work(600)
+    assert (await desk.store.gauges()).dead == 0
+    wrong = False
+    await desk.work(10)
+    assert desk.backend.texts(somebody()) == list("1234")
+
+
+async def test_a_dead_letter_that_is_retried_goes_back_to_its_place(desk: Desk) -> None:
+    desk.backend.faults = [("none", None), ("before", rejected()), ("before", rejected())]
+    for text in "123":
+        await desk.say(text)
+    await desk.work()
+    two, three = (await desk.store.deliveries(None, states=["dead"])).items[::-1]
+    desk.backend.faults = [("before", refused(retry_after_s=60.0))]
+    await desk.say("4")
+    await desk.work(1)
+    await desk.store.retry(None, three.turn_id)
+    await desk.store.retry(None, two.turn_id)
+    await desk.work(90)
+    assert desk.backend.texts(somebody()) == list("1234")
