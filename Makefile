@@ -57,7 +57,7 @@ openclaw: $(BIN)/.installed-dev ## against the real OpenClaw; says why it skips 
 	$(BIN)/pytest tests/openclaw -rs
 
 bench: $(BIN)/.installed-dev ## what we claim, measured
-	for name in text preflight gate transform prompt_cache after_turn breaker_open search footprint; do echo "== $$name"; $(BIN)/python -m benchmarks.$$name || exit 1; done
+	for name in text preflight gate transform prompt_cache after_turn breaker_open turns_first search footprint; do echo "== $$name"; $(BIN)/python -m benchmarks.$$name || exit 1; done
 
 bench-recall: $(BIN)/.installed-dev ## recall quality on LoCoMo conversations, when they are beside the checkout
 	$(BIN)/python -m benchmarks.recall_quality

@@ -27,6 +27,10 @@ class Cause(StrEnum):
     COMPACT = "compact"
 
 
+ASKED_FOR = frozenset({Cause.END, Cause.RESET, Cause.COMPACT})
+"""Causes of commits that a host asked for, and may wait for."""
+
+
 @dataclass(frozen=True, slots=True)
 class LiveTurn:
     """A turn that the prompt still shows: its place in the session, its captured messages and their tokens."""

@@ -16,7 +16,7 @@ from app.store import sessions as session_rows
 from app.store.codec import dump_identity, dump_messages, dump_strings, hashed, new_id
 from app.store.schema import turns
 from app.store.sessions import SessionRow
-from app.store.work import UNDELIVERED, TurnState
+from app.store.work import UNDELIVERED, Lane, TurnState
 
 Status = Literal["committed", "duplicate", "skipped"]
 
@@ -75,7 +75,7 @@ def accept(
     if state is TurnState.PENDING and max_pending_bytes is not None:
         room = _room_after(connection, len(prepared.payload), max_pending_bytes)
     _insert(connection, session, prepared, state, now)
-    due_before = session.due_at
+    waiting_before = session.due_at, session.lane
     session = _advance(connection, session, turn, now, captured=state is TurnState.PENDING)
     tokens = commits.tokens_of(connection, session)
     if state is TurnState.PENDING and commits.review(connection, session, tokens, rules, now, remember=turn.remember):
@@ -83,7 +83,7 @@ def accept(
         tokens = commits.tokens_of(connection, session)
     status: Status = "committed" if state is TurnState.PENDING else "skipped"
     answer = _answer(connection, session, status, prepared.turn_id, _captured(turn), state, tokens)
-    return Accepted(answer, wakes=session.due_at != due_before, room=room)
+    return Accepted(answer, wakes=(session.due_at, session.lane) != waiting_before, room=room)
 
 
 def pending_bytes(connection: Connection) -> int:
@@ -159,7 +159,9 @@ def _advance(connection: Connection, session: SessionRow, turn: NewTurn, now: fl
         "token_budget": turn.token_budget,
     }
     if captured:
-        values |= {"last_turn_at": now, "due_at": session_rows.due_with(session, now)}
+        # Behind a turn that failed this one waits like it.
+        lane = session.lane if session.lane == Lane.RETRY else Lane.TURN
+        values |= {"last_turn_at": now, "due_at": session_rows.due_with(session, now), "lane": lane}
         if turn.who.kind is SessionKind.CHAT or session_rows.identity_of(session).kind is not SessionKind.CHAT:
             # A conversation stays one, whatever automation speaks up in it: it is to be remembered.
             values["identity"] = dump_identity(turn.who)

@@ -13,7 +13,7 @@ from app.store import sessions as session_rows
 from app.store.codec import new_id
 from app.store.schema import commits, turns
 from app.store.sessions import SessionRow
-from app.store.work import UNSENT_COMMITS, CommitPhase, TurnState
+from app.store.work import UNSENT_COMMITS, CommitPhase, Lane, TurnState
 
 CommitRow = Row[*tuple[Any, ...]]
 """A whole row of `app.store.schema.commits`."""
@@ -94,7 +94,7 @@ def plan(
     if cause is Cause.REMEMBER:
         values["remembered_at"] = now
     session_rows.change(connection, session.id, **values)
-    session_rows.wake(connection, session, now)
+    session_rows.wake(connection, session, now, Lane.ASKED if cause in commit_policy.ASKED_FOR else Lane.REST)
     return int(inserted[0]) if inserted else 0
 
 

@@ -12,7 +12,7 @@ from app.store import sessions as session_rows
 from app.store.acceptance import pending_bytes
 from app.store.schema import commits, sessions, turns
 from app.store.sessions import SessionRow
-from app.store.work import OPEN_TURNS, UNDELIVERED, CommitPhase, TurnState
+from app.store.work import OPEN_TURNS, UNDELIVERED, CommitPhase, Lane, TurnState
 
 MAX_PAGE = 500
 
@@ -99,7 +99,7 @@ def retry(connection: Connection, tenant: Tenant | None, turn_id: str, now: floa
     row, session = _undelivered(connection, tenant, turn_id)
     if row.state == TurnState.DEAD:
         _revive(connection, row, session)
-    session_rows.change(connection, session.id, retry_at=0.0, due_at=now)
+    session_rows.change(connection, session.id, retry_at=0.0, due_at=now, lane=Lane.RETRY)
     return get(connection, tenant, turn_id)
 
 

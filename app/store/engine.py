@@ -7,7 +7,8 @@ read first and then write would only find out late that one of them has to start
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -32,12 +33,17 @@ from app.wal import into_wal_mode
 
 P = ParamSpec("P")
 T = TypeVar("T")
+Item = TypeVar("Item")
 
 MIGRATIONS = Path(__file__).with_name("migrations")
 PROBE_BYTES = 1024 * 1024
 """Room on the disk below which the store counts as full."""
 BUSY_MS = 5_000
 """How long a writer waits for another process on the same SQLite file."""
+SLICE_S = 0.01
+"""How long one transaction of a long work goes on: as much as anybody may wait for it, with the time to commit it."""
+PAUSES = 4
+"""How much longer such work pauses after a transaction than that took."""
 _MIGRATION_LOCK = 0x51DECA2
 _BUGS = (IntegrityError, ProgrammingError, DataError, NotSupportedError)
 
@@ -79,9 +85,28 @@ class Database:
         if self._file:
             await anyio.to_thread.run_sync(_try_to_grow, self._file)
 
+    async def write_in_slices(self, work: Callable[[Connection, Item], bool], items: Sequence[Item]) -> None:
+        """``work`` on each item, again while it says False; a transaction takes so many as it can in `SLICE_S`.
+
+        For work on many rows: callers of `write` never wait for all of it, and get most of the time between.
+        """
+        left = list(reversed(items))
+        while left:
+            began = time.monotonic()
+            await self.write_behind(_slice, work, left)
+            await anyio.sleep(PAUSES * (time.monotonic() - began))
+
     def close(self) -> None:
         """Close every connection."""
         self._engine.dispose()
+
+
+def _slice(connection: Connection, work: Callable[[Connection, Item], bool], left: list[Item]) -> None:
+    """Work on the items from the end of ``left``, and take out what is done."""
+    done, end = 0, time.monotonic() + SLICE_S
+    while done < len(left) and time.monotonic() < end:
+        done += work(connection, left[-1 - done])
+    del left[len(left) - done :]
 
 
 async def open_database(url: str) -> Database:

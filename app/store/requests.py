@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy import Connection, select, update
 
@@ -14,7 +15,7 @@ from app.store import steps
 from app.store.commits import CommitRow
 from app.store.schema import commits
 from app.store.sessions import SessionRow
-from app.store.work import UNSENT_COMMITS, CommitPhase
+from app.store.work import UNSENT_COMMITS, CommitPhase, Lane
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +136,12 @@ def _join_or_plan(
         return None
     if row.state in commit_rows.FINISHED:
         commit_rows.clear(connection, session, through)
-    elif through > row.clear_through:
-        connection.execute(update(commits).where(commits.c.id == row.id).values(clear_through=through))
+        return int(row.id)
+    joined: dict[str, Any] = {"clear_through": max(through, row.clear_through), "cause": cause}
+    if row.state == CommitPhase.PLANNED:  # whoever asks does not wait for the end of a back-off
+        joined["next_at"] = now
+    connection.execute(update(commits).where(commits.c.id == row.id).values(joined))
+    session_rows.wake(connection, session, now, Lane.ASKED)
     return int(row.id)
 
 
@@ -169,8 +174,9 @@ def _try_again(connection: Connection, session: SessionRow, now: float) -> list[
     )
     ids = [int(id_) for id_ in connection.execute(failed.order_by(commits.c.id)).scalars()]
     if ids:
-        connection.execute(update(commits).where(commits.c.id.in_(ids)).values(next_at=now))
-        session_rows.wake(connection, session, now)
+        again = update(commits).where(commits.c.id.in_(ids))
+        connection.execute(again.values(next_at=now, cause=Cause.COMPACT))
+        session_rows.wake(connection, session, now, Lane.ASKED)
     return ids
 
 

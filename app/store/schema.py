@@ -17,9 +17,13 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
     false,
+    text,
 )
 
 metadata = MetaData()
+
+FREE, HELD = "lease_owner IS NULL", "lease_owner IS NOT NULL"
+"""Sessions that nobody works on, and the few that somebody does, each with an index: no search meets the others."""
 
 sessions = Table(
     "sessions",
@@ -40,17 +44,19 @@ sessions = Table(
     Column("cleared_message", Integer, nullable=False, server_default="-1"),
     Column("summary", Text, nullable=False, server_default=""),
     Column("due_at", Float),
+    Column("lane", Integer, nullable=False, server_default="3"),
     Column("retry_at", Float, nullable=False, server_default="0"),
     Column("lease_owner", Text),
     Column("lease_until", Float, nullable=False, server_default="0"),
     Column("fence", Integer, nullable=False, server_default="0"),
     UniqueConstraint("account", "user_name", "session", name="sessions_by_name"),
-    Index("sessions_by_due", "due_at"),
+    Index("sessions_by_due", "lane", "due_at", sqlite_where=text(FREE), postgresql_where=text(FREE)),
+    Index("sessions_by_lease", "lease_until", sqlite_where=text(HELD), postgresql_where=text(HELD)),
 )
-"""One row per tenant and session. ``due_at``: when a worker should look at it, NULL for never; ``retry_at``: not
-before then (back-off, or a write still settling). ``archived_through``: the last position that a commit holds or will
-hold; ``cleared_through``: the last position that the prompt no longer shows, ``cleared_message`` its last message's
-number."""
+"""One row per tenant and session. ``due_at``: when a worker should look at it, NULL for never; ``lane``: what it waits
+for, see `app.store.work.Lane`; ``retry_at``: not before then (back-off, or a write still settling).
+``archived_through``: the last position that a commit holds or will hold; ``cleared_through``: the last position that
+the prompt no longer shows, ``cleared_message`` its last message's number."""
 
 turns = Table(
     "turns",

@@ -1,6 +1,6 @@
 """Session rows: finding and locking them, and the leases by which workers share them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row, and_, bindparam, case, func, select, update
@@ -9,7 +9,7 @@ from sqlalchemy.dialects import sqlite
 from app.core.identity import Identity, Tenant
 from app.store.codec import dump_identity, load_identity
 from app.store.schema import sessions
-from app.store.work import Lease, LeaseLost
+from app.store.work import Lane, Lease, LeaseLost
 
 SessionRow = Row[*tuple[Any, ...]]
 """A whole row of `app.store.schema.sessions`."""
@@ -32,6 +32,26 @@ BY_NAME = and_(
 _FIND = select(sessions).where(BY_NAME)
 _LOCK = _FIND.with_for_update()
 _CHANGE = update(sessions).where(sessions.c.id == bindparam("this_id")).returning(sessions)
+_FREE, _HELD = sessions.c.lease_owner.is_(None), sessions.c.lease_owner.is_not(None)
+_DUE = (
+    select(sessions)
+    .where(_FREE, sessions.c.lane == bindparam("lane"), sessions.c.due_at <= bindparam("now"))
+    .order_by(sessions.c.due_at)
+    .limit(bindparam("limit"))
+    .with_for_update(skip_locked=True)
+)
+_LATE = select(sessions.c.id).where(_HELD, sessions.c.lease_until <= bindparam("now")).with_for_update(skip_locked=True)
+# One search of the index for each lane: one for all of them would read every session that waits.
+_FIRST_OF_LANE = select(func.min(sessions.c.due_at)).where(_FREE, sessions.c.due_at.is_not(None))
+_FIRST_DUE = select(*(_FIRST_OF_LANE.where(sessions.c.lane == lane).scalar_subquery() for lane in Lane))
+_FIRST_FREE = (
+    select(
+        sessions.c.lane,
+        func.min(case((sessions.c.due_at > sessions.c.lease_until, sessions.c.due_at), else_=sessions.c.lease_until)),
+    )
+    .where(_HELD, sessions.c.due_at.is_not(None))
+    .group_by(sessions.c.lane)
+)
 
 
 def name_of(tenant: Tenant, session: str) -> dict[str, str]:
@@ -100,28 +120,38 @@ def due_with(row: SessionRow, at: float) -> float:
     return due if row.due_at is None else min(due, row.due_at)
 
 
-def wake(connection: Connection, row: SessionRow, at: float) -> None:
-    """Have a worker look at the session at ``at``; see `due_with`."""
-    due = due_with(row, at)
-    if due != row.due_at:
-        change(connection, row.id, due_at=due)
+def wake(connection: Connection, row: SessionRow, at: float, lane: Lane = Lane.REST) -> None:
+    """Have a worker look at the session at ``at``, and no later than ``lane`` says; see `due_with`."""
+    due, lane = due_with(row, at), min(lane, row.lane)
+    if (due, lane) != (row.due_at, row.lane):
+        change(connection, row.id, due_at=due, lane=lane)
 
 
-def claim(connection: Connection, owner: str, now: float, lease_s: float, limit: int) -> list[Lease]:
-    """Lease up to ``limit`` sessions that are due and that nobody holds, the longest due first."""
-    free = and_(sessions.c.due_at <= now, sessions.c.lease_until <= now)
-    query = select(sessions).where(free).order_by(sessions.c.due_at).limit(limit).with_for_update(skip_locked=True)
-    rows = connection.execute(query).all()
+def claim(
+    connection: Connection, owner: str, now: float, lease_s: float, limit: int, lanes: Iterable[Lane]
+) -> list[Lease]:
+    """Lease up to ``limit`` sessions that are due and free: lane by lane, in each the longest due first."""
+    late = connection.execute(_LATE, {"now": now}).scalars().all()
+    if late:
+        connection.execute(update(sessions).where(sessions.c.id.in_(late)).values(lease_owner=None, lease_until=0))
+    rows: list[SessionRow] = []
+    for lane in lanes:
+        rows += connection.execute(_DUE, {"lane": lane, "now": now, "limit": limit - len(rows)})
+        if len(rows) == limit:
+            break
     if rows:
         held = update(sessions).where(sessions.c.id.in_([row.id for row in rows]))
         connection.execute(held.values(lease_owner=owner, lease_until=now + lease_s, fence=sessions.c.fence + 1))
-    return [Lease(row.id, row.fence + 1, identity_of(row)) for row in rows]
+    return [Lease(row.id, row.fence + 1, identity_of(row), Lane(row.lane)) for row in rows]
 
 
-def next_due(connection: Connection) -> float | None:
-    """When the next session that nobody holds is due, or a lease runs out; None if no session waits for anything."""
-    free_at = case((sessions.c.due_at > sessions.c.lease_until, sessions.c.due_at), else_=sessions.c.lease_until)
-    return connection.execute(select(func.min(free_at)).where(sessions.c.due_at.is_not(None))).scalar()
+def first_due(connection: Connection) -> dict[Lane, float]:
+    """For each lane when its next session is due or its lease runs out; without those in which none waits."""
+    free = dict(zip(Lane, connection.execute(_FIRST_DUE).one(), strict=True))
+    dates = {lane: due for lane, due in free.items() if due is not None}
+    for lane, free_at in connection.execute(_FIRST_FREE):
+        dates[Lane(lane)] = min(free_at, dates.get(Lane(lane), free_at))
+    return dates
 
 
 def hold(connection: Connection, lease: Lease, until: float) -> SessionRow:
@@ -134,10 +164,10 @@ def hold(connection: Connection, lease: Lease, until: float) -> SessionRow:
     return row
 
 
-def release(connection: Connection, lease: Lease, due_at: float | None) -> None:
+def release(connection: Connection, lease: Lease, due_at: float | None, lane: Lane) -> None:
     """Give the session back; whoever took it over meanwhile keeps it."""
     mine = and_(sessions.c.id == lease.session_id, sessions.c.fence == lease.fence)
-    connection.execute(update(sessions).where(mine).values(lease_owner=None, lease_until=0, due_at=due_at))
+    connection.execute(update(sessions).where(mine).values(lease_owner=None, lease_until=0, due_at=due_at, lane=lane))
 
 
 def lease_owners(connection: Connection) -> Sequence[str]:

@@ -1,12 +1,13 @@
 """A worker's view of a session: what to do next, and writing down how the last step went. One transaction for both."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection, Integer, Row, and_, bindparam, cast, func, select, update
 
 from app.core import commit_policy
-from app.core.commit_policy import Cause, CommitRules
+from app.core.commit_policy import ASKED_FOR, Cause, CommitRules
 from app.store import commits
 from app.store import sessions as session_rows
 from app.store.codec import load_messages
@@ -20,6 +21,7 @@ from app.store.work import (
     UNSENT_COMMITS,
     CommitPhase,
     FollowCommit,
+    Lane,
     Lease,
     Outcome,
     ReExtract,
@@ -31,9 +33,10 @@ from app.store.work import (
     WorkStep,
 )
 
-SWEEP_BATCH = 100
+SWEEP_BATCH = 500
 
 TurnRow = Row[*tuple[Any, ...]]
+_ASKED = and_(commit_table.c.cause.in_(ASKED_FOR), commit_table.c.state == CommitPhase.RUNNING)
 _OLDEST = (
     select(turns)
     .where(turns.c.session_id == bindparam("session_id"), turns.c.state == bindparam("state"))
@@ -62,32 +65,38 @@ def next_step(
     if outcome is not None:
         record(connection, session, outcome, now)
         session = session_rows.lock_id(connection, session.id)
-    step = _choose(connection, session, rules, now)
-    if isinstance(step, Rest):
-        session_rows.release(connection, lease, step.until)
+    step = _choose(connection, session, lease.lane, rules, now)
+    if step is None:
+        return Rest(_give_back(connection, session, lease, rules.commit, now))
     return step
 
 
-def claim(connection: Connection, owner: str, rules: WorkRules, now: float, limit: int) -> list[tuple[Lease, WorkStep]]:
-    """Lease up to ``limit`` sessions that are due, each with its first step."""
-    leases = session_rows.claim(connection, owner, now, rules.lease_s, limit)
+def claim(
+    connection: Connection, owner: str, rules: WorkRules, now: float, limit: int, lanes: Iterable[Lane] = Lane
+) -> list[tuple[Lease, WorkStep]]:
+    """Lease up to ``limit`` sessions of these lanes that are due, each with its first step."""
+    leases = session_rows.claim(connection, owner, now, rules.lease_s, limit, lanes)
     steps = [(lease, next_step(connection, lease, rules, now)) for lease in leases]
     return [(lease, step) for lease, step in steps if not isinstance(step, Rest)]
 
 
-def _choose(connection: Connection, session: SessionRow, rules: WorkRules, now: float) -> Step:
+def _choose(connection: Connection, session: SessionRow, lane: Lane, rules: WorkRules, now: float) -> WorkStep | None:
+    """What to do now, None for nothing. A look at a task waits for a new turn, but not for one that fails each time."""
     if session.retry_at > now:
-        return Rest(session.retry_at)
-    if (following := _due_task(connection, session, now)) is not None:
-        return following
+        return None
     turn, commit = open_turn(connection, session.id), _unsent_commit(connection, session)
+    if turn is None and lane is Lane.TURN:  # it was leased for its turns, in a place that is kept free for turns
+        return None
+    hurried = turn is not None and not turn.error and not _holds_back(commit, turn)
+    if not hurried and (following := _due_task(connection, session, now)) is not None:
+        return following
     if commit is None and turn is None and _plan_quiet(connection, session, rules.commit, now):
         commit = _unsent_commit(connection, session)
     if commit is not None and commit.next_at <= now and _is_next(commit, turn):
         return _begin_commit(connection, session, commit, now, rules.settle_s)
     if turn is not None and not _holds_back(commit, turn):
         return begin_turn(connection, turn, now)
-    return Rest(_next_due(connection, session, rules.commit, now))
+    return None
 
 
 def begin_turn(connection: Connection, turn: TurnRow, now: float) -> SendTurn:
@@ -113,33 +122,37 @@ def mark_attempt(connection: Connection, lease: Lease, rules: WorkRules, step: S
 def release(connection: Connection, lease: Lease, rules: WorkRules, now: float) -> float | None:
     """Give the session back, whatever came of its last step, and say when it is due again."""
     session = session_rows.lock_id(connection, lease.session_id)
-    due_at = _next_due(connection, session, rules.commit, now)
-    session_rows.release(connection, lease, due_at)
-    return due_at
+    return _give_back(connection, session, lease, rules.commit, now)
 
 
-def sweep(connection: Connection, rules: WorkRules, now: float, before: float, after: int) -> int | None:
-    """Plan commits for sessions that a former process left uncommitted, a batch at a time; where the next begins.
+def left_uncommitted(connection: Connection, before: float, after: int) -> list[int]:
+    """The next sessions behind the id ``after`` that a former process left uncommitted.
 
-    ``before`` is when this process began: what was said since then is not left. Sessions that somebody works on are
-    left alone, and no prompt changes by this: see `commit_policy.on_remember`.
+    ``before`` is when this process began: what was said since then is not left.
     """
     live = select(turns.c.id).where(
         turns.c.session_id == sessions.c.id,
         turns.c.position > sessions.c.archived_through,
         turns.c.state.in_(commits.SEEN_STATES),
     )
-    left = select(sessions).where(
-        sessions.c.id > after, sessions.c.lease_until <= now, sessions.c.last_turn_at <= before, live.exists()
+    left = select(sessions.c.id).where(sessions.c.id > after, sessions.c.last_turn_at <= before, live.exists())
+    return list(connection.execute(left.order_by(sessions.c.id).limit(SWEEP_BATCH)).scalars())
+
+
+def commit_left(rules: WorkRules, now: float, before: float, connection: Connection, session_id: int) -> bool:
+    """Plan the commit of a session that was left uncommitted; True: nothing more is to be done.
+
+    One that somebody works on is left alone, and no prompt changes by this: see `commit_policy.on_remember`.
+    """
+    still = select(sessions).where(
+        sessions.c.id == session_id, sessions.c.lease_until <= now, sessions.c.last_turn_at <= before
     )
-    batch = left.order_by(sessions.c.id).limit(SWEEP_BATCH).with_for_update(of=sessions, skip_locked=True)
-    rows = connection.execute(batch).all()
-    for session in rows:
-        if rules.commit.remembers(session_rows.identity_of(session).kind):
-            boundary = commit_policy.on_remember(commits.shown_turns(connection, session), session.archived_through)
-            if boundary is not None:
-                commits.plan(connection, session, boundary, Cause.SWEEP, now)
-    return rows[-1].id if len(rows) == SWEEP_BATCH else None
+    session = connection.execute(still.with_for_update(skip_locked=True)).one_or_none()
+    if session is not None and rules.commit.remembers(session_rows.identity_of(session).kind):
+        boundary = commit_policy.on_remember(commits.shown_turns(connection, session), session.archived_through)
+        if boundary is not None:
+            commits.plan(connection, session, boundary, Cause.SWEEP, now)
+    return True
 
 
 def _is_next(commit: CommitRow, turn: TurnRow | None) -> bool:
@@ -173,7 +186,7 @@ def _unsent_commit(connection: Connection, session: SessionRow) -> CommitRow | N
     return connection.execute(query.order_by(commit_table.c.id).limit(1)).one_or_none()
 
 
-def _due_task(connection: Connection, session: SessionRow, now: float) -> Step | None:
+def _due_task(connection: Connection, session: SessionRow, now: float) -> WorkStep | None:
     query = select(commit_table).where(
         commit_table.c.session_id == session.id,
         commit_table.c.state.in_((CommitPhase.RUNNING, CommitPhase.FAILED)),
@@ -266,18 +279,27 @@ def _quiet_due(connection: Connection, session: SessionRow, rules: CommitRules) 
     return min(dates, default=None)
 
 
-def _next_due(connection: Connection, session: SessionRow, rules: CommitRules, now: float) -> float | None:
-    followed = select(func.min(commit_table.c.next_at)).where(
+def _give_back(
+    connection: Connection, session: SessionRow, lease: Lease, rules: CommitRules, now: float
+) -> float | None:
+    """End the lease; when the session is due again, and in its lane for what it waits for then."""
+    followed = select(func.min(commit_table.c.next_at), func.max(cast(_ASKED, Integer))).where(
         commit_table.c.session_id == session.id,
         commit_table.c.state.in_((CommitPhase.RUNNING, CommitPhase.FAILED)),
     )
-    dates: list[float | None] = [connection.execute(followed).scalar()]
+    next_look, asked = connection.execute(followed).one()
+    dates: list[float | None] = [next_look]
     commit = _unsent_commit(connection, session)
     if commit is not None:
         dates.append(commit.next_at)
+        asked = asked or commit.cause in ASKED_FOR
+    lane = Lane.ASKED if asked else Lane.REST
     if (turn := open_turn(connection, session.id)) is not None:
+        lane = Lane.RETRY if turn.error else Lane.TURN
         dates.append(commit.next_at if commit is not None and _holds_back(commit, turn) else now)
     elif quiet := _quiet_due(connection, session, rules):
         dates.append(quiet[0])
     due = min((date for date in dates if date is not None), default=None)
-    return None if due is None else max(due, session.retry_at)
+    due_at = None if due is None else max(due, session.retry_at)
+    session_rows.release(connection, lease, due_at, lane)
+    return due_at

@@ -2,7 +2,8 @@
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import TypeVar
 
 import anyio.to_thread
@@ -17,7 +18,7 @@ from app.store.deliveries import Delivery, DeliveryPage, OutboxGauges
 from app.store.engine import Database, open_database
 from app.store.requests import CommitView, SessionSize
 from app.store.steps import WorkRules
-from app.store.work import Lease, Outcome, SendTurn, Step, WorkStep
+from app.store.work import Lane, Lease, Outcome, SendTurn, Step, WorkStep
 
 T = TypeVar("T")
 
@@ -158,13 +159,13 @@ class SqlTurnStore:
             return error.detail
         return None
 
-    async def claim(self, owner: str, limit: int) -> list[tuple[Lease, WorkStep]]:
-        """Lease up to ``limit`` sessions that are due, each with its first step."""
-        return await self._database.write_behind(steps.claim, owner, self.rules, self.clock(), limit)
+    async def claim(self, owner: str, limit: int, lanes: Iterable[Lane] = Lane) -> list[tuple[Lease, WorkStep]]:
+        """Lease up to ``limit`` sessions that are due, each with its first step; those of the first lane first."""
+        return await self._database.write_behind(steps.claim, owner, self.rules, self.clock(), limit, lanes)
 
-    async def next_due(self) -> float | None:
-        """When the next session that nobody holds is due."""
-        return await self._database.read(sessions.next_due)
+    async def first_due(self) -> dict[Lane, float]:
+        """When the next session that nobody holds is due, for each lane in which one waits for anything."""
+        return await self._database.read(sessions.first_due)
 
     async def next_step(self, lease: Lease, outcome: Outcome | None = None) -> Step:
         """Write down how the last step went and get the next; `Rest` ends the lease. Raises `LeaseLost`."""
@@ -181,9 +182,10 @@ class SqlTurnStore:
     async def sweep(self, is_gone: Callable[[str], bool], before: float = math.inf) -> None:
         """At start: end the leases of dead processes, and have committed what was left before then."""
         await self.expire_leases(is_gone)
-        place: int | None = 0
-        while place is not None:
-            place = await self._database.write_behind(steps.sweep, self.rules, self.clock(), before, place)
+        place = 0
+        while left := await self._database.read(steps.left_uncommitted, before, place):
+            place = left[-1]
+            await self._database.write_in_slices(partial(steps.commit_left, self.rules, self.clock(), before), left)
 
     async def expire_leases(self, is_gone: Callable[[str], bool]) -> int:
         """End the leases of dead processes; how many sessions that freed."""

@@ -1,7 +1,7 @@
 """What passes between the store and a worker: a lease on a session, the next step to take for it, and how that went."""
 
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 
 from app.core.identity import Identity
 from app.core.turns import CapturedMessage
@@ -42,6 +42,19 @@ UNDELIVERED = (*OPEN_TURNS, TurnState.DEAD)
 UNSENT_COMMITS = (CommitPhase.PLANNED, CommitPhase.SENDING)
 
 
+class Lane(IntEnum):
+    """What a session waits for. A worker takes sessions by lane, so that work that can wait holds up no new turn."""
+
+    TURN = 0
+    """A turn that has not failed yet."""
+    RETRY = 1
+    """A turn that failed, or that may have been written."""
+    ASKED = 2
+    """A commit that somebody asked for, and may be waiting for."""
+    REST = 3
+    """Other commits, and a look at what became of them."""
+
+
 class LeaseLost(Exception):
     """Another worker holds the session now: nothing may be sent or recorded for it any more."""
 
@@ -53,6 +66,8 @@ class Lease:
     session_id: int
     fence: int
     who: Identity
+    lane: Lane
+    """What the session was leased for."""
 
 
 @dataclass(frozen=True, slots=True)

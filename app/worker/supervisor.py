@@ -7,6 +7,7 @@ for retries, for what other processes accepted, and for leases that ran out.
 import itertools
 import random
 import time
+from collections import Counter, deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TypeVar
@@ -24,6 +25,7 @@ from app.store.work import (
     CommitPostponed,
     CommitProgress,
     FollowCommit,
+    Lane,
     Lease,
     LeaseLost,
     Outcome,
@@ -46,6 +48,8 @@ log = structlog.get_logger(__name__)
 
 T = TypeVar("T")
 
+CLAIMED_AT_ONCE = 4
+"""Sessions that one transaction leases: more would hold the store's lock for longer than a turn should wait for it."""
 LOOK_EVERY_S = 1.0
 """Longest sleep: other processes write to the store without waking this one."""
 COLLECT_S = 0.005
@@ -92,7 +96,8 @@ class Worker:
         self._made_at = store.clock()
         self._ahead = self._made_at - monotonic()
         self._owner = processes.this_process()
-        self._busy = 0
+        self._busy: Counter[Lane] = Counter()
+        self._lanes = deque(lane for lane in Lane if lane is not Lane.TURN)
         self._work = anyio.Event()
         self._progress = anyio.Event()
         store.on_work = self.wake
@@ -144,17 +149,28 @@ class Worker:
 
     async def _dispatch(self, group: TaskGroup) -> float | None:
         """Start serving sessions that are due, as many as there is room for; seconds until the next look."""
-        free = self._concurrency - self._busy
-        due = await self._store.next_due() if free else None
-        if due is None:
-            return None
-        if due > self._store.clock():
-            return min(due - self._store.clock(), LOOK_EVERY_S)
+        room = {lane: free for lane in (Lane.TURN, *self._lanes) if (free := self._room(lane)) > 0}
+        due, now = await self._store.first_due() if room else {}, self._store.clock()
+        waits = {lane: max(0.0, due[lane] - now) for lane in room if lane in due}
+        lane = min(waits, key=waits.__getitem__, default=None)  # of those that are due the first, so turns before all
+        if lane is None or waits[lane] > 0:
+            return min([LOOK_EVERY_S, *waits.values()])
+        if lane is not Lane.TURN:  # the lanes that can wait take turns, so that none of them starves another
+            self._lanes.remove(lane)
+            self._lanes.append(lane)
         claimed_at = self._monotonic()
-        for lease, step in await self._store.claim(self._owner, free):
-            self._busy += 1
+        for lease, step in await self._store.claim(self._owner, min(room[lane], CLAIMED_AT_ONCE), (lane,)):
+            self._busy[lease.lane] += 1
             group.start_soon(self._serve_in_background, lease, step, claimed_at)
         return 0.0
+
+    def _room(self, lane: Lane) -> int:
+        """How many more sessions may be served in this lane; some places are never given to what can wait."""
+        free = self._concurrency - self._busy.total()
+        if lane is Lane.TURN:
+            return free
+        kept = self._concurrency // 4
+        return min(free, self._concurrency - kept - (self._busy.total() - self._busy[Lane.TURN]))
 
     async def _serve_in_background(self, lease: Lease, first: WorkStep, claimed_at: float) -> None:
         try:
@@ -163,7 +179,7 @@ class Worker:
             log.exception("session_failed", session=lease.who.session)
             await anyio.sleep(LOOK_EVERY_S)
         finally:
-            self._busy -= 1
+            self._busy[lease.lane] -= 1
             self.wake()
 
     async def _serve(self, lease: Lease, step: Step, marked_at: float) -> None:

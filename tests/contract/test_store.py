@@ -549,6 +549,10 @@ async def test_turns_of_an_older_version_are_upgraded_and_delivered(url: str, op
     with engine.begin() as connection:
         connection.execute(text("DROP INDEX turns_by_state"))
         connection.execute(text("CREATE INDEX turns_by_state ON turns (session_id, state, position)"))
+        connection.execute(text("DROP INDEX sessions_by_due"))
+        connection.execute(text("DROP INDEX sessions_by_lease"))
+        connection.execute(text("ALTER TABLE sessions DROP COLUMN lane"))
+        connection.execute(text("CREATE INDEX sessions_by_due ON sessions (due_at)"))
         connection.execute(text("UPDATE alembic_version SET version_num = '0001'"))
     engine.dispose()
     (sent,) = await deliver_all(await opened())
@@ -590,6 +594,31 @@ async def test_what_is_asked_for_every_turn_reads_no_more_for_a_long_session(tmp
     assert "SEARCH turns USING INDEX turns_by_state (session_id=? AND state=?)" in plans
     assert "SEARCH turns USING COVERING INDEX turns_by_state (session_id=? AND state=? AND position>?)" in plans
     assert not [plan for plan in plans if "SCAN" in plan or plan.endswith("turns_by_position (session_id=?)")]
+
+
+async def test_who_is_due_next_is_found_without_reading_those_who_wait(tmp_path: Path) -> None:
+    """By SQLite's own account: the plan of everything that the worker asks to find the next session."""
+    store = await open_store(f"sqlite:///{tmp_path / 'turns.db'}", rules=work_rules())
+    asked: list[str] = []
+    event.listen(store._database._engine, "before_cursor_execute", lambda *call: asked.append(call[2]))
+    await store.accept(a_turn("q"))
+    asked.clear()
+    await store.first_due()
+    await store.claim("me", 1)
+    await store.first_due()
+    await store.aclose()
+    connection = sqlite3.connect(tmp_path / "turns.db")
+    plans = set()
+    for statement in {each for each in asked if each.startswith("SELECT") and "FROM sessions" in each}:
+        rows = connection.execute(f"EXPLAIN QUERY PLAN {statement}", [0] * statement.count("?"))
+        plans |= {row[3] for row in rows if "sessions" in row[3]}
+    connection.close()
+    assert plans == {
+        "SEARCH sessions USING INDEX sessions_by_due (lane=? AND due_at>?)",
+        "SEARCH sessions USING INDEX sessions_by_due (lane=? AND due_at<?)",
+        "SCAN sessions USING INDEX sessions_by_lease",  # of those alone that are leased
+        "SEARCH sessions USING INDEX sessions_by_lease (lease_until<?)",
+    }
 
 
 async def test_a_damaged_store_says_so(tmp_path: Path) -> None:
@@ -665,3 +694,34 @@ async def test_compact_and_reset_leave_the_prompt_what_they_should(store: SqlTur
     assert (past.prints, past.summary, past.epoch, past.resetting) == ((), "", 1, True)
     size = await store.size_of(somebody())
     assert size is not None and size.tokens == 0
+
+
+async def test_a_new_turn_goes_before_sessions_that_are_only_to_be_committed(
+    store: SqlTurnStore, clock: FakeClock
+) -> None:
+    for number in range(5):
+        await store.accept(a_turn("left", who=somebody(f"old{number}")))
+    await deliver_all(store)
+    await store.sweep(lambda _: False)
+    clock.now += 1
+    await store.accept(a_turn("new", who=somebody("new")))
+    lease, _ = await claimed(store)
+    assert lease.who.session == "new"
+
+
+async def test_a_place_for_turns_is_given_back_when_only_a_commit_is_left(store: SqlTurnStore) -> None:
+    await store.accept(a_turn("remember this", remember=True))
+    lease, step = await claimed(store)
+    assert isinstance(await store.next_step(lease, TurnDelivered(step)), Rest)
+    ((_, following),) = await store.claim("me", 1)
+    assert isinstance(following, SendCommit)
+
+
+async def test_a_new_turn_goes_before_a_look_at_a_task(store: SqlTurnStore) -> None:
+    await store.accept(a_turn("q", remember=True))
+    await deliver_all(store)
+    ((lease, _),) = await store.claim("me", 1)
+    await store.accept(a_turn("next"))
+    following = await store.next_step(lease, CommitAccepted(1, "task", "archive_001", poll_at=0.0))
+    assert isinstance(following, SendTurn)
+    assert isinstance(await store.next_step(lease, TurnFailed(following, "503", retry_at=0.0)), FollowCommit)

@@ -43,7 +43,7 @@ class Desk:
         end = self.clock.now + seconds
         while True:
             await self.worker.drain()
-            due = await self.store.next_due()
+            due = min((await self.store.first_due()).values(), default=None)
             if due is None or due > end:
                 break
             self.clock.now = max(self.clock.now, due)

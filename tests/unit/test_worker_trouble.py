@@ -14,7 +14,7 @@ from app.store.work import Lease, LeaseLost, Outcome, Step
 from app.worker.supervisor import Worker, WorkerSettings
 from tests.unit.memory_backend import MemoryBackend, lost_before, refused, rejected
 from tests.unit.test_worker import Desk, open_desk
-from tests.unit.turning import FakeClock, somebody, work_rules
+from tests.unit.turning import FakeClock, a_turn, somebody, work_rules
 
 pytestmark = pytest.mark.anyio
 
@@ -260,3 +260,27 @@ async def test_a_dead_letter_that_is_retried_goes_back_to_its_place(desk: Desk) 
     await desk.store.retry(None, two.turn_id)
     await desk.work(90)
     assert desk.backend.texts(somebody()) == list("1234")
+async def test_commits_and_tasks_leave_room_for_turns(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every archive that is asked for hangs, as many as there are places."""
+    for number in range(20):
+        await desk.say("left", who=somebody(f"old{number}"))
+    await desk.work()
+    hanging = anyio.Event()
+
+    async def hang(*_: object, **__: object) -> object:
+        await hanging.wait()
+        raise refused()
+
+    monkeypatch.setattr(desk.backend, "commit", hang)
+    await desk.store.sweep(lambda _: False)
+    async with anyio.create_task_group() as group:
+        group.start_soon(desk.worker.run)
+        while desk.worker._busy.total() < 6:
+            await anyio.lowlevel.checkpoint()
+        accepted = await desk.store.accept(a_turn("new", who=somebody("new")))
+
+        async def done() -> bool:
+            return (await desk.store.get_turn(None, accepted.turn_id)).state == "delivered"
+
+        assert await desk.worker.wait_until(done, Deadline.after_ms(20_000))
+        group.cancel_scope.cancel()
