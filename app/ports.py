@@ -165,11 +165,11 @@ class NewTurn:
 
     who: Identity
     key: str | None
-    """The host's idempotency key; without one the store derives it from ``fingerprint``, or makes a unique one."""
+    """The host's idempotency key."""
     fingerprint: str
-    """Of the content. With a key it tells a repeat from a reuse; see `app.core.capture`."""
-    repeatable: bool
-    """True when the fingerprint alone may prove a repeat (the messages carry timestamps or a position)."""
+    """Of what is said: with the same key it tells a repeat from a reuse."""
+    occurrence: str | None
+    """What only a repeat of the turn shares with it, whatever its key (see `app.core.incoming`); None: nothing does."""
     messages: tuple[CapturedMessage, ...]
     prints: tuple[str, ...]
     """One per host message of the turn, in host order: how `/assemble` finds archived messages again."""
@@ -179,12 +179,27 @@ class NewTurn:
     """The user asked to remember something."""
     skipped: Reason | None = None
     """Why nothing of it is delivered (heartbeat, nothing new); its prints are kept all the same."""
-    compared: bool = True
-    """False while its prints have not been compared with those of the session; see `SeenBefore`."""
+    span: tuple[int, int] | None = None
+    """First and last time of the messages behind ``prints``, epoch milliseconds; None when none carries one."""
+    compared_through: int = 0
+    """The position of the session's newest turn that it was compared with (`Recorded.through`); see `SeenBefore`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What a session's turns hold that may stand in a new turn again."""
+
+    prints: tuple[str, ...] = ()
+    """Oldest first."""
+    through: int = 0
+    """The position of the newest turn that was looked at."""
 
 
 class SeenBefore(Exception):
-    """Some messages of a turn that was not compared were captured before, with an earlier turn; nothing was written."""
+    """Turns that a new one was not compared with hold messages of the same times; nothing was written.
+
+    Compare it with what `TurnStore.recorded` has, and put it in again.
+    """
 
 
 class CompactionState(StrEnum):
@@ -253,6 +268,13 @@ class TurnStore(Protocol):
 
     async def seen_prints(self, who: Identity) -> tuple[str, ...]:
         """The prints of all turns of the session's present epoch, oldest first."""
+        ...
+
+    async def recorded(self, who: Identity, span: tuple[int, int] | None, *, in_order: bool) -> Recorded:
+        """The prints of messages that a turn with times within ``span`` may hold again.
+
+        Messages with a time are the same in every epoch. ``in_order`` adds those without one, of the present epoch.
+        """
         ...
 
     async def local_past(self, who: Identity) -> LocalPast:

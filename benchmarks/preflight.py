@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from app.core.capture import capture_turn
+from app.core.incoming import read_incoming
 from app.core.past import Past, assemble_past
 
 LENGTHS = (1000, 2000, 4000, 8000, 16000)
@@ -43,8 +44,8 @@ def history(length: int, timed: bool) -> list[dict[str, Any]]:
 def measure(length: int, timed: bool, token_budget: int) -> float:
     """Seconds of processor time, best of three, for one preflight with half of the history archived and digested."""
     messages = history(length, timed)
-    kept = capture_turn(messages[: length // 2], received_at=datetime.now(UTC), pre_prompt_count=0)
-    live = capture_turn(messages[length // 2 :], received_at=datetime.now(UTC), pre_prompt_count=0)
+    kept = capture_turn(read_incoming(messages[: length // 2], 0), received_at=datetime.now(UTC))
+    live = capture_turn(read_incoming(messages[length // 2 :], 0), received_at=datetime.now(UTC))
     past = Past(unsummarised=kept.messages, archived_prints=kept.prints, seen_prints=kept.prints + live.prints)
     best = float("inf")
     for _ in range(ROUNDS):

@@ -5,7 +5,6 @@ message with its own time. Left out: injected blocks and calls, host noise, syst
 images, empty leftovers.
 """
 
-import hashlib
 from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from app.core.cleaning import clean_assistant_text, clean_tool_text, storable
+from app.core.incoming import Incoming, Span, span_of
 from app.core.inject import is_simulated
 from app.core.messages import (
     CALL_TYPES,
@@ -31,64 +31,49 @@ from app.core.messages import (
 )
 from app.core.pairs import units, with_results
 from app.core.pieces import clean_input, in_pieces, json_text
-from app.core.prints import content_print, is_timed, known, said_in, timed_print
+from app.core.prints import known, said_in
 from app.core.remember import asks_to_remember
-from app.core.summary import own_messages
 from app.core.tokens import estimate_tokens
 from app.core.turns import CapturedMessage, Part, TextPart, ToolPart
 
 
 @dataclass(frozen=True, slots=True)
 class CapturedTurn:
-    """A turn as the store wants it; the fields are those of `app.ports.NewTurn`."""
+    """What is new of a turn; the fields are those of `app.ports.NewTurn`."""
 
     messages: tuple[CapturedMessage, ...]
     prints: tuple[str, ...]
     """One per new conversation message of the host, captured or not, in host order."""
+    span: Span | None
+    """The times of these messages, where they carry any."""
     tokens: int
-    fingerprint: str
-    repeatable: bool
-    """True when times or a position tell a repeat from the same words said again."""
     remember: bool
 
 
-def is_placed(messages: Sequence[Message], pre_prompt_count: int | None) -> bool:
-    """Whether the count says where the turn starts. If not, `capture_turn` must know what was captured before."""
-    return _start(messages, pre_prompt_count) is not None
-
-
 def capture_turn(
-    messages: Sequence[Message],
+    incoming: Incoming,
     *,
     received_at: datetime,
-    pre_prompt_count: int | None = None,
-    seen_prints: Sequence[str] = (),
+    recorded: Sequence[str] = (),
     keyed: bool = False,
     is_heartbeat: bool = False,
     peer_id: str | None = None,
 ) -> CapturedTurn:
-    """What is new in ``messages`` and what of it is kept.
+    """What is new in ``incoming`` and what of it is kept.
 
-    ``pre_prompt_count`` messages are history; when it is absent or not below the length, everything that is not among
-    ``seen_prints`` (all prints of the session so far, oldest first) is new. ``received_at`` is the time of messages
-    without one. A heartbeat keeps its prints and nothing else. With a host's key (``keyed``) the fingerprint covers
-    what was said; without one also when and where, because then it alone must tell a repeat from the same words again.
+    ``recorded`` are prints of messages that were captured before, oldest first; what is among them is not new, as far
+    as times, or without them ``keyed`` (the host's key names the turn) and the order, can say so. ``received_at`` is
+    the time of messages without one. A heartbeat keeps its prints and nothing else.
     """
-    start = _start(messages, pre_prompt_count)
-    own = own_messages(messages)
-    offered = [message for index, message in enumerate(messages) if index >= (start or 0) and not own[index]]
-    contents = [content_print(message) for message in offered]
-    prints = [content and timed_print(message, content) for message, content in zip(offered, contents, strict=True)]
-    seen = _seen(offered, prints, seen_prints, positioned=start is not None)
-    fresh = [message for message, old in zip(offered, seen, strict=True) if not old]
+    seen = _seen(incoming, recorded, keyed=keyed) if recorded else [False] * len(incoming.messages)
+    fresh = [message for message, old in zip(incoming.messages, seen, strict=True) if not old]
     told = [] if is_heartbeat else [message for message in fresh if not is_simulated(message)]
     captured = captured_messages(told, received_at, peer_id)
     return CapturedTurn(
         messages=captured,
-        prints=tuple(print_ for print_, old in zip(prints, seen, strict=True) if print_ and not old),
+        prints=tuple(print_ for print_, old in zip(incoming.prints, seen, strict=True) if print_ and not old),
+        span=span_of([time for time, old in zip(incoming.times, seen, strict=True) if not old]),
         tokens=sum(captured_tokens(message) for message in captured),
-        fingerprint=_fingerprint(contents) if keyed else _fingerprint(prints, start),
-        repeatable=start is not None or any(print_ and is_timed(print_) for print_ in prints),
         remember=any(asks_to_remember(part.text) for part in _user_texts(captured)),
     )
 
@@ -183,32 +168,20 @@ class _Draft:
         return parts
 
 
-def _start(messages: Sequence[Message], pre_prompt_count: int | None) -> int | None:
-    """Where the turn starts, or None when the count says nothing: absent, or nothing would be left behind it."""
-    if pre_prompt_count is None or not 0 <= pre_prompt_count < len(messages):
-        return None
-    return pre_prompt_count
-
-
-def _seen(
-    offered: Sequence[Message], prints: Sequence[str | None], seen_prints: Sequence[str], *, positioned: bool
-) -> list[bool]:
-    """Which of the offered messages were captured before.
+def _seen(incoming: Incoming, recorded: Sequence[str], *, keyed: bool) -> list[bool]:
+    """Which of the incoming messages were captured before.
 
     With a position, only times can say so (a host that repeats a failed turn's messages together with the next one's).
-    Without times a lone turn is always new, even if the same was said before; only a longer list can be a history.
+    Without times a lone turn is new even if the same was said before, as only a longer list can be a history; but where
+    the host counts all of it as history and gives it no key of its own, it is compared.
     """
-    seen = with_results(offered, units(offered), known(prints, seen_prints))
-    if positioned:
-        return [old and bool(time_of(message)) for old, message in zip(seen, offered, strict=True)]
-    timed = any(print_ and is_timed(print_) for print_ in prints)
-    questions = sum(role_of(message) is Role.USER for message in offered)
-    return [False] * len(seen) if not timed and questions <= 1 else seen
-
-
-def _fingerprint(prints: Sequence[str | None], start: int | None = None) -> str:
-    text = f"at {start}\n" + "\n".join(print_ or "-" for print_ in prints)
-    return hashlib.sha256(text.encode()).hexdigest()
+    seen = with_results(incoming.messages, units(incoming.messages), known(incoming.prints, recorded))
+    timed = [time is not None for time in incoming.times]
+    if incoming.is_placed:
+        return [old and has_time for old, has_time in zip(seen, timed, strict=True)]
+    questions = sum(role_of(message) is Role.USER for message in incoming.messages)
+    is_lone = questions <= 1 and not any(timed) and (keyed or incoming.count is None)
+    return [False] * len(seen) if is_lone else seen
 
 
 def _assistant_parts(message: Message) -> list[str | _Call]:

@@ -8,8 +8,9 @@ cover what hosts change between the end of a turn and the next prompt (OpenClaw 
 import hashlib
 import json
 import re
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
+from datetime import datetime
 
 from app.core.blocks import first_tag
 from app.core.cleaning import clean_assistant_text, clean_tool_text, clean_user_text
@@ -27,7 +28,7 @@ def print_of(message: Message) -> str | None:
     It starts with ``@`` when the message carries a time.
     """
     content = content_print(message)
-    return None if content is None else timed_print(message, content)
+    return None if content is None else timed_print(content, millis(time_of(message)))
 
 
 def content_print(message: Message) -> str | None:
@@ -41,10 +42,14 @@ def content_print(message: Message) -> str | None:
     return _hashed("\x1f".join(parts))
 
 
-def timed_print(message: Message, content: str) -> str:
-    """The print of a message from that of its content (see `content_print`)."""
-    moment = time_of(message)
-    return _TIMED + _hashed(f"{round(moment.timestamp() * 1000)} {content}") if moment else content
+def timed_print(content: str, time: int | None) -> str:
+    """The print of a message from that of its content (see `content_print`) and its time in epoch milliseconds."""
+    return content if time is None else _TIMED + _hashed(f"{time} {content}")
+
+
+def millis(moment: datetime | None) -> int | None:
+    """Epoch milliseconds, the unit in which times are compared."""
+    return None if moment is None else round(moment.timestamp() * 1000)
 
 
 def said_in(message: Message, role: Role) -> str:
@@ -62,13 +67,14 @@ def is_timed(print_: str) -> bool:
 def known(prints: Sequence[str | None], recorded: Sequence[str]) -> list[bool]:
     """For each of a host's messages: is it among the ``recorded`` ones (oldest first)?
 
-    Messages with a time are compared as a multiset. Those without one only prove themselves in order: the longest
-    beginning of the host's list that is an end of the record is known (a host that resends its history), and nothing
-    else is, because equal words in two turns are two messages. Linear in both lengths.
+    Messages with a time are compared as a multiset. Those without one only prove themselves in order: all of them where
+    they stand in a row in the record, else the longest beginning of the host's list that is an end of the record (a
+    host that resends its history), and nothing else, because equal words in two turns are two messages. Linear in both
+    lengths.
     """
     timed = Counter(print_ for print_ in recorded if is_timed(print_))
     untimed = [print_ for print_ in prints if print_ and not is_timed(print_)]
-    aligned = _overlap([print_ for print_ in recorded if not is_timed(print_)], untimed)
+    aligned = _resent([print_ for print_ in recorded if not is_timed(print_)], untimed)
     found = []
     for print_ in prints:
         if print_ is None:
@@ -128,10 +134,21 @@ def _in_order(wanted: Sequence[str], items: Sequence[str]) -> list[int]:
 
 
 def _overlap(before: Sequence[str], after: Sequence[str]) -> int:
-    """The length of the longest end of ``before`` that is a beginning of ``after``, by the prefix function."""
+    """The length of the longest end of ``before`` that is a beginning of ``after``."""
     pattern = after[: len(before)]
+    lengths = _matched(pattern, before[len(before) - len(pattern) :])
+    return max(deque(lengths, maxlen=1), default=0)
+
+
+def _resent(record: Sequence[str], host: Sequence[str]) -> int:
+    """How many of the ``host``'s first messages stand in the record: all if it holds them in a row, else `_overlap`."""
+    return len(host) if len(host) in _matched(host, record) else _overlap(record, host)
+
+
+def _matched(pattern: Sequence[str], items: Sequence[str]) -> Iterator[int]:
+    """For each of ``items`` how much of the beginning of ``pattern`` ends there, by the prefix function."""
     if not pattern:
-        return 0
+        return
     borders = [0] * len(pattern)
     length = 0
     for index in range(1, len(pattern)):
@@ -140,11 +157,11 @@ def _overlap(before: Sequence[str], after: Sequence[str]) -> int:
         length += pattern[index] == pattern[length]
         borders[index] = length
     matched = 0
-    for item in before[len(before) - len(pattern) :]:
+    for item in items:
         while matched and (matched == len(pattern) or item != pattern[matched]):
             matched = borders[matched - 1]
         matched += item == pattern[matched]
-    return matched
+        yield matched
 
 
 def _hashed(text: str) -> str:

@@ -1,18 +1,18 @@
 """`/after-turn`: keep what is new of a turn. Answered once it is on disk; everything else happens behind the answer."""
 
-import asyncio
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from typing import Literal
 
-from app.core.capture import CapturedTurn, capture_turn, is_placed
+from app.core.capture import CapturedTurn, capture_turn
 from app.core.deadline import Deadline
 from app.core.identity import Identity
+from app.core.incoming import Incoming, read_incoming
 from app.core.messages import Message
 from app.core.reasons import Reason
 from app.engine import aside
-from app.ports import Acceptance, Compaction, NewTurn, SeenBefore
+from app.ports import Acceptance, Compaction, NewTurn, Recorded, SeenBefore
 from app.store.turns import SqlTurnStore
 from app.store.work import OPEN_TURNS
 from app.worker.supervisor import Worker
@@ -62,29 +62,39 @@ async def after_turn(
         return AfterTurnResult("skipped", Reason.SESSION_BYPASSED)
     if not enabled:
         return AfterTurnResult("skipped", Reason.CAPTURE_DISABLED)
-    capture = partial(
-        capture_turn,
-        turn.messages,
-        received_at=datetime.now(UTC),
-        pre_prompt_count=turn.pre_prompt_count,
-        keyed=turn.key is not None,
-        is_heartbeat=turn.is_heartbeat,
-        peer_id=who.actor_peer,
-    )
-    # The prints of a long session are many: a turn with a position is compared with them only if some may be its own.
-    compared = not is_placed(turn.messages, turn.pre_prompt_count)
-    seen = await store.seen_prints(who) if compared else ()
-    captured = await aside.read(partial(capture, seen_prints=seen), large=aside.are_large(turn.messages))
-    try:
-        accepted = await store.accept(_new_turn(who, turn, captured, compared=compared))
-    except SeenBefore:
-        captured = await asyncio.to_thread(capture, seen_prints=await store.seen_prints(who))
-        accepted = await store.accept(_new_turn(who, turn, captured, compared=True))
+    captured, accepted = await _accepted(who, turn, store)
     skipped = _why_skipped(turn, captured)
     delivered = accepted.delivered
     if turn.wait and accepted.turn_id and not delivered and accepted.captured:
         delivered = await _delivered(who, accepted, deadline, store=store, worker=worker)
     return _result(accepted, skipped, delivered=delivered)
+
+
+async def _accepted(who: Identity, turn: TurnInput, store: SqlTurnStore) -> tuple[CapturedTurn, Acceptance]:
+    """What is new of the turn, put on disk.
+
+    Comparing takes time, so it is done before the store is locked, with what the store has by then. A turn with a
+    position is compared only when the store finds that messages of its times are there already.
+    """
+    large = aside.are_large(turn.messages)
+    incoming = await aside.read(partial(read_incoming, turn.messages, turn.pre_prompt_count), large=large)
+    in_order = not incoming.is_placed and incoming.has_untimed
+    recorded = Recorded() if incoming.is_placed else await store.recorded(who, incoming.span, in_order=in_order)
+    while True:
+        capture = partial(
+            capture_turn,
+            incoming,
+            received_at=datetime.now(UTC),
+            recorded=recorded.prints,
+            keyed=turn.key is not None,
+            is_heartbeat=turn.is_heartbeat,
+            peer_id=who.actor_peer,
+        )
+        captured = await aside.read(capture, large=large or len(recorded.prints) > aside.AT_ONCE_MESSAGES)
+        try:
+            return captured, await store.accept(_new_turn(who, turn, incoming, captured, recorded))
+        except SeenBefore:  # again only when yet another turn of these times has come in meanwhile
+            recorded = await store.recorded(who, incoming.span, in_order=in_order)
 
 
 def _why_skipped(turn: TurnInput, captured: CapturedTurn) -> Reason | None:
@@ -93,19 +103,22 @@ def _why_skipped(turn: TurnInput, captured: CapturedTurn) -> Reason | None:
     return None if captured.messages else Reason.NO_NEW_MESSAGES
 
 
-def _new_turn(who: Identity, turn: TurnInput, captured: CapturedTurn, *, compared: bool) -> NewTurn:
+def _new_turn(
+    who: Identity, turn: TurnInput, incoming: Incoming, captured: CapturedTurn, recorded: Recorded
+) -> NewTurn:
     return NewTurn(
         who=who,
         key=turn.key,
-        fingerprint=captured.fingerprint,
-        repeatable=captured.repeatable,
+        fingerprint=incoming.fingerprint,
+        occurrence=incoming.occurrence,
         messages=captured.messages,
         prints=captured.prints,
+        span=captured.span,
         tokens=captured.tokens,
         token_budget=turn.token_budget,
         remember=captured.remember,
         skipped=_why_skipped(turn, captured),
-        compared=compared,
+        compared_through=recorded.through,
     )
 
 

@@ -11,7 +11,7 @@ from app.core.identity import SessionKind
 from app.core.prints import is_timed
 from app.errors import KeyReused, OutboxFull
 from app.ports import Acceptance, NewTurn, SeenBefore
-from app.store import commits
+from app.store import commits, past
 from app.store import sessions as session_rows
 from app.store.codec import dump_identity, dump_messages, dump_strings, hashed, new_id
 from app.store.schema import turns
@@ -23,12 +23,13 @@ Status = Literal["committed", "duplicate", "skipped"]
 _INSERT = insert(turns)
 _KNOWN = select(turns.c.turn_id, turns.c.captured, turns.c.state, turns.c.fingerprint)
 _BY_KEY = _KNOWN.where(turns.c.session_id == bindparam("session_id"), turns.c.key_hash == bindparam("key_hash"))
-_NEWEST = (
-    select(turns.c.prints)
-    .where(turns.c.session_id == bindparam("session_id"), turns.c.epoch == bindparam("epoch"))
-    .order_by(turns.c.position.desc())
-    .limit(32)
+_BY_OCCURRENCE = (
+    _KNOWN.where(turns.c.session_id == bindparam("session_id"), turns.c.occurrence == bindparam("occurrence"))
+    .order_by(turns.c.id.desc())
+    .limit(1)
 )
+_BY_PLACE = _BY_OCCURRENCE.where(turns.c.epoch == bindparam("epoch"))
+_OF_ITS_TIMES = select(turns.c.id).where(past.within_span(), turns.c.position > bindparam("through")).limit(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +39,13 @@ class Prepared:
     turn: NewTurn
     turn_id: str
     payload: str
+    prints: str
 
 
 def prepare(turn: NewTurn) -> Prepared:
     """Give the turn its id and its messages theirs; nothing is written."""
     turn_id = new_id("t")
-    return Prepared(turn, turn_id, dump_messages(with_ids(turn.messages, turn_id)))
+    return Prepared(turn, turn_id, dump_messages(with_ids(turn.messages, turn_id)), dump_strings(turn.prints))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,7 @@ def accept(
     known = _known(connection, session, turn)
     if known is not None:
         return Accepted(_answer(connection, session, "duplicate", known.turn_id, known.captured, known.state))
-    if not turn.compared and _brings_along(connection, session, turn):
+    if turn.span is not None and _is_to_compare(connection, session, turn):
         raise SeenBefore
     if turn.skipped is not None and turn.key is None and not turn.prints:
         return Accepted(_answer(connection, session, "skipped", "", 0, TurnState.SKIPPED))
@@ -92,30 +94,31 @@ def pending_bytes(connection: Connection) -> int:
 
 
 def _known(connection: Connection, session: SessionRow, turn: NewTurn) -> Row[*tuple[Any, ...]] | None:
-    """The turn that this one repeats. Raises `KeyReused` when its key belongs to another."""
+    """The turn that this one repeats. Raises `KeyReused` when its key belongs to another.
+
+    The same messages at the same times are the same turn under any key, or none. Without times a key of its own makes
+    a turn another one, and a count proves nothing across a reset: the host counts from the start again.
+    """
     if turn.key is not None:
         name = {"session_id": session.id, "key_hash": hashed(turn.key)}
         row = connection.execute(_BY_KEY, name).one_or_none()
         if row is not None and row.fingerprint != turn.fingerprint:
             raise KeyReused("this key was used for another turn of the session")
-        return row
-    if not turn.repeatable:
+        if row is not None:
+            return row
+    if turn.occurrence is None:
         return None
-    same = _KNOWN.where(turns.c.session_id == session.id, turns.c.fingerprint == turn.fingerprint)
-    if not any(is_timed(print_) for print_ in turn.prints):
-        # A position alone proves nothing across a reset: the host counts from the start again.
-        same = same.where(turns.c.epoch == session.epoch)
-    return connection.execute(same.order_by(turns.c.id.desc()).limit(1)).one_or_none()
+    it = {"session_id": session.id, "occurrence": turn.occurrence}
+    if is_timed(turn.occurrence):
+        return connection.execute(_BY_OCCURRENCE, it).one_or_none()
+    return connection.execute(_BY_PLACE, {**it, "epoch": session.epoch}).one_or_none() if turn.key is None else None
 
 
-def _brings_along(connection: Connection, session: SessionRow, turn: NewTurn) -> bool:
-    """Whether messages of the session's newest turns stand in this one, too, as far as their times can say so."""
-    timed = [print_ for print_ in turn.prints if is_timed(print_)]
-    if not timed:
-        return False
-    newest = connection.execute(_NEWEST, {"session_id": session.id, "epoch": session.epoch}).scalars().all()
-    record = "".join(newest)
-    return any(print_ in record for print_ in timed)
+def _is_to_compare(connection: Connection, session: SessionRow, turn: NewTurn) -> bool:
+    """Whether a turn that this one was not compared with has messages of the same times."""
+    first_at, last_at = turn.span or (0, 0)
+    asked = {"session_id": session.id, "first_at": first_at, "last_at": last_at, "through": turn.compared_through}
+    return connection.execute(_OF_ITS_TIMES, asked).first() is not None
 
 
 def _room_after(connection: Connection, size: int, limit: int) -> int:
@@ -135,8 +138,10 @@ def _insert(connection: Connection, session: SessionRow, prepared: Prepared, sta
         "position": session.next_position,
         "key_hash": hashed(turn.key) if turn.key is not None else None,
         "fingerprint": turn.fingerprint,
-        "repeatable": turn.repeatable,
-        "prints": dump_strings(turn.prints),
+        "occurrence": turn.occurrence,
+        "prints": prepared.prints,
+        "first_at": turn.span[0] if turn.span else None,
+        "last_at": turn.span[1] if turn.span else None,
         "first_message": session.next_message,
         "host_messages": len(turn.prints),
         "payload": prepared.payload if pending else None,

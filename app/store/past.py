@@ -1,10 +1,11 @@
 """What the store knows of a session's past, for `/assemble` and for telling new messages from old."""
 
-from sqlalchemy import Connection, and_, select
+from sqlalchemy import ColumnElement, Connection, and_, bindparam, or_, select
 
 from app.core.identity import Identity
+from app.core.prints import is_timed
 from app.core.turns import CapturedMessage
-from app.ports import LocalPast
+from app.ports import LocalPast, Recorded
 from app.store import sessions as session_rows
 from app.store.codec import load_messages, load_strings
 from app.store.schema import commits, sessions, turns
@@ -17,6 +18,22 @@ _SEEN = (
     .where(session_rows.BY_NAME)
     .order_by(turns.c.first_message, turns.c.id)
 )
+
+
+def within_span() -> ColumnElement[bool]:
+    """Picks the turns of a session that hold messages of times from ``first_at`` to ``last_at``."""
+    return and_(
+        turns.c.session_id == bindparam("session_id"),
+        turns.c.last_at >= bindparam("first_at"),
+        turns.c.first_at <= bindparam("last_at"),
+    )
+
+
+_RECORDED = select(turns.c.epoch, turns.c.prints).order_by(turns.c.position)
+_OF_TIMES = _RECORDED.where(within_span())
+_IN_ORDER = _RECORDED.where(
+    turns.c.session_id == bindparam("session_id"), or_(turns.c.epoch == bindparam("epoch"), within_span())
+)
 _PAST_STATES = (TurnState.DELIVERED, TurnState.SKIPPED)
 
 
@@ -24,6 +41,25 @@ def seen_prints(connection: Connection, who: Identity) -> tuple[str, ...]:
     """The prints of all turns of the session's present epoch, oldest first."""
     rows = connection.execute(_SEEN, session_rows.name_of(who.tenant, who.session)).scalars()
     return tuple(print_ for text in rows for print_ in load_strings(text))
+
+
+def recorded(connection: Connection, who: Identity, span: tuple[int, int] | None, *, in_order: bool) -> Recorded:
+    """The prints of messages that a turn with times within ``span`` may hold again; see `app.ports.TurnStore`."""
+    session = session_rows.find(connection, who.tenant, who.session)
+    if session is None or (span is None and not in_order):
+        return Recorded()
+    first_at, last_at = span or (0, -1)
+    asked = {"session_id": session.id, "first_at": first_at, "last_at": last_at}
+    rows = connection.execute(
+        _IN_ORDER if in_order else _OF_TIMES, {**asked, "epoch": session.epoch} if in_order else asked
+    )
+    prints = tuple(
+        print_
+        for row in rows
+        for print_ in load_strings(row.prints)
+        if is_timed(print_) or (in_order and row.epoch == session.epoch)
+    )
+    return Recorded(prints, session.next_position - 1)
 
 
 def local_past(connection: Connection, who: Identity) -> LocalPast:

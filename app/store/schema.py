@@ -6,6 +6,7 @@ SHA-256.
 """
 
 from sqlalchemy import (
+    BigInteger,
     Boolean,
     Column,
     Float,
@@ -68,8 +69,10 @@ turns = Table(
     Column("position", Integer, nullable=False),
     Column("key_hash", Text),
     Column("fingerprint", Text, nullable=False),
-    Column("repeatable", Boolean, nullable=False),
+    Column("occurrence", Text),
     Column("prints", Text, nullable=False),
+    Column("first_at", BigInteger),
+    Column("last_at", BigInteger),
     Column("first_message", Integer, nullable=False),
     Column("host_messages", Integer, nullable=False),
     Column("payload", Text),
@@ -87,13 +90,15 @@ turns = Table(
     Column("delivered_at", Float),
     UniqueConstraint("session_id", "key_hash", name="turns_by_key"),
     Index("turns_by_position", "session_id", "position"),
-    Index("turns_by_fingerprint", "session_id", "fingerprint"),
+    Index("turns_by_occurrence", "session_id", "occurrence"),
+    Index("turns_by_time", "session_id", "last_at", "first_at", "position"),
     Index("turns_by_state", "session_id", "state", "position", "captured", "tokens"),
     Index("turns_by_age", "state", "created_at", "bytes"),
 )
 """One row per accepted turn. ``position`` orders a session's turns; ``sent`` of its ``captured`` messages are
 delivered; ``payload`` is dropped once the archive that holds it is extracted. Host messages are numbered from 0 in
-each epoch."""
+each epoch. ``prints`` are of messages from ``first_at`` to ``last_at`` (epoch milliseconds, NULL when none carries a
+time): a message with a time can only stand again in turns whose times include its own."""
 
 commits = Table(
     "commits",

@@ -12,7 +12,7 @@ from app.core.commit_policy import CommitRules
 from app.core.identity import Identity, Tenant
 from app.core.turns import CapturedMessage
 from app.errors import StoreUnavailable
-from app.ports import Acceptance, LocalPast, NewTurn
+from app.ports import Acceptance, LocalPast, NewTurn, Recorded
 from app.store import acceptance, dates, deliveries, past, requests, retention, sessions, steps
 from app.store.deliveries import Delivery, DeliveryPage, OutboxGauges
 from app.store.engine import Database, open_database
@@ -29,7 +29,7 @@ _AGENTS_KNOWN = 10_000
 _LEAST_KEPT_S = 86_400
 """A session that was quiet for less is one that goes on, whatever is kept to recognise repeats."""
 _AT_ONCE_TOKENS = 50_000
-"""Larger turns are written as JSON in a thread: the event loop has other answers to give."""
+"""Turns of more tokens and messages are written as JSON in a thread: the event loop has other answers to give."""
 
 
 class SqlTurnStore:
@@ -60,7 +60,7 @@ class SqlTurnStore:
 
     async def accept(self, turn: NewTurn) -> Acceptance:
         """Put the turn on disk, or recognise it. Raises `KeyReused`, `OutboxFull`, `StoreUnavailable`, `SeenBefore`."""
-        large = turn.tokens > _AT_ONCE_TOKENS
+        large = turn.tokens + len(turn.prints) > _AT_ONCE_TOKENS
         prepared = await anyio.to_thread.run_sync(acceptance.prepare, turn) if large else acceptance.prepare(turn)
         size, asked_at = len(prepared.payload), time.monotonic()
         # Counted again when that was long ago, and always when it gets close.
@@ -79,6 +79,10 @@ class SqlTurnStore:
     async def seen_prints(self, who: Identity) -> tuple[str, ...]:
         """The prints of all turns of the session's present epoch, oldest first."""
         return await self._database.read(past.seen_prints, who)
+
+    async def recorded(self, who: Identity, span: tuple[int, int] | None, *, in_order: bool) -> Recorded:
+        """The prints of messages that a turn with times within ``span`` may hold again; see `app.ports.TurnStore`."""
+        return await self._database.read(past.recorded, who, span, in_order=in_order)
 
     async def local_past(self, who: Identity) -> LocalPast:
         """What is archived or cleared of the session; an empty one for an unknown session."""

@@ -1,15 +1,67 @@
-"""The backends that need nothing but the checkout."""
+"""The backends that need nothing but the checkout, and the turn store on both databases."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 
 import pytest
+from sqlalchemy import create_engine, text
 
+from app.store.turns import SqlTurnStore, open_store
 from tests.contract import embedded  # noqa: F401 - joins SUBJECTS
 from tests.contract.subject import SUBJECTS, Subject
+from tests.postgres import NoPostgres, postgres
+from tests.unit.turning import FakeClock, work_rules
+
+OpenStore = Callable[..., Awaitable[SqlTurnStore]]
 
 
 @pytest.fixture(params=sorted(SUBJECTS))
 async def subject(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Subject]:
     async with SUBJECTS[request.param](tmp_path) as subject:
         yield subject
+
+
+@pytest.fixture(scope="session")
+def postgres_url() -> Iterator[str]:
+    try:
+        with postgres() as url:
+            yield url
+    except NoPostgres as reason:
+        pytest.skip(str(reason))
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'private' / 'turns.db'}"
+    url: str = request.getfixturevalue("postgres_url")
+    engine = create_engine(url.replace("postgresql:", "postgresql+psycopg:"))
+    with engine.begin() as connection:
+        connection.execute(text("DROP SCHEMA public CASCADE"))
+        connection.execute(text("CREATE SCHEMA public"))
+    engine.dispose()
+    return url
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+async def opened(url: str, clock: FakeClock) -> AsyncIterator[OpenStore]:
+    stores: list[SqlTurnStore] = []
+
+    async def opened(**options: object) -> SqlTurnStore:
+        settings = {"rules": work_rules(), "clock": clock, **options}
+        stores.append(await open_store(url, **settings))  # type: ignore[arg-type]
+        return stores[-1]
+
+    yield opened
+    for store in stores:
+        await store.aclose()
+
+
+@pytest.fixture
+async def store(opened: OpenStore) -> SqlTurnStore:
+    return await opened()

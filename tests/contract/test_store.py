@@ -3,18 +3,21 @@
 import os
 import sqlite3
 import stat
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
 import pytest
-from sqlalchemy import create_engine, event, text
+from sqlalchemy import MetaData, event, insert
 
 from app.core.identity import Tenant
 from app.core.reasons import Reason
 from app.core.turns import CapturedMessage, TextPart, ToolPart
 from app.errors import Conflict, KeyReused, NotFound, OutboxFull, StoreUnavailable
+from app.ports import Recorded, SeenBefore
 from app.store import engine as store_engine
+from app.store.codec import dump_identity, dump_messages
 from app.store.schema import metadata
 from app.store.turns import SqlTurnStore, open_store
 from app.store.work import (
@@ -33,58 +36,10 @@ from app.store.work import (
     TurnFailed,
     TurnRejected,
 )
-from tests.postgres import NoPostgres, postgres
+from tests.contract.conftest import OpenStore
 from tests.unit.turning import TIME, FakeClock, a_turn, somebody, work_rules
 
 pytestmark = pytest.mark.anyio
-
-OpenStore = Callable[..., Awaitable[SqlTurnStore]]
-
-
-@pytest.fixture(scope="session")
-def postgres_url() -> Iterator[str]:
-    try:
-        with postgres() as url:
-            yield url
-    except NoPostgres as reason:
-        pytest.skip(str(reason))
-
-
-@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'private' / 'turns.db'}"
-    url: str = request.getfixturevalue("postgres_url")
-    engine = create_engine(url.replace("postgresql:", "postgresql+psycopg:"))
-    with engine.begin() as connection:
-        connection.execute(text("DROP SCHEMA public CASCADE"))
-        connection.execute(text("CREATE SCHEMA public"))
-    engine.dispose()
-    return url
-
-
-@pytest.fixture
-def clock() -> FakeClock:
-    return FakeClock()
-
-
-@pytest.fixture
-async def opened(url: str, clock: FakeClock) -> AsyncIterator[OpenStore]:
-    stores: list[SqlTurnStore] = []
-
-    async def opened(**options: object) -> SqlTurnStore:
-        settings = {"rules": work_rules(), "clock": clock, **options}
-        stores.append(await open_store(url, **settings))  # type: ignore[arg-type]
-        return stores[-1]
-
-    yield opened
-    for store in stores:
-        await store.aclose()
-
-
-@pytest.fixture
-async def store(opened: OpenStore) -> SqlTurnStore:
-    return await opened()
 
 
 async def claimed(store: SqlTurnStore, owner: str = "me") -> tuple[Lease, SendTurn]:
@@ -156,22 +111,38 @@ async def test_keys_live_per_tenant_and_session(store: SqlTurnStore) -> None:
     assert len(await deliver_all(store)) == 4
 
 
-async def test_without_a_key_only_a_repeatable_turn_repeats(store: SqlTurnStore) -> None:
+async def test_without_a_key_only_a_turn_of_its_own_occurrence_repeats(store: SqlTurnStore) -> None:
     assert (await store.accept(a_turn("yes"))).status == "committed"
     assert (await store.accept(a_turn("yes"))).status == "committed"
-    timed = a_turn("@1", repeatable=True, fingerprint="at 12:00")
+    timed = a_turn("1", occurrence="@at 12:00")
     assert (await store.accept(timed)).status == "committed"
     assert (await store.accept(timed)).status == "duplicate"
 
 
 async def test_a_position_proves_nothing_across_a_reset_but_a_time_does(store: SqlTurnStore) -> None:
-    placed = a_turn("hello", repeatable=True, fingerprint="at 0: hello")
-    timed = a_turn("@hello", repeatable=True, fingerprint="at 12:00 hello")
+    placed = a_turn("hello", occurrence="at 0: hello")
+    timed = a_turn("hello", occurrence="@at 12:00 hello")
     await store.accept(placed)
     await store.accept(timed)
     await store.reset(somebody(), 1000)
     assert (await store.accept(placed)).status == "committed"
     assert (await store.accept(timed)).status == "duplicate"
+
+
+async def test_a_turn_is_compared_with_all_that_came_in_since_it_was(store: SqlTurnStore) -> None:
+    """Two processes that read before either has written."""
+    await store.accept(a_turn("1", prints=("@1",), span=(10, 19)))
+    assert await store.recorded(somebody(), (15, 30), in_order=False) == Recorded(("@1",), 1)
+    assert await store.recorded(somebody(), (20, 30), in_order=False) == Recorded((), 1)
+    late = a_turn("2", prints=("@2",), span=(15, 30))
+    with pytest.raises(SeenBefore):
+        await store.accept(late)
+    compared = replace(late, compared_through=1)
+    await store.accept(a_turn("3", prints=("@3",), span=(30, 40)))
+    with pytest.raises(SeenBefore):
+        await store.accept(compared)
+    assert (await store.accept(replace(late, compared_through=2))).status == "committed"
+    assert (await store.recorded(somebody(), None, in_order=True)).prints == ("@1", "@3", "@2")
 
 
 async def test_twenty_at_once_with_one_key_are_one_turn(store: SqlTurnStore) -> None:
@@ -542,21 +513,47 @@ def test_the_migrations_make_the_schema_of_the_code(url: str, made_by: str) -> N
     engine.dispose()
 
 
-async def test_turns_of_an_older_version_are_upgraded_and_delivered(url: str, opened: OpenStore) -> None:
+def fill_first_version(url: str, now: float) -> None:
+    """A store as the first version left it: one session with a turn without times, and one with."""
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(store_engine.MIGRATIONS))
+    turn = {"session_id": 1, "epoch": 0, "repeatable": True, "host_messages": 1, "bytes": 9, "captured": 1}
+    turn |= {"tokens": 1, "remember": False, "state": "pending", "created_at": now}
+    rows = [
+        turn | {"turn_id": "t_1", "position": 1, "first_message": 0, "prints": '["said"]', "fingerprint": "placed"},
+        turn | {"turn_id": "t_2", "position": 2, "first_message": 1, "prints": '["@then"]', "fingerprint": "timed"},
+    ]
+    session = {"id": 1, "account": "acme", "user_name": "alice", "session": "s1", "identity": dump_identity(somebody())}
+    session |= {"next_position": 3, "next_message": 2, "token_budget": 1000, "last_turn_at": now, "due_at": now}
     engine = store_engine.make_engine(url)
-    store = await opened()
-    accepted = await store.accept(a_turn("from before"))
     with engine.begin() as connection:
-        connection.execute(text("DROP INDEX turns_by_state"))
-        connection.execute(text("CREATE INDEX turns_by_state ON turns (session_id, state, position)"))
-        connection.execute(text("DROP INDEX sessions_by_due"))
-        connection.execute(text("DROP INDEX sessions_by_lease"))
-        connection.execute(text("ALTER TABLE sessions DROP COLUMN lane"))
-        connection.execute(text("CREATE INDEX sessions_by_due ON sessions (due_at)"))
-        connection.execute(text("UPDATE alembic_version SET version_num = '0001'"))
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0001")
+        tables = MetaData()
+        tables.reflect(connection)
+        connection.execute(insert(tables.tables["sessions"]), session)
+        for row in rows:
+            said = CapturedMessage("user", (TextPart(row["turn_id"]),), TIME, f"{row['turn_id']}.0")
+            connection.execute(insert(tables.tables["turns"]), row | {"payload": dump_messages([said])})
     engine.dispose()
-    (sent,) = await deliver_all(await opened())
-    assert sent.turn_id == accepted.turn_id
+
+
+async def test_turns_of_an_older_version_are_upgraded_delivered_and_known_again(
+    url: str, opened: OpenStore, clock: FakeClock
+) -> None:
+    fill_first_version(url, clock.now)
+    store = await opened()
+    assert [step.turn_id for step in await deliver_all(store)] == ["t_1", "t_2"]
+    assert (await store.accept(a_turn("said", occurrence="placed"))).turn_id == "t_1"
+    said_at = int(clock.now * 1000)
+    assert await store.recorded(somebody(), (said_at, said_at), in_order=False) == Recorded(("@then",), 2)
+    with pytest.raises(SeenBefore):
+        await store.accept(a_turn("then", occurrence="@then", span=(said_at, said_at)))
+    later = said_at + 2 * 86_400_000
+    assert (await store.accept(a_turn("later", occurrence="@later", span=(later, later)))).status == "committed"
 
 
 async def test_a_store_of_a_newer_version_is_left_alone(

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from app.core.capture import capture_turn
+from app.core.incoming import read_incoming
 from app.core.messages import Role, role_of, tool_calls, tool_results
 from app.core.past import Past, assemble_past
 from app.core.prints import known, print_of
@@ -39,9 +40,8 @@ def replayed() -> list[tuple[dict[str, Any], list[Any]]]:
     for session, call in calls():
         parameters = call.get("params", {})
         if call["call"] == "commitTurn":
-            turn = capture_turn(
-                parameters["messages"], received_at=NOW, keyed=True, is_heartbeat=bool(parameters.get("isHeartbeat"))
-            )
+            incoming = read_incoming(parameters["messages"], None)
+            turn = capture_turn(incoming, received_at=NOW, is_heartbeat=bool(parameters.get("isHeartbeat")))
             committed[session][parameters["advancementKey"]] = (parameters["messages"], turn)
         elif call["call"] == "assemble":
             found.append((parameters, list(committed[session].values())))
@@ -58,11 +58,12 @@ def test_every_recorded_turn_is_captured_with_answered_calls() -> None:
         if call["call"] != "commitTurn" or call["params"].get("isHeartbeat"):
             continue
         messages = call["params"]["messages"]
-        turn = capture_turn(messages, received_at=NOW, keyed=True)
+        incoming = read_incoming(messages, None)
+        turn = capture_turn(incoming, received_at=NOW)
         tools = [part for message in turn.messages for part in message.parts if hasattr(part, "output")]
         assert len(tools) == sum(len(tool_calls(message)) for message in messages)
         assert all(part.output is not None for part in tools)
-        assert turn.repeatable
+        assert incoming.occurrence is not None
         seen += 1
     assert seen > 10
 

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core import pieces
-from app.core.capture import CapturedTurn, capture_turn, is_placed, with_ids
+from app.core.capture import CapturedTurn, capture_turn, with_ids
+from app.core.incoming import read_incoming
 from app.core.prints import print_of
 from app.core.rebuild import rebuilt
 from app.core.summary import acknowledgement, summary_message
@@ -21,8 +22,8 @@ NOW = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
 STAMP = 1_760_000_000_123
 
 
-def captured(*messages: dict[str, Any], **rest: Any) -> CapturedTurn:
-    return capture_turn(messages, received_at=NOW, **rest)
+def captured(*messages: dict[str, Any], pre_prompt_count: int | None = None, **rest: Any) -> CapturedTurn:
+    return capture_turn(read_incoming(messages, pre_prompt_count), received_at=NOW, **rest)
 
 
 def texts(turn: CapturedTurn) -> list[str]:
@@ -220,30 +221,29 @@ def test_without_a_usable_count_everything_not_yet_captured_is_new(count: int | 
     first = [user("one", STAMP), assistant("1", STAMP + 1)]
     second = [user("one", STAMP + 2), assistant("1", STAMP + 3)]
     seen = captured(*first).prints
-    kept = captured(*first, *second, seen_prints=seen, pre_prompt_count=count)
+    kept = captured(*first, *second, recorded=seen, pre_prompt_count=count)
     assert [message.created_at for message in kept.messages] == ["2025-10-09T08:53:20.125Z", "2025-10-09T08:53:20.126Z"]
-    assert captured(*first, *second, seen_prints=seen + kept.prints).messages == ()
+    assert captured(*first, *second, recorded=seen + kept.prints).messages == ()
 
 
 def test_a_resent_history_without_times_is_aligned_in_order() -> None:
     first, second = [user("ok"), assistant("done")], [user("ok"), assistant("done")]
     seen = captured(*first).prints
-    assert texts(captured(*first, *second, seen_prints=seen)) == ["ok", "done"]
-    again = captured(*first, *second, user("ok"), assistant("done"), seen_prints=seen * 2)
+    assert texts(captured(*first, *second, recorded=seen)) == ["ok", "done"]
+    again = captured(*first, *second, user("ok"), assistant("done"), recorded=seen * 2)
     assert texts(again) == ["ok", "done"]
 
 
 def test_a_lone_turn_without_times_or_position_is_a_new_turn_each_time() -> None:
     turn = [user("ok"), assistant("done")]
     first = captured(*turn)
-    second = captured(*turn, seen_prints=first.prints)
+    second = captured(*turn, recorded=first.prints)
     assert texts(second) == texts(first)
-    assert not second.repeatable
 
 
 def test_messages_repeated_together_with_the_next_turn_are_taken_once() -> None:
     first, second = [user("one", STAMP), assistant("1", STAMP + 1)], [user("two", STAMP + 2)]
-    assert texts(captured(*first, *second, pre_prompt_count=0, seen_prints=captured(*first).prints)) == ["two"]
+    assert texts(captured(*first, *second, pre_prompt_count=0, recorded=captured(*first).prints)) == ["two"]
 
 
 def test_old_results_that_the_host_pruned_are_not_new() -> None:
@@ -251,7 +251,7 @@ def test_old_results_that_the_host_pruned_are_not_new() -> None:
     result = {"role": "toolResult", "toolCallId": "a", "content": "long output", "timestamp": STAMP + 2}
     first = [user("go", STAMP), assistant([call], STAMP + 1), result, assistant("done", STAMP + 3)]
     pruned = [*first[:2], result | {"content": "[cleared]"}, first[3]]
-    kept = captured(*pruned, user("more", STAMP + 4), seen_prints=captured(*first).prints)
+    kept = captured(*pruned, user("more", STAMP + 4), recorded=captured(*first).prints)
     assert texts(kept) == ["more"] and tools(kept) == []
 
 
@@ -259,7 +259,7 @@ def test_a_result_that_came_after_its_call_was_captured_is_new() -> None:
     call = {"type": "toolCall", "id": "a", "name": "exec", "arguments": {}}
     begun = [user("go", STAMP), assistant([call], STAMP + 1)]
     result = {"role": "toolResult", "toolCallId": "a", "content": "out", "timestamp": STAMP + 2}
-    kept = captured(*begun, result, assistant("done", STAMP + 3), seen_prints=captured(*begun).prints)
+    kept = captured(*begun, result, assistant("done", STAMP + 3), recorded=captured(*begun).prints)
     assert [part.output for part in tools(kept)] == ["out"] and texts(kept) == ["done"]
 
 
@@ -270,41 +270,61 @@ def test_resending_the_whole_history_captures_each_message_once(turns: list[Any]
     said: list[str] = []
     for turn in turns:
         sent += turn
-        kept = captured(*sent, seen_prints=seen)
+        kept = captured(*sent, recorded=seen)
         seen += kept.prints
         said += texts(kept)
     assert seen == tuple(print_of(message) for message in sent)
     assert said == texts(captured(*sent, pre_prompt_count=0))
 
 
-def test_the_record_is_only_asked_for_where_it_can_matter() -> None:
-    assert not is_placed([user("a")], None)
-    assert not is_placed([user("a")], 5)
-    assert is_placed([user("a"), user("b")], 1)
+def test_only_a_count_before_the_end_says_where_the_turn_starts() -> None:
+    assert not read_incoming([user("a")], None).is_placed
+    assert not read_incoming([user("a")], 1).is_placed
+    assert not read_incoming([user("a")], 5).is_placed
+    assert read_incoming([user("a"), user("b")], 1).is_placed
 
 
-def test_a_fingerprint_without_a_key_depends_on_words_time_and_place() -> None:
-    base = captured(user("a"), assistant("b"), pre_prompt_count=0)
-    assert base.repeatable
-    assert base.fingerprint == captured(user("a"), assistant("b"), pre_prompt_count=0).fingerprint
-    others = [
-        captured(user("a"), assistant("c"), pre_prompt_count=0),
-        captured(user("a"), user("a"), assistant("b"), pre_prompt_count=1),
-        captured(user("a", STAMP), assistant("b"), pre_prompt_count=0),
-    ]
-    assert len({turn.fingerprint for turn in [base, *others]}) == 4
+def test_a_history_that_stands_in_a_row_in_the_record_is_known_wherever_it_stands() -> None:
+    first, second = [user("one"), assistant("1")], [user("two"), assistant("2")]
+    record = captured(*first, *second, user("three"), pre_prompt_count=0).prints
+    assert captured(*first, *second, recorded=record).messages == ()
+    assert texts(captured(*second, user("other"), recorded=record)) == ["two", "2", "other"]
 
 
-def test_a_fingerprint_with_a_key_depends_on_words_alone() -> None:
-    said = captured(user("a"), assistant("b"), keyed=True).fingerprint
-    assert captured(user("a", STAMP), assistant("b"), pre_prompt_count=0, keyed=True).fingerprint == said
-    assert captured(user("a"), assistant("c"), keyed=True).fingerprint != said
+def test_a_lone_turn_that_is_counted_as_history_is_compared_unless_it_has_a_key() -> None:
+    turn = [user("ok"), assistant("done")]
+    record = captured(*turn).prints
+    assert captured(*turn, pre_prompt_count=2, recorded=record).messages == ()
+    assert texts(captured(*turn, pre_prompt_count=2, recorded=record, keyed=True)) == ["ok", "done"]
 
 
-def test_a_fingerprint_does_not_change_once_the_turn_was_captured() -> None:
-    turn = [user("one", STAMP), assistant("1", STAMP + 1)]
-    first = captured(*turn)
-    assert captured(*turn, seen_prints=first.prints).fingerprint == first.fingerprint
+def occurrence(*messages: dict[str, Any], count: int | None = None) -> str | None:
+    return read_incoming(messages, count).occurrence
+
+
+def test_what_only_a_repeat_shares_is_words_with_their_times_else_with_their_place() -> None:
+    timed = [user("a", STAMP), assistant("b")]
+    assert occurrence(*timed) == occurrence(*timed, count=0) == occurrence(user("old"), *timed, count=1)
+    assert occurrence(*timed) != occurrence(user("a", STAMP + 1), assistant("b"))
+    placed = [user("a"), assistant("b")]
+    assert occurrence(*placed, count=0) == occurrence(*placed, count=0)
+    others = [occurrence(user("a"), assistant("c"), count=0), occurrence(user("a"), *placed, count=1)]
+    assert len({*others, occurrence(*placed, count=0), occurrence(*placed, count=2), occurrence(*timed)}) == 5
+    assert occurrence(*placed) is None and occurrence(count=0) is None
+
+
+def test_a_fingerprint_depends_on_words_alone() -> None:
+    said = read_incoming([user("a"), assistant("b")], None).fingerprint
+    assert read_incoming([user("a", STAMP), assistant("b")], 0).fingerprint == said
+    assert read_incoming([user("a"), assistant("c")], None).fingerprint != said
+
+
+def test_the_span_is_that_of_what_is_new() -> None:
+    turn = [user("one", STAMP), assistant("1", STAMP + 1), user("two", STAMP + 2), assistant("2")]
+    first = captured(*turn[:2])
+    assert first.span == (STAMP, STAMP + 1)
+    assert captured(*turn, recorded=first.prints).span == (STAMP + 2, STAMP + 2)
+    assert captured(user("a")).span is None
 
 
 def test_a_heartbeat_leaves_its_prints_and_nothing_else() -> None:

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.capture import capture_turn
+from app.core.incoming import read_incoming
 from app.core.messages import tool_calls, tool_results
 from app.core.past import Assembled, Past, assemble_past
 from app.core.summary import ACKNOWLEDGEMENT, HEADING, is_summary, summary_message
@@ -35,7 +36,7 @@ def captured(turns: list[list[dict[str, Any]]]) -> tuple[tuple[CapturedMessage, 
     messages: tuple[CapturedMessage, ...] = ()
     prints: tuple[str, ...] = ()
     for turn in turns:
-        kept = capture_turn(turn, received_at=NOW, pre_prompt_count=0)
+        kept = capture_turn(read_incoming(turn, 0), received_at=NOW)
         messages, prints = messages + kept.messages, prints + kept.prints
     return messages, prints
 

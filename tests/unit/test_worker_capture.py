@@ -12,6 +12,7 @@ from app.core.capture import CapturedTurn, capture_turn
 from app.core.deadline import Deadline
 from app.engine.capture import AfterTurnResult, TurnInput, after_turn
 from app.errors import KeyReused
+from app.ports import Recorded
 from app.store.turns import SqlTurnStore, open_store
 from app.worker.supervisor import Worker, WorkerSettings
 from tests.unit.memory_backend import MemoryBackend, refused
@@ -74,11 +75,11 @@ async def test_what_a_host_brings_along_of_an_earlier_turn_is_left_out(desk: Des
 async def test_the_length_of_a_session_costs_a_turn_with_a_position_nothing(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def read(_who: object) -> tuple[str, ...]:
-        raise AssertionError("all prints of the session were read")
+    async def read(*_: object, **_options: object) -> Recorded:
+        raise AssertionError("prints of earlier turns were read")
 
     await desk.after(timed(HISTORY), pre_prompt_count=0, key="k1")
-    monkeypatch.setattr(desk.store, "seen_prints", read)
+    monkeypatch.setattr(desk.store, "recorded", read)
     assert (await desk.after(timed(TURN, NOW + 9), pre_prompt_count=0, key="k2")).captured == 2
 
 

@@ -260,6 +260,8 @@ async def test_a_dead_letter_that_is_retried_goes_back_to_its_place(desk: Desk) 
     await desk.store.retry(None, two.turn_id)
     await desk.work(90)
     assert desk.backend.texts(somebody()) == list("1234")
+
+
 async def test_commits_and_tasks_leave_room_for_turns(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every archive that is asked for hangs, as many as there are places."""
     for number in range(20):
