@@ -1,11 +1,13 @@
 """One bounded call to OpenViking: deadline, breaker, size limit, envelope, and every failure as `BackendError`."""
 
 import asyncio
+import base64
 import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, TypeVar
 
 import httpx
@@ -22,6 +24,7 @@ from app.openviking.errors import (
     from_timeout,
     from_transport,
 )
+from app.openviking.transport import Transport
 from app.openviking.wire import encode
 from app.settings import OpenVikingSettings
 
@@ -65,17 +68,12 @@ class Gateway:
         self._clock = clock
         self._on_call = on_call or (lambda _operation, _outcome, _seconds: None)
         self.breakers = Breakers(settings.breaker_failures, settings.breaker_reset_ms / 1000, clock)
-        self._client = httpx.AsyncClient(
-            base_url=settings.url,
-            transport=transport,
-            trust_env=False,
-            follow_redirects=False,
-            limits=httpx.Limits(
-                max_connections=settings.pool_size,
-                max_keepalive_connections=settings.pool_size,
-                keepalive_expiry=KEEPALIVE_S,
-            ),
-        )
+        # Requests go straight to httpx's transport: its client's cookies, redirects and hooks are not wanted, and cost
+        # as much as the call.
+        self._transport = transport or Transport(settings.pool_size, KEEPALIVE_S)
+        base = httpx.URL(settings.url)
+        self._base = str(base.copy_with(userinfo=b"")).rstrip("/")
+        self._credentials = _basic(base)
 
     async def call(
         self,
@@ -116,7 +114,7 @@ class Gateway:
 
     async def aclose(self) -> None:
         """Close all connections."""
-        await self._client.aclose()
+        await self._transport.aclose()
 
     def _admit(self, operation: Operation, circuit: Circuit) -> Ticket:
         try:
@@ -144,16 +142,19 @@ class Gateway:
             raise from_garbage(operation, str(problem)) from problem
 
     async def _send(self, operation: Operation, request: Request, budget_s: float) -> tuple[httpx.Response, bytes]:
-        content = None if request.body is None else encode(request.body)
-        message = self._client.build_request(
+        headers = {"Accept": "application/json", **self._credentials, **request.headers}
+        if request.body is not None:
+            headers["Content-Type"] = "application/json"
+        limits = {"connect": min(budget_s, self._connect_s), "pool": budget_s, "read": budget_s, "write": budget_s}
+        message = httpx.Request(
             request.method,
-            request.path,
+            _url(self._base + request.path),
             params=request.params,
-            content=content,
-            headers={"Content-Type": "application/json", **request.headers} if content is not None else request.headers,
-            timeout=httpx.Timeout(budget_s, connect=min(budget_s, self._connect_s)),
+            content=None if request.body is None else encode(request.body),
+            headers=headers,
+            extensions={"timeout": limits},
         )
-        response = await self._client.send(message, stream=True)
+        response = await self._transport.handle_async_request(message)
         try:
             chunks = bytearray()
             async for chunk in response.aiter_bytes():
@@ -163,6 +164,20 @@ class Gateway:
             return response, bytes(chunks)
         finally:
             await response.aclose()
+
+
+@lru_cache(maxsize=1024)
+def _url(text: str) -> httpx.URL:
+    """Parsing a URL costs as much as sending it, and searches go to one."""
+    return httpx.URL(text)
+
+
+def _basic(url: httpx.URL) -> dict[str, str]:
+    """The header for a user and a password in a URL, if it has them."""
+    if not url.userinfo:
+        return {}
+    given = f"{url.username}:{url.password}".encode()
+    return {"Authorization": f"Basic {base64.b64encode(given).decode()}"}
 
 
 def _parsed(content: bytes) -> Any:
