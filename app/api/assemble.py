@@ -12,7 +12,9 @@ from app.api.scope import ServicesDep, TenantDep, resolve
 from app.api.strict import StrictRoute
 from app.api.wire import Json
 from app.core.deadline import Deadline
+from app.core.encoding import encode
 from app.core.inject import Mode
+from app.core.readings import Conversation
 from app.engine.assemble import assemble_context
 from app.engine.results import AssembleInput, AssembleResult
 
@@ -63,11 +65,13 @@ async def assemble(
     )
     services.metrics.on_reason("/assemble", phase.value, result.reason)
     structlog.contextvars.bind_contextvars(reason=str(result.reason), phase=phase.value)
-    return Json(_rendered(result))
+    return Response(_rendered(result), media_type=Json.media_type)
 
 
-def _rendered(result: AssembleResult) -> dict[str, object]:
-    answer: dict[str, object] = {"messages": list(result.messages), "estimatedTokens": result.estimated_tokens}
+def _rendered(result: AssembleResult) -> bytes:
+    """The answer. Its messages are put in as the JSON they were read as: they are nearly all of it."""
+    conversation = result.conversation or Conversation(result.messages)
+    answer: dict[str, object] = {"estimatedTokens": result.estimated_tokens}
     if result.system_prompt_addition:
         answer["systemPromptAddition"] = result.system_prompt_addition
     if result.context_block:
@@ -77,4 +81,4 @@ def _rendered(result: AssembleResult) -> dict[str, object]:
         "reason": str(result.reason),
         "recall": result.recall.as_json() if result.recall else None,
     }
-    return answer
+    return b'{"messages":%b,%b' % (conversation.json(result.messages), encode(answer)[1:])

@@ -88,8 +88,8 @@ class ScopeBody(Wire):
 
     def _in_context(self, key: str) -> Any:
         """What ``runtimeContext`` says under a name in camelCase, or under the same in snake_case."""
-        context = self.runtime_context or {}
-        return context.get(key, context.get(to_snake(key)))
+        context = self.runtime_context
+        return context.get(key, context.get(to_snake(key))) if context else None
 
 
 class BudgetedBody(ScopeBody):

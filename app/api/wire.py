@@ -7,6 +7,7 @@ from typing import Any
 from fastapi import Response
 from starlette.responses import JSONResponse
 
+from app.core.encoding import encode
 from app.errors import FieldProblem, InvalidRequest, SidecarError
 
 PROBLEM_TYPE = "application/problem+json"
@@ -48,11 +49,8 @@ class Json(JSONResponse):
     """A JSON answer that renders whatever came in, half characters included."""
 
     def render(self, content: Any) -> bytes:
-        """UTF-8, or ASCII with escapes where the text can not be encoded."""
-        try:
-            return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
-        except UnicodeEncodeError:
-            return json.dumps(content, separators=(",", ":")).encode()
+        """UTF-8; escapes where the text can not be encoded."""
+        return encode(content)
 
 
 def problem(error: SidecarError, request_id: str) -> Response:

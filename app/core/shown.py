@@ -4,7 +4,8 @@ No state to keep or to lose.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 
 from app.core import fence
 from app.core.messages import Message, Role, role_of, text_of, tool_results
@@ -15,29 +16,43 @@ MAX_SAID_CHARS = 64 * 1024
 MIN_LINE_CHARS = 12
 """Shorter lines prove nothing: "ok" stands in every conversation."""
 
+MAX_REMEMBERED_CHARS = 2_000
+"""Longest memory whose lines are kept for the next time it comes up."""
+
 _LABEL = re.compile(r"[-*\s]{0,8}(?:\d{4}-\d{2}-\d{2}\s)?(?:(?:user|assistant):\s)?")
 """What a memory puts in front of words: a bullet, the date, who spoke."""
 
 
-def said_before(messages: Sequence[Message]) -> str:
-    """The words of the live messages before the latest one, newest first, without white space."""
+def said_in(message: Message) -> str:
+    """The words of a message without white space and injected blocks.
+
+    None of a summary: it sums up, and what it sums up may be wanted word for word.
+    """
+    return "" if is_summary(message) else _squeezed(fence.strip_blocks(text_of(message)))
+
+
+def said_before(messages: Sequence[Message], said: Callable[[Message], str] = said_in) -> str:
+    """The words of the live messages before the latest one, newest first. ``said`` may know them already."""
     pieces: list[str] = []
     room = MAX_SAID_CHARS
     for message in reversed(messages[:-1]):
         if room <= 0:
             break
-        if is_summary(message):  # it sums up, and what it sums up may be wanted word for word
-            continue
-        pieces.append(_squeezed(fence.strip_blocks(text_of(message)))[:room])
+        pieces.append(said(message)[:room])
         room -= len(pieces[-1])
     return "\n".join(pieces)
 
 
 def is_said(memory: str, said: str) -> bool:
     """Whether every line of ``memory`` that is long enough to tell stands in ``said`` (`said_before`)."""
-    lines = [_squeezed(line[len(found[0]) :] if (found := _LABEL.match(line)) else line) for line in memory.split("\n")]
-    telling = [line for line in lines if len(line) >= MIN_LINE_CHARS]
+    telling = _telling(memory) if len(memory) <= MAX_REMEMBERED_CHARS else _telling.__wrapped__(memory)
     return bool(telling) and all(line in said for line in telling)
+
+
+@lru_cache(maxsize=2048)
+def _telling(memory: str) -> list[str]:
+    lines = [_squeezed(line[len(found[0]) :] if (found := _LABEL.match(line)) else line) for line in memory.split("\n")]
+    return [line for line in lines if len(line) >= MIN_LINE_CHARS]
 
 
 def _squeezed(text: str) -> str:

@@ -12,6 +12,8 @@ def estimate_tokens(text: str) -> int:
 
     OpenViking counts four characters of English to a token too, so thresholds mean the same on both sides.
     """
+    if text.isascii():
+        return -(-len(text) // 4)
     wide = len(text) - len(text.encode("ascii", "ignore"))
     return -(-(len(text) - wide) // 4) + wide
 

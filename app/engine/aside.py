@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from app.core.deadline import Deadline
-from app.core.messages import Message, blocks_of
+from app.core.messages import Message
 
 AT_ONCE_CHARS = 200_000
 AT_ONCE_MESSAGES = 500
@@ -25,5 +25,14 @@ def are_large(messages: Sequence[Message], prompt: str | None = None) -> bool:
     """Whether reading the messages takes long enough for others to notice."""
     if len(messages) > AT_ONCE_MESSAGES or len(prompt or "") > AT_ONCE_CHARS:
         return True
-    blocks = (block for message in messages for block in blocks_of(message))
-    return sum(len(text) for block in blocks for text in block.values() if isinstance(text, str)) > AT_ONCE_CHARS
+    left = AT_ONCE_CHARS
+    for message in messages:
+        content = message.get("content")
+        for part in content if isinstance(content, list) else (content,):
+            if isinstance(part, str):
+                left -= len(part)
+            elif isinstance(part, dict):
+                left -= sum([len(text) for text in part.values() if isinstance(text, str)])
+        if left < 0:
+            return True
+    return False

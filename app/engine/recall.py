@@ -5,7 +5,7 @@ noted and takes nothing away from the others. Whatever happens, the host's messa
 """
 
 import asyncio
-import secrets
+import random
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -19,10 +19,11 @@ from app.core.block import render_block
 from app.core.deadline import Deadline
 from app.core.hits import Hit
 from app.core.identity import Identity
-from app.core.inject import Injected, Mode, inject
+from app.core.inject import Mode, inject
 from app.core.occasion import Occasion, Rules, occasion_of
+from app.core.readings import Conversation, Readings
 from app.core.reasons import Reason
-from app.core.tokens import estimate_tokens, message_tokens
+from app.core.tokens import estimate_tokens
 from app.core.trace import MAX_TRACED_CANDIDATES, RecallTrace, SearchTrace
 from app.engine import aside
 from app.engine.results import AssembleInput, AssembleResult, RecallReport
@@ -38,6 +39,8 @@ MIN_CANDIDATES = 12
 """A search asks for ``max(4 * limit, 12)`` (seed: agent experience, section 4)."""
 RESERVE_S = 0.02
 """Kept of the deadline for ranking and rendering; at most a tenth of it."""
+
+_random = random.Random()  # noqa: S311 - ids only have to differ; the system's random numbers are a call each
 
 
 class TraceSink(Protocol):
@@ -67,6 +70,7 @@ class _Recall:
     """One recall as it comes about. ``steps`` holds the milliseconds of each."""
 
     mode: Mode
+    conversation: Conversation
     large: bool = False
     """Whether the messages are read in a thread."""
     occasion: Occasion = field(default_factory=Occasion)
@@ -99,6 +103,7 @@ class RecallEngine:
         self._traces = traces
         self._now = now
         self._clock = clock
+        self._readings = Readings()
         self._rules = Rules(
             memories=settings.recall.enabled,
             experiences=settings.experience.enabled,
@@ -111,7 +116,9 @@ class RecallEngine:
         """The messages with what was recalled in its place; or as they are, and the reason why. Never raises for a
         backend, and answers within ``deadline`` and the recall time-out, whichever is sooner."""
         began = self._clock()
-        recall = _Recall(Mode(asked.inject), large=aside.are_large(asked.messages, asked.prompt))
+        large = aside.are_large(asked.messages, asked.prompt)
+        conversation = Conversation(asked.messages) if large else self._readings.read(asked.messages)
+        recall = _Recall(Mode(asked.inject), conversation, large)
         try:
             await self._judge(recall, who, asked, deadline)
             recall.steps["gate"] = self._ms_since(began)
@@ -136,7 +143,7 @@ class RecallEngine:
         began = self._clock()
         hits = {one.target: one.hits for one in recall.searched}
         today = datetime.fromtimestamp(self._now(), UTC).date()
-        choosing = partial(choose, who, query, hits, asked.messages, self._settings, today)
+        choosing = partial(choose, who, query, hits, asked.messages, self._settings, today, recall.conversation.said)
         recall.chosen = await aside.read(choosing, large=recall.large, deadline=deadline)
         recall.block = render_block(*((selection.section, selection.items) for selection in recall.chosen))
         recall.steps["rank"] = self._ms_since(began)
@@ -160,9 +167,8 @@ class RecallEngine:
     ) -> list[_Searched]:
         within = deadline.within_ms(self._settings.recall.timeout_ms)
         within = Deadline(within.at - min(RESERVE_S, within.remaining / 10), within.clock)
-        return await asyncio.gather(
-            *(self._ask(who, query, target, limit, within) for target, limit in targets.items())
-        )
+        asking = [self._ask(who, query, target, limit, within) for target, limit in targets.items()]
+        return await asyncio.gather(*asking) if len(asking) > 1 else [await one for one in asking]
 
     async def _ask(self, who: Identity, query: str, target: Target, limit: int, deadline: Deadline) -> _Searched:
         began = self._clock()
@@ -176,15 +182,17 @@ class RecallEngine:
     def _answer(self, recall: _Recall, who: Identity, asked: AssembleInput) -> AssembleResult:
         placed = inject(asked.messages, recall.block, recall.occasion.note, recall.mode, recall.occasion.query)
         now = self._now()
-        trace_id = f"r{int(now * 1000):011x}{secrets.token_hex(5)}"
+        trace_id = f"r{int(now * 1000):011x}{_random.getrandbits(40):010x}"
         self._traces.record(partial(self._trace, recall, who, trace_id, now))
         return AssembleResult(
             messages=placed.messages,
-            estimated_tokens=_tokens(placed),
+            estimated_tokens=recall.conversation.tokens(placed.messages)
+            + estimate_tokens(placed.system_prompt_addition or ""),
             reason=recall.reason,
             assembled=recall.reason is Reason.OK,
             system_prompt_addition=placed.system_prompt_addition,
             context_block=recall.block or None,
+            conversation=recall.conversation,
             recall=RecallReport(
                 trace_id=trace_id,
                 query=recall.occasion.query,
@@ -220,10 +228,6 @@ class RecallEngine:
 
     def _ms_since(self, began: float) -> float:
         return round((self._clock() - began) * 1000, 3)
-
-
-def _tokens(placed: Injected) -> int:
-    return sum(map(message_tokens, placed.messages)) + estimate_tokens(placed.system_prompt_addition or "")
 
 
 def _why_nothing(searched: Sequence[_Searched]) -> Reason:

@@ -6,6 +6,7 @@ from typing import Any
 
 from app.core.identity import Scope
 from app.core.messages import Message
+from app.core.readings import Conversation
 from app.core.reasons import Reason
 from app.core.trace import GateTrace
 
@@ -78,3 +79,5 @@ class AssembleResult:
     system_prompt_addition: str | None = None
     context_block: str | None = None
     recall: RecallReport | None = None
+    conversation: Conversation | None = None
+    """Where the messages were read already: it knows their JSON."""

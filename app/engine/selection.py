@@ -1,6 +1,6 @@
 """From hits to sections: the settings' rules applied to what was found, and what became of each candidate."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -9,7 +9,7 @@ from app.core.hits import Hit
 from app.core.identity import Identity
 from app.core.messages import Message
 from app.core.ranking import Candidate, Policy, cut_score, drop, rank, rest
-from app.core.shown import is_said, said_before, shown_items
+from app.core.shown import is_said, said_before, said_in, shown_items
 from app.core.trace import CandidateTrace, CutTrace, Verdict
 from app.engine.results import RecalledItem
 from app.ports import Target
@@ -52,15 +52,24 @@ class Selection:
 
 
 def choose(
-    who: Identity, query: str, hits: Hits, messages: Sequence[Message], settings: Settings, today: date
+    who: Identity,
+    query: str,
+    hits: Hits,
+    messages: Sequence[Message],
+    settings: Settings,
+    today: date,
+    said: Callable[[Message], str] = said_in,
 ) -> list[Selection]:
-    """The sections that were searched for, in the block's order; resources stand among the memories (seed, 6)."""
+    """The sections that were searched for, in the block's order; resources stand among the memories (seed, 6).
+
+    ``said`` is `app.core.shown.said_in`, or what knows its results already.
+    """
     chosen: list[Selection] = []
     if Target.EXPERIENCES in hits:
         chosen.append(_experiences(who, query, hits[Target.EXPERIENCES], settings.experience))
     if Target.MEMORIES in hits or Target.RESOURCES in hits:
         found = [*hits.get(Target.MEMORIES, ()), *hits.get(Target.RESOURCES, ())]
-        chosen.append(_memories(who, query, found, messages, settings.recall, today))
+        chosen.append(_memories(who, query, found, messages, settings.recall, today, said))
     return chosen
 
 
@@ -71,7 +80,13 @@ def _experiences(who: Identity, query: str, hits: Sequence[Hit], rules: Experien
 
 
 def _memories(
-    who: Identity, query: str, hits: Sequence[Hit], messages: Sequence[Message], rules: RecallSettings, today: date
+    who: Identity,
+    query: str,
+    hits: Sequence[Hit],
+    messages: Sequence[Message],
+    rules: RecallSettings,
+    today: date,
+    said: Callable[[Message], str],
 ) -> Selection:
     policy = Policy(
         "memories",
@@ -85,8 +100,8 @@ def _memories(
     )
     section = memories_section(rules.limit, rules.max_injected_chars)
     ranked = rank(hits, query, policy)
-    if said := said_before(messages):
-        ranked = drop(ranked, lambda candidate: is_said(candidate.hit.text, said), Verdict.SAID)
+    if before := said_before(messages, said):
+        ranked = drop(ranked, lambda candidate: is_said(candidate.hit.text, before), Verdict.SAID)
     shown = shown_items(messages, rules.cooldown_turns) if rules.cooldown_turns else frozenset()
     if shown:
         ranked = rest(ranked, lambda candidate: section.render(candidate) in shown)
