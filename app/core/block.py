@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from app.core import fence
 from app.core.experience import render_experience
@@ -9,6 +10,8 @@ from app.core.ranking import Candidate
 from app.core.trace import Verdict
 
 MAX_CATEGORY_CHARS = 40
+MAX_REMEMBERED_CHARS = 2_000
+"""Longest memory whose safe form is kept; longer ones are rare and would fill the memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +84,21 @@ def render_block(*sections: tuple[Section, Sequence[Item]]) -> str:
 
 def memory_item(candidate: Candidate) -> str:
     """``- [category] text``; further lines of the text are indented, so that they stay inside their item."""
-    category = fence.neutralise_line(candidate.category[:MAX_CATEGORY_CHARS]).replace("]", ")")
-    text = fence.neutralise(candidate.hit.text)
-    return f"- [{category}] {text if chr(10) in text else text.removeprefix('- ')}"
+    text = candidate.hit.text
+    written = _memory_text(text) if len(text) <= MAX_REMEMBERED_CHARS else _memory_text.__wrapped__(text)
+    return f"- [{_category(candidate.category[:MAX_CATEGORY_CHARS])}] {written}"
+
+
+@lru_cache(maxsize=2048)
+def _memory_text(text: str) -> str:
+    """The same memories come up again and again, and making one safe takes a dozen regular expressions."""
+    text = fence.neutralise(text)
+    return text if "\n" in text else text.removeprefix("- ")
+
+
+@lru_cache(maxsize=256)
+def _category(name: str) -> str:
+    return fence.neutralise_line(name).replace("]", ")")
 
 
 def experience_item(candidate: Candidate) -> str:

@@ -45,9 +45,7 @@ def build_query(messages: Sequence[Message], prompt: str | None = None, turns: i
     latest = asked if asked and not asks(messages) else next(users, "") or asked
     head = cut_text(latest, MAX_CHARS)
     parts, room, cut = [head], MAX_CHARS - len(head), head != latest
-    for earlier in users if head else ():
-        if len(parts) >= turns:
-            break
+    while head and len(parts) < turns and (earlier := next(users, None)) is not None:
         if earlier in ("", latest):
             continue
         part = cut_text(earlier, min(room - 1, MAX_EARLIER_CHARS))

@@ -1,13 +1,14 @@
 """What belongs to one request and travels with it: its id and its trace, for logs and for calls made on its behalf."""
 
+import random
 import re
-import secrets
 from collections.abc import Mapping
 from contextvars import ContextVar
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 _TRACEPARENT = re.compile(r"(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}")
 _MAX_STATE_CHARS = 512
+_random = random.Random()  # noqa: S311 - ids only have to differ; the system's random numbers are a call each
 
 _outgoing: ContextVar[Mapping[str, str]] = ContextVar("outgoing_headers", default={})  # noqa: B039 - never mutated
 
@@ -18,7 +19,7 @@ def begin(request_id: str | None, traceparent: str | None, tracestate: str | Non
     A trace that is none by the W3C's Trace Context is not carried on, and its state neither.
     """
     if not request_id or not _REQUEST_ID.fullmatch(request_id):
-        request_id = secrets.token_hex(12)
+        request_id = f"{_random.getrandbits(96):024x}"
     headers = {"X-Request-ID": request_id}
     if traceparent and _TRACEPARENT.fullmatch(traceparent):
         headers["traceparent"] = traceparent

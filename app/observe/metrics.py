@@ -1,6 +1,7 @@
 """Prometheus metrics, one registry per application."""
 
 from collections.abc import Mapping
+from functools import cache
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics, generate_latest
 
@@ -37,25 +38,32 @@ class Metrics:
             registry=self.registry,
             buckets=_BUCKETS,
         )
+        # Looking a child up by its labels costs more than counting it; there are few.
+        self._requests = cache(self.requests.labels)
+        self._latency = cache(self.latency.labels)
+        self._reasons = cache(self.reasons.labels)
+        self._recall = cache(self.recall.labels)
+        self._backend_calls = cache(self.backend_calls.labels)
+        self._backend_seconds = cache(self.backend_seconds.labels)
         self._gauges: dict[str, Gauge] = {}
 
     def on_backend_call(self, operation: str, outcome: str, seconds: float) -> None:
         """Count one call to the backend."""
-        self.backend_calls.labels(operation, outcome).inc()
-        self.backend_seconds.labels(operation).observe(seconds)
+        self._backend_calls(operation, outcome).inc()
+        self._backend_seconds(operation).observe(seconds)
 
     def on_request(self, endpoint: str, phase: str, status: int, seconds: float) -> None:
         """Count one answered request."""
-        self.requests.labels(endpoint, phase, str(status)).inc()
-        self.latency.labels(endpoint, phase).observe(seconds)
+        self._requests(endpoint, phase, str(status)).inc()
+        self._latency(endpoint, phase).observe(seconds)
 
     def on_reason(self, endpoint: str, phase: str, reason: str) -> None:
         """Count one answer's reason code."""
-        self.reasons.labels(endpoint, phase, reason).inc()
+        self._reasons(endpoint, phase, reason).inc()
 
     def on_recall(self, reason: str) -> None:
         """Count what one recall came to; in `full` the answer's own reason may be another."""
-        self.recall.labels(reason).inc()
+        self._recall(reason).inc()
 
     def set_gauges(self, values: Mapping[str, float]) -> None:
         """Set ``sidecar_<name>`` for each of ``values``; gauges appear when first set."""
