@@ -17,12 +17,6 @@ from app.core.fence import neutralise_lines
 from app.core.hits import Hit
 
 MAX_NAME_CHARS = 120
-MAX_CHARS = 100_000
-"""How much of a file is read; a lesson is a page, not a book."""
-
-MAX_LINES = 40
-"""Lines taken from one section. A longer section is no lesson any more, and the budget would drop the whole item."""
-
 _DIRECTORY = "/memories/experiences/"
 _CATEGORIES = frozenset({"experience", "experiences", "agent_experience", "agent_experiences"})
 _HEADING = re.compile(
@@ -92,7 +86,7 @@ def is_experience(uri: str, category: str = "", text: str = "") -> bool:
 
 def parse_experience(uri: str, text: str) -> Experience:
     """Read an experience file: headings of any case and level, bullets or prose. Never fails; linear."""
-    body, named = _without_trailer(text[:MAX_CHARS])
+    body, named = _without_trailer(text)
     sections: dict[str, list[str]] = {"preface": []}
     current = "preface"
     for line in body.splitlines():
@@ -105,14 +99,17 @@ def parse_experience(uri: str, text: str) -> Experience:
                 sections.setdefault(current, [])
             continue
         said = _BULLET.sub("", line.strip(), count=1) if _BULLET.match(line.strip()) else line.strip()
-        if said and len(sections[current]) < MAX_LINES:
+        if said:
             sections[current].append(said)
     lines = {title: tuple(found) for title, found in sections.items()}
     return Experience(named or _name_in(uri), **lines)
 
 
 def render_experience(hit: Hit) -> str:
-    """The item as in the contract, from ``### Experience:`` to the last line under ``Check:``; no newline behind."""
+    """The item as in the contract, from ``### Experience:`` to the last line under ``Check:``; no newline behind.
+
+    Every line of the file is in it: half a lesson may say the opposite, so a section's limit takes it whole or not.
+    """
     experience = parse_experience(hit.uri, hit.text)
     trigger = experience.situation or _first_sentence(experience.preface) or (_NO_TRIGGER,)
     do = experience.approach or _after_first_sentence(experience.preface) or experience.reflect or (_NO_DO,)
@@ -134,7 +131,8 @@ def _avoid_and_check(experience: Experience) -> tuple[Sequence[str], Sequence[st
     avoid = [line for line in reflect if _AVOIDING.search(line)]
     check = [line for line in reflect if _CHECKING.search(line) and not _STRICT.search(line)]
     check = check or [line for line in experience.approach if _CHECKING.search(line) and not _STRICT.search(line)]
-    others = [line for line in reflect if line not in avoid and line not in check]
+    sorted_out = {*avoid, *check}
+    others = [line for line in reflect if line not in sorted_out]
     return avoid or others or reflect or (_NO_AVOID,), check or others or reflect or (_NO_CHECK,)
 
 

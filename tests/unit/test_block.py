@@ -77,6 +77,15 @@ def test_the_budget_counts_items_and_separators_and_nothing_else() -> None:
         assert len(fit(rank(hits, "zzz", Policy()), memories_section(6, budget))[0]) == expected
 
 
+def test_an_experience_of_many_lines_is_whole_or_absent() -> None:
+    text = "## Situation\n- A long import\n\n## Approach\n" + "".join(f"- Step {n}\n" for n in range(60))
+    [ranked] = [rank([experience("import", text)], "zzz", Policy("experiences"))]
+    [item], _ = fit(ranked, experiences_section(3, 6000))
+    assert all(f"- Step {number}\n" in item.text for number in range(60))
+    items, judged = fit(ranked, experiences_section(3, len(item.text) - 1))
+    assert (items, [c.verdict for c in judged]) == ([], [Verdict.OVER_BUDGET])
+
+
 def test_what_does_not_fit_makes_way_for_what_does() -> None:
     hits = [memory("a", "x" * 500, 0.9), memory("b", "short", 0.8)]
     items, judged = fit(rank(hits, "zzz", Policy()), memories_section(6, 100))

@@ -56,6 +56,12 @@ def test_the_item_stands_as_in_the_contract() -> None:
     )
 
 
+def test_an_experience_is_whole_however_long_its_sections() -> None:
+    steps = [f"Step {number} of the import" for number in range(3_000)]
+    item = rendered("## Situation\n- A long import\n\n## Approach\n" + "".join(f"- {step}\n" for step in steps))
+    assert fields(item)["Do"] == steps
+
+
 def test_the_trailer_is_cut_off_and_names_the_experience() -> None:
     trailer = json.dumps({"experience_name": "harbour feed", "status": "draft", "links": ["a}b", "-->"]}, indent=2)
     item = rendered(f"{BODY}\n<!-- MEMORY_FIELDS\n{trailer}\n-->")
