@@ -5,6 +5,7 @@ import logging
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TextIO
 
 import structlog
@@ -22,8 +23,8 @@ class _Lines:
         self._lock = lock
 
     def msg(self, line: str) -> None:
-        """Write one line at once."""
-        with self._lock:
+        """Write one line at once. A log that nobody takes any more (a broken pipe, a full disk) stops no request."""
+        with self._lock, suppress(OSError, ValueError):
             self._stream.write(line + "\n")
             self._stream.flush()
 

@@ -3,6 +3,7 @@
 A pure state machine with an injected clock. ``closed`` -> N failures in a row -> ``open`` -> after the reset time
 ``half_open``, where exactly one call, the probe, goes through -> its success closes the breaker, its failure opens it
 for another reset time. Only what says "the server is not well" is a failure: an answer with a 4xx status is an answer.
+A call that was given little time and got no answer is a part of a failure; a probe without an answer is a whole one.
 """
 
 from dataclasses import dataclass
@@ -14,6 +15,9 @@ MAX_KEYS = 10_000
 """Breakers remembered at once. Only keys with recent failures are kept, so this bounds a flood of made-up tenants."""
 
 
+_ROUNDING = 1e-9
+"""Tenths of a failure do not add up to whole ones exactly."""
+
 Circuit = tuple[str, str]
 """What fails together: a tenant and a lane of operations."""
 
@@ -24,7 +28,7 @@ class Verdict(StrEnum):
     ALIVE = "alive"
     FAILED = "failed"
     UNKNOWN = "unknown"
-    """Cancelled, or given too little time to tell."""
+    """Cancelled, or never sent."""
 
 
 class State(StrEnum):
@@ -36,7 +40,7 @@ class State(StrEnum):
 
 
 class BreakerOpen(Exception):
-    """No call is let through now; ``retry_after_s`` is the time to the next probe."""
+    """No call is let through now; ``retry_after_s`` is the time to the next probe, unless that is under way."""
 
     def __init__(self, retry_after_s: float) -> None:
         super().__init__("circuit breaker open")
@@ -57,7 +61,7 @@ class Breaker:
         self._limit = failures_to_open
         self._reset_s = reset_s
         self._clock = clock
-        self._failures = 0
+        self._failures = 0.0
         self._opened_at: float | None = None
         self._probe: Ticket | None = None
 
@@ -67,6 +71,11 @@ class Breaker:
         if self._opened_at is None:
             return State.CLOSED
         return State.OPEN if self._clock() < self._opened_at + self._reset_s else State.HALF_OPEN
+
+    @property
+    def troubled(self) -> bool:
+        """True when it is not closed, or has at least one whole failure behind it."""
+        return self._opened_at is not None or self._failures >= 1
 
     @property
     def pristine(self) -> bool:
@@ -85,16 +94,19 @@ class Breaker:
         until_probe = self._opened_at + self._reset_s - self._clock()
         raise BreakerOpen(until_probe if until_probe > 0 else self._reset_s)
 
-    def record(self, ticket: Ticket, verdict: Verdict) -> None:
-        """Take back a ticket. Late failures of calls that began before the breaker opened do not extend it."""
+    def record(self, ticket: Ticket, verdict: Verdict, weight: float = 1.0) -> None:
+        """Take back a ticket. Late failures of calls that began before the breaker opened do not extend it.
+
+        ``weight``: how much of a failure it is, above 0 and up to 1.
+        """
         mine = ticket is self._probe
         if mine:
             self._probe = None
         if verdict is Verdict.ALIVE:
-            self._failures, self._opened_at = 0, None
+            self._failures, self._opened_at = 0.0, None
         elif verdict is Verdict.FAILED and (mine or self._opened_at is None):
-            self._failures += 1
-            if mine or self._failures >= self._limit:
+            self._failures += weight
+            if mine or self._failures >= self._limit - _ROUNDING:
                 self._opened_at = self._clock()
 
 
@@ -110,10 +122,10 @@ class Breakers:
         breaker = self._troubled.get(key)
         return breaker.admit() if breaker else Ticket(probe=False)
 
-    def record(self, key: Circuit, ticket: Ticket, verdict: Verdict) -> None:
-        """Take back the ticket of a call under ``key``."""
+    def record(self, key: Circuit, ticket: Ticket, verdict: Verdict, weight: float = 1.0) -> None:
+        """Take back the ticket of a call under ``key``; see `Breaker.record`."""
         breaker = self._troubled.pop(key, None) or Breaker(*self._limits)
-        breaker.record(ticket, verdict)
+        breaker.record(ticket, verdict, weight)
         if not breaker.pristine:
             self._troubled[key] = breaker
             if len(self._troubled) > MAX_KEYS:
@@ -121,4 +133,4 @@ class Breakers:
 
     def states(self) -> dict[Circuit, State]:
         """The state of every breaker that is not simply closed, and of those with failures behind them."""
-        return {key: breaker.state for key, breaker in self._troubled.items()}
+        return {key: breaker.state for key, breaker in self._troubled.items() if breaker.troubled}

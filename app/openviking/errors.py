@@ -5,7 +5,7 @@ what                              reason                      retryable  uncerta
 ================================  ==========================  =========  =========================  ================
 connection refused                openviking_unavailable      yes        no                         yes
 connection lost, 5xx, garbage     openviking_unavailable      yes        for writes                 yes
-time-out                          deadline_exceeded           yes        for writes, once sent      if given enough
+time-out                          deadline_exceeded           yes        for writes, once sent      by its length
 429                               openviking_unavailable      yes        no                         no
 find: 401/429/503 of the model    openviking_unavailable      yes        no                         503 only
 401, 403, no or another's key      openviking_rejected         yes        no                         no
@@ -49,13 +49,14 @@ class Operation:
 
 
 class CallFailed(Exception):
-    """A failed call: the error for the caller, the verdict for the breaker, the outcome for metrics."""
+    """A failed call: the error for the caller, the verdict for the breaker and its weight, the outcome for metrics."""
 
-    def __init__(self, error: BackendError, verdict: Verdict, outcome: str) -> None:
+    def __init__(self, error: BackendError, verdict: Verdict, outcome: str, weight: float = 1.0) -> None:
         super().__init__(error.detail)
         self.error = error
         self.verdict = verdict
         self.outcome = outcome
+        self.weight = weight
 
 
 class Garbage(ValueError):
@@ -87,26 +88,26 @@ def from_garbage(operation: Operation, problem: str) -> CallFailed:
     return CallFailed(_unavailable(detail, uncertain=operation.writes), Verdict.FAILED, "garbage")
 
 
-def from_timeout(operation: Operation, *, sent: bool, patient: bool) -> CallFailed:
-    """A call that ran out of time. ``patient`` says that it had enough of it to blame the server."""
+def from_timeout(operation: Operation, *, sent: bool, weight: float) -> CallFailed:
+    """A call that ran out of time. ``weight`` says how far the server is to blame, 0 to 1: not for what never left."""
     error = BackendError(
         Reason.DEADLINE_EXCEEDED,
         f"OpenViking did not answer {operation.name} in time",
         retryable=True,
         uncertain=sent and operation.writes,
     )
-    return CallFailed(error, Verdict.FAILED if patient else Verdict.UNKNOWN, "timeout")
+    return CallFailed(error, Verdict.FAILED if weight else Verdict.UNKNOWN, "timeout", weight)
 
 
-def from_transport(operation: Operation, problem: Exception, *, patient: bool) -> CallFailed:
+def from_transport(operation: Operation, problem: Exception, *, weight: float) -> CallFailed:
     """A connection that failed. Refused and unreachable are certain; anything later leaves a write uncertain."""
     match problem:
         case httpx.PoolTimeout():  # our own pool is exhausted, which says nothing about the server
-            return from_timeout(operation, sent=False, patient=False)
+            return from_timeout(operation, sent=False, weight=0)
         case httpx.ConnectTimeout():
-            return from_timeout(operation, sent=False, patient=patient)
+            return from_timeout(operation, sent=False, weight=weight)
         case httpx.TimeoutException():
-            return from_timeout(operation, sent=True, patient=patient)
+            return from_timeout(operation, sent=True, weight=weight)
     sent = not isinstance(problem, (httpx.ConnectError, httpx.UnsupportedProtocol, httpx.InvalidURL))
     what = "broke off" if sent else "can not be reached"
     detail = f"OpenViking {what} ({type(problem).__name__}) at {operation.name}"

@@ -31,7 +31,9 @@ from app.settings import OpenVikingSettings
 MAX_RESPONSE_BYTES = 96 * 1024 * 1024
 """Above what a whole session's messages can take (a turn is at most 32 MiB of JSON); more is not read."""
 PATIENCE_S = 0.5
-"""A time-out speaks against the server only if the call had this long; a hurried caller must not open the breaker."""
+"""A time-out of a call that had this long is a failure of the server; shorter ones in a row add up to one."""
+PROBE_S = 2.0
+"""For this long others wait for what a probe finds out: their calls may go ahead then. A healthy server is sooner."""
 KEEPALIVE_S = 4.0
 """Shorter than the 5 s after which uvicorn closes an idle connection, so that no request meets a closing one."""
 
@@ -52,6 +54,23 @@ class Request:
     params: Mapping[str, str] | None = None
 
 
+class _Probe:
+    """A probe under way. ``until``: when those who wait for its outcome give up."""
+
+    def __init__(self, until: float) -> None:
+        self.until = until
+        self.ended = asyncio.Event()
+
+    async def ended_within(self, seconds: float) -> bool:
+        """Whether it ends in time."""
+        try:
+            async with asyncio.timeout(max(0.0, seconds)):
+                await self.ended.wait()
+        except TimeoutError:
+            return False
+        return True
+
+
 class Gateway:
     """The connection pool, and the breakers that guard it."""
 
@@ -67,13 +86,12 @@ class Gateway:
         self._connect_s = settings.connect_timeout_ms / 1000
         self._clock = clock
         self._on_call = on_call or (lambda _operation, _outcome, _seconds: None)
+        self._probes: dict[Circuit, _Probe] = {}
         self.breakers = Breakers(settings.breaker_failures, settings.breaker_reset_ms / 1000, clock)
         # Requests go straight to httpx's transport: its client's cookies, redirects and hooks are not wanted, and cost
         # as much as the call.
         self._transport = transport or Transport(settings.pool_size, KEEPALIVE_S)
-        base = httpx.URL(settings.url)
-        self._base = str(base.copy_with(userinfo=b"")).rstrip("/")
-        self._credentials = _basic(base)
+        self.move_to(settings.url)
 
     async def call(
         self,
@@ -90,47 +108,71 @@ class Gateway:
         """
         circuit = (tenant_key or "", operation.lane.value)
         ticket: Ticket | None = None
-        outcome, verdict = "cancelled", Verdict.UNKNOWN
+        outcome, verdict, weight = "cancelled", Verdict.UNKNOWN, 1.0
         began = self._clock()
         try:
-            if deadline.expired:
-                raise from_timeout(operation, sent=False, patient=False)
             if tenant_key is not None:
-                ticket = self._admit(operation, circuit)
+                ticket = await self._admit(operation, circuit, deadline)
+            if deadline.expired:
+                raise from_timeout(operation, sent=False, weight=0)
             answer = await self._exchange(operation, request, parse, min(deadline.remaining, self._timeout_s))
             outcome, verdict = "ok", Verdict.ALIVE
             return answer
         except CallFailed as failure:
-            outcome, verdict = failure.outcome, failure.verdict
+            outcome, verdict, weight = failure.outcome, failure.verdict, failure.weight
             raise failure.error from failure.__cause__
+        except asyncio.CancelledError:
+            if deadline.expired:  # whoever called had the same deadline, and was a moment faster
+                verdict, weight = Verdict.FAILED, self._weight(deadline.at - began)
+            raise
         finally:
             if ticket is not None:
-                self.breakers.record(circuit, ticket, verdict)
+                self._hand_back(circuit, ticket, verdict, weight)
             self._on_call(operation.name, outcome, self._clock() - began)
 
     def move_to(self, url: str) -> None:
         """Send what is asked from now on to another base URL."""
-        self._client.base_url = httpx.URL(url)
+        base = httpx.URL(url)
+        self._base = str(base.copy_with(userinfo=b"")).rstrip("/")
+        self._credentials = _basic(base)
 
     async def aclose(self) -> None:
         """Close all connections."""
         await self._transport.aclose()
 
-    def _admit(self, operation: Operation, circuit: Circuit) -> Ticket:
-        try:
-            return self.breakers.admit(circuit)
-        except BreakerOpen as refusal:
-            raise from_open_breaker(operation, refusal) from None
+    async def _admit(self, operation: Operation, circuit: Circuit, deadline: Deadline) -> Ticket:
+        """Permission to call. While a probe is under way, its outcome is waited for: it may be good news."""
+        while True:
+            try:
+                ticket = self.breakers.admit(circuit)
+            except BreakerOpen as refusal:
+                probe = self._probes.get(circuit)
+                patience_s = min(probe.until - self._clock(), deadline.remaining) if probe else 0.0
+                if probe is None or not await probe.ended_within(patience_s):
+                    raise from_open_breaker(operation, refusal) from None
+            else:
+                if ticket.probe:
+                    self._probes[circuit] = _Probe(self._clock() + PROBE_S)
+                return ticket
+
+    def _hand_back(self, circuit: Circuit, ticket: Ticket, verdict: Verdict, weight: float) -> None:
+        self.breakers.record(circuit, ticket, verdict, weight)
+        if ticket.probe and (probe := self._probes.pop(circuit, None)):
+            probe.ended.set()
+
+    def _weight(self, budget_s: float) -> float:
+        """How far a call that got no answer within ``budget_s`` speaks against the server."""
+        return min(1.0, budget_s / min(PATIENCE_S, self._timeout_s))
 
     async def _exchange(self, operation: Operation, request: Request, parse: Callable[[Any], T], budget_s: float) -> T:
-        patient = budget_s >= min(PATIENCE_S, self._timeout_s)
+        weight = self._weight(budget_s)
         try:
             async with asyncio.timeout(budget_s):
                 response, content = await self._send(operation, request, budget_s)
         except TimeoutError as problem:
-            raise from_timeout(operation, sent=True, patient=patient) from problem
+            raise from_timeout(operation, sent=True, weight=weight) from problem
         except (httpx.HTTPError, httpx.StreamError, httpx.InvalidURL, RuntimeError, OSError) as problem:
-            raise from_transport(operation, problem, patient=patient) from problem
+            raise from_transport(operation, problem, weight=weight) from problem
         body = _parsed(content)
         if not response.is_success:
             raise from_status(operation, response.status_code, response.headers, body, datetime.now(UTC))

@@ -1,5 +1,6 @@
 """Logs tell what happened and to whom, and never what was said or which key was used."""
 
+import io
 import json
 
 import pytest
@@ -58,3 +59,28 @@ def test_the_task_of_a_commit_stands_in_the_log(start: Start, capfd: pytest.Capt
     task = client.post("/compact", json={"sessionId": "s-7"}).json()["taskId"]
     steps = [line for line in map(json.loads, capfd.readouterr().err.splitlines()) if line["event"] == "worker_step"]
     assert {line["step"] for line in steps if line.get("task_id") == task} == {"SendCommit", "FollowCommit"}
+
+
+class Gone(io.StringIO):
+    """The stream of a process whose reader has gone."""
+
+    def write(self, _: str) -> int:
+        raise BrokenPipeError
+
+
+def test_a_log_that_nobody_takes_stops_no_request(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stderr", Gone())
+    client = start(log_level="info")
+    assert client.post("/assemble", json={"sessionId": "s-7", "messages": []}).status_code == 200
+
+
+def test_a_bug_is_logged_with_its_traceback_and_the_logger_by_name(
+    start: Start, capfd: pytest.CaptureFixture[str]
+) -> None:
+    client = start(log_level="info")
+    client.app.state.services = None  # type: ignore[attr-defined]
+    assert client.post("/assemble", json={"sessionId": "s-7", "messages": []}).status_code == 500
+    lines = [json.loads(line) for line in capfd.readouterr().err.splitlines()]
+    [bug] = [line for line in lines if line["event"] == "unexpected_error"]
+    assert (bug["level"], bug["logger"]) == ("error", "app.request")
+    assert "AttributeError" in bug["exception"]

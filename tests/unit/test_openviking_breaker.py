@@ -88,6 +88,24 @@ def test_late_failures_do_not_keep_it_open(breaker: Breaker, clock: Clock) -> No
     assert breaker.state is State.HALF_OPEN
 
 
+def test_parts_of_a_failure_add_up_until_the_server_answers(breaker: Breaker) -> None:
+    for _ in range(10 * LIMIT - 1):
+        breaker.record(breaker.admit(), Verdict.FAILED, 0.1)
+    assert breaker.state is State.CLOSED
+    breaker.record(breaker.admit(), Verdict.ALIVE)
+    for _ in range(10 * LIMIT):
+        assert breaker.state is State.CLOSED
+        breaker.record(breaker.admit(), Verdict.FAILED, 0.1)
+    assert breaker.state is State.OPEN
+
+
+def test_a_probe_without_an_answer_opens_it_again_however_little_time_it_had(breaker: Breaker, clock: Clock) -> None:
+    fail(breaker, LIMIT)
+    clock.now += RESET_S
+    breaker.record(breaker.admit(), Verdict.FAILED, 0.01)
+    assert breaker.state is State.OPEN
+
+
 def test_keys_do_not_touch_each_other(clock: Clock) -> None:
     breakers = Breakers(LIMIT, RESET_S, clock)
     for _ in range(LIMIT):

@@ -445,6 +445,123 @@ async def test_hurried_callers_do_not_open_it_and_patient_ones_do(
     assert backend.breaker_states() == {("acme/alice", "search"): "open"}
 
 
+async def test_short_deadlines_open_it_in_the_end(
+    make: Callable[..., OpenVikingBackend], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gateway, "PATIENCE_S", 0.02)
+    backend = make(transport=Hanging())
+    asked = 0
+    while backend.breaker_states() != {("acme/alice", "search"): "open"}:
+        await failure(backend.find(who(), "tea", Target.MEMORIES, 5, soon(5)))
+        asked += 1
+        assert asked < 100
+    assert asked >= 8
+
+
+class Back(httpx.AsyncBaseTransport):
+    """A server that refuses until it is told to be back; then it answers each request when ``go`` is set."""
+
+    def __init__(self) -> None:
+        self.away = True
+        self.go = asyncio.Event()
+        self.asked: asyncio.Queue[str] = asyncio.Queue()
+        self.requests = 0
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        self.requests += 1
+        if self.away:
+            raise httpx.ConnectError("refused")
+        self.asked.put_nowait(request.url.path)
+        await self.go.wait()
+        return httpx.Response(**ok({"memories": []}))
+
+
+@pytest.fixture
+async def back(make: Callable[..., OpenVikingBackend], clock: Clock) -> tuple[OpenVikingBackend, Back]:
+    """A client whose breaker is about to let its probe through."""
+    server = Back()
+    backend = make(transport=server)
+    for _ in range(2):
+        await failure(FIND(backend, who()))
+    clock.now += 5
+    server.away = False
+    server.requests = 0
+    return backend, server
+
+
+async def test_the_first_two_searches_after_an_outage_both_work(back: tuple[OpenVikingBackend, Back]) -> None:
+    backend, server = back
+    together = asyncio.gather(
+        *(backend.find(who(), "tea", target, 5, soon()) for target in (Target.EXPERIENCES, Target.MEMORIES))
+    )
+    await server.asked.get()
+    assert server.requests == 1
+    server.go.set()
+    assert await together == [[], []]
+    assert server.requests == 2
+    assert backend.breaker_states() == {}
+
+
+async def test_those_who_wait_for_a_probe_share_its_failure_and_are_not_sent(
+    back: tuple[OpenVikingBackend, Back],
+) -> None:
+    backend, server = back
+    server.away = True
+    together = await asyncio.gather(*(failure(FIND(backend, who())) for _ in range(5)))
+    assert {error.reason for error in together} == {Reason.OPENVIKING_UNAVAILABLE}
+    assert server.requests == 1
+
+
+async def test_a_hurried_probe_is_one_probe(back: tuple[OpenVikingBackend, Back]) -> None:
+    backend, server = back
+    for _ in range(5):
+        await failure(backend.find(who(), "tea", Target.MEMORIES, 5, soon(5)))
+    assert server.requests == 1
+    assert backend.breaker_states() == {("acme/alice", "search"): "open"}
+
+
+async def test_a_cancelled_probe_is_taken_over_by_one_of_those_who_wait(back: tuple[OpenVikingBackend, Back]) -> None:
+    backend, server = back
+    probe = asyncio.create_task(FIND(backend, who()))
+    await server.asked.get()
+    waiting = [asyncio.create_task(FIND(backend, who())) for _ in range(3)]
+    await asyncio.sleep(0)
+    probe.cancel()
+    await server.asked.get()
+    assert server.requests == 2
+    server.go.set()
+    assert await asyncio.gather(*waiting) == [[], [], []]
+
+
+async def test_nobody_waits_for_a_probe_beyond_the_deadline_or_for_long(
+    back: tuple[OpenVikingBackend, Back], clock: Clock
+) -> None:
+    backend, server = back
+    probe = asyncio.create_task(FIND(backend, who()))
+    await server.asked.get()
+    refused = await failure(backend.find(who(), "tea", Target.MEMORIES, 5, soon(5)))
+    assert refused.reason is Reason.OPENVIKING_UNAVAILABLE
+    clock.now += gateway.PROBE_S
+    assert (await failure(FIND(backend, who()))).reason is Reason.OPENVIKING_UNAVAILABLE
+    server.go.set()
+    assert await probe == []
+    assert server.requests == 1
+
+
+async def test_a_caller_that_gives_up_at_the_deadline_does_not_hide_the_timeout(
+    make: Callable[..., OpenVikingBackend], clock: Clock
+) -> None:
+    backend = make(transport=Hanging())
+    for _ in range(2):
+        call = asyncio.create_task(backend.past(who(), 10, Deadline(clock.now + 1, clock)))
+        await asyncio.sleep(0)
+        clock.now += 1
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+    assert backend.breaker_states() == {("acme/alice", "sessions"): "open"}
+
+
 async def test_a_cancelled_call_says_nothing_about_the_server(
     make: Callable[..., OpenVikingBackend], calls: list[tuple[str, str]]
 ) -> None:
