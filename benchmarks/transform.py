@@ -20,6 +20,7 @@ from typing import Any
 import httpx
 import uvicorn
 
+from app.classify.classifier import ByWords
 from app.core.deadline import Deadline
 from app.core.hits import Hit
 from app.core.identity import Identity, PeerRole, Tenant
@@ -97,7 +98,7 @@ async def measured(work: Callable[[int], Awaitable[Any]]) -> Figures:
 async def of_engine(backend: SlowBackend, *, experiences: bool) -> Figures:
     """The use case alone: one search by default, two with experiences."""
     settings = Settings(_env_file=None, experience={"enabled": experiences})
-    engine = RecallEngine(settings, Searches(backend, cache_ms=15_000), _NoTraces())  # type: ignore[arg-type]
+    engine = RecallEngine(settings, Searches(backend, cache_ms=15_000), _NoTraces(), ByWords())  # type: ignore[arg-type]
 
     async def recall(number: int) -> None:
         asked = AssembleInput(({"role": "user", "content": question(number)},), None, 128_000)

@@ -179,8 +179,8 @@ def _gate(trace: RecallTrace) -> str:
     gate = trace.gate
     verdict = {
         "forced": f"Experiences were looked up without asking: {escape(gate.trigger or '')}.",
-        "task": f"This looks like a task: {gate.score:g} points, 3 are enough.",
-        "not_a_task": f"This does not look like a task: {gate.score:g} points, 3 are needed.",
+        "task": f"This looks like a task: probability {gate.score:.2f}, 0.50 is enough.",
+        "not_a_task": f"This does not look like a task: probability {gate.score:.2f}, 0.50 is needed.",
         "task_too_short": "Too short for a task.",
         "query_too_short": "Nothing to look up.",
         "experience_disabled": "Experience recall is switched off.",

@@ -1,20 +1,19 @@
 """Is this a moment to recall, what is asked, and are experiences wanted? Every no has its reason.
 
-Checks in the order of the contract's reasons; the gate for experiences is that of the agent-experience seed, section 3:
-hard skips first, then what forces it, then the score.
+Checks in the order of the reason codes. Experiences: what rules them out comes first, then what forces them, then
+whether the message is a task.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from app.classify.classifier import TASK_FROM, Classifier
 from app.core.fence import contains_block
-from app.core.gate import judge_task
 from app.core.identity import Identity, SessionKind
 from app.core.inject import is_injected
 from app.core.messages import Message
 from app.core.query import asks, build_query, weight
 from app.core.reasons import Reason
-from app.core.skip import is_no_query
 from app.core.trace import GateTrace
 from app.core.transcript import REPLY_ASSIST, is_transcript
 
@@ -46,6 +45,7 @@ def occasion_of(
     prompt: str | None,
     who: Identity,
     rules: Rules,
+    classifier: Classifier,
     *,
     hint: str | None = None,
     bypassed: bool = False,
@@ -54,17 +54,17 @@ def occasion_of(
     if refusal := _refused_unread(messages, prompt, rules, bypassed):
         return Occasion(refusal=refusal)
     query = build_query(messages, prompt, rules.query_turns)
-    if weight(query.latest) < rules.min_query or is_no_query(query.latest):
+    if weight(query.latest) < rules.min_query or classifier.no_query_reason(query.latest):
         gate = GateTrace(reason="query_too_short" if rules.experiences else "experience_disabled")
         return Occasion(query.text, Reason.QUERY_TOO_SHORT, gate)
-    gate = judge_occasion(query.latest, who.kind, rules, hint)
+    gate = judge_occasion(query.latest, who.kind, rules, classifier, hint)
     if who.lacks_sender:
         return Occasion(query.text, Reason.MISSING_SENDER, gate)
     return Occasion(query.text, None, gate, REPLY_ASSIST.strip() if is_transcript(query.latest) else "")
 
 
-def judge_occasion(text: str, kind: SessionKind, rules: Rules, hint: str | None) -> GateTrace:
-    """Whether experiences are wanted for ``text``: which trigger forced it, or the score and what it is made of."""
+def judge_occasion(text: str, kind: SessionKind, rules: Rules, classifier: Classifier, hint: str | None) -> GateTrace:
+    """Whether experiences are wanted for ``text``: which trigger forced it, or how likely it is a task, and why."""
     if not rules.experiences:
         return GateTrace(reason="experience_disabled")
     if weight(text) < rules.min_task:
@@ -72,13 +72,14 @@ def judge_occasion(text: str, kind: SessionKind, rules: Rules, hint: str | None)
     forced = hint if hint and hint != "task_start" else "cron_start" if kind is SessionKind.CRON else None
     if forced:
         return GateTrace(recall=True, trigger=forced, reason="forced")
-    judged = judge_task(text)
+    judged = classifier.task(text)
+    passes = judged.probability >= TASK_FROM
     return GateTrace(
-        recall=judged.passes,
-        trigger="task_start" if judged.passes else None,
-        score=judged.score,
-        reason="task" if judged.passes else "not_a_task",
-        parts=tuple((point.reason, point.value) for point in judged.points),
+        recall=passes,
+        trigger="task_start" if passes else None,
+        score=judged.probability,
+        reason="task" if passes else "not_a_task",
+        parts=judged.parts,
     )
 
 

@@ -58,7 +58,7 @@ _MEANINGS = {
 
 @dataclass(frozen=True, slots=True)
 class GateTrace:
-    """What the experience gate decided, with each point of its score by name."""
+    """What the experience gate decided: ``score`` is the probability of a task, ``parts`` what it is made of."""
 
     recall: bool = False
     trigger: str | None = None

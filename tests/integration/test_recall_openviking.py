@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from app.classify.classifier import ByWords
 from app.core.deadline import Deadline
 from app.core.identity import Identity, PeerRole, SessionKind, Tenant
 from app.engine.recall import RecallEngine
@@ -32,7 +33,7 @@ class Host:
 
     def __init__(self, server: OpenViking, backend: OpenVikingBackend, user: str) -> None:
         settings = Settings(_env_file=None, experience={"enabled": True})
-        self._engine = RecallEngine(settings, Searches(backend), Traces())
+        self._engine = RecallEngine(settings, Searches(backend), Traces(), ByWords())
         self._tenant = Tenant(server.account, user)
 
     async def ask(self, text: str, *, kind: SessionKind = SessionKind.CHAT) -> AssembleResult:

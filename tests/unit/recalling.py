@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from app.classify.classifier import ByWords
 from app.core.deadline import Deadline
 from app.core.hits import Hit
 from app.core.identity import Identity, PeerRole, SessionKind, Tenant
@@ -93,7 +94,7 @@ class Recalling:
             stale_ms=chosen.recall.stale_ms,
             **timed,
         )
-        self.engine = RecallEngine(chosen, self.searches, self.traces)
+        self.engine = RecallEngine(chosen, self.searches, self.traces, ByWords())
 
     async def __call__(
         self, *messages: Any, who: Identity | None = None, ms: float = 5_000, prompt: str | None = None, **more: Any

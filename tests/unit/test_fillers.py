@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.skip import MAX_FILLER_CHARS, is_no_query, no_query_reason
+from app.classify.fillers import MAX_FILLER_CHARS, is_no_query, no_query_reason
 
 FILLERS = [
     "hi", "Hello!", "hey there :)", "good morning", "Good evening, everyone", "yo", "thanks!", "Thank you so much for your help", "thx", "ty!!", "ok", "OK.", "okay then", "k", "sure, sounds good",

@@ -1,0 +1,74 @@
+"""Is the latest message a task, and is there anything in it to look up?
+
+`ByWords` needs nothing. `ByMeaning` adds the message's vector, so that it knows the languages of its embedder.
+"""
+
+from array import array
+from collections.abc import Callable
+from typing import Protocol
+
+from app.classify.fillers import MAX_FILLER_CHARS, no_query_reason
+from app.classify.linear import Likelihood, load_model
+from app.classify.terms import embeddable, terms_of
+
+TASK_FROM = 0.5
+"""Least probability at which a message is taken for a task."""
+FILLER_FROM = 0.8
+"""Least probability at which a message is left without a search: a search too many costs less than a missed one."""
+
+
+class Classifier(Protocol):
+    """Judges messages. The same text gets the same answers."""
+
+    slow: bool
+    """Whether a judgement takes milliseconds, so that it must not be made on the event loop."""
+
+    def task(self, text: str) -> Likelihood:
+        """How likely ``text`` asks the agent to act."""
+        ...
+
+    def no_query_reason(self, text: str) -> str | None:
+        """Why nothing can be looked up for ``text``, in one word; None for a query."""
+        ...
+
+
+class ByWords:
+    """By words alone: good at English and Chinese; greetings and thanks in sixteen languages."""
+
+    slow = False
+
+    def __init__(self) -> None:
+        self._task = load_model("task.words")
+
+    def task(self, text: str) -> Likelihood:
+        """See `Classifier`."""
+        return self._task.judge(terms_of(text))
+
+    def no_query_reason(self, text: str) -> str | None:
+        """See `Classifier` and `app.classify.fillers`."""
+        return no_query_reason(text)
+
+
+class ByMeaning:
+    """By words and meaning. ``embed`` gives packed 32-bit floats, of the embedder for which ``weights`` were learnt."""
+
+    slow = True
+
+    def __init__(self, embed: Callable[[str], bytes], weights: str) -> None:
+        self._embed = embed
+        self._task = load_model(f"task.{weights}")
+        self._skip = load_model(f"skip.{weights}")
+
+    def task(self, text: str) -> Likelihood:
+        """See `Classifier`. Raises what ``embed`` raises."""
+        return self._task.judge(terms_of(text), self._vector(text))
+
+    def no_query_reason(self, text: str) -> str | None:
+        """See `Classifier`. A short text that no list covers is judged by its meaning. Raises what ``embed`` raises."""
+        reason = no_query_reason(text)
+        if reason is not None or not text.strip() or len(text) > MAX_FILLER_CHARS:
+            return reason
+        return "filler" if self._skip.judge((), self._vector(text)).probability >= FILLER_FROM else None
+
+    def _vector(self, text: str) -> "array[float]":
+        return array("f", self._embed(embeddable(text)))

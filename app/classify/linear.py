@@ -1,0 +1,63 @@
+"""Linear models: weights as data, a probability as the answer, and what it is made of as its explanation."""
+
+import json
+import math
+import operator
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from app.classify.terms import kind_of
+
+
+@dataclass(frozen=True, slots=True)
+class LinearModel:
+    """A logistic regression over terms and, where ``vector`` has weights, over an embedding of that length."""
+
+    bias: float
+    terms: Mapping[str, float]
+    vector: tuple[float, ...] = ()
+
+    def judge(self, terms: Iterable[str], vector: Sequence[float] = ()) -> "Likelihood":
+        """How likely a text with these terms and this vector is what the model was trained to find, and why."""
+        parts: dict[str, float] = {}
+        for term in terms:
+            if weight := self.terms.get(term):
+                kind = kind_of(term)
+                parts[kind] = parts.get(kind, 0.0) + weight
+        if self.vector:
+            parts["meaning"] = self.bias + math.fsum(map(operator.mul, self.vector, _of_length(vector, self.vector)))
+        else:
+            parts["prior"] = self.bias
+        logit = math.fsum(parts.values())
+        weighed = sorted(((round(weight, 2), kind) for kind, weight in parts.items()), key=lambda one: -abs(one[0]))
+        return Likelihood(
+            round(1 / (1 + math.exp(-max(-30.0, min(30.0, logit)))), 3),
+            tuple((kind, weight) for weight, kind in weighed if weight),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Likelihood:
+    """A probability from 0 to 1, and what it is made of: kinds of evidence with their log-odds, the weightiest first.
+
+    The kinds are names of signs, ``words`` for all other words together, ``meaning`` for the vector, and ``prior`` for
+    what holds of any text: none quotes the text, so that they may stand in a trace.
+    """
+
+    probability: float
+    parts: tuple[tuple[str, float], ...] = ()
+
+
+def _of_length(vector: Sequence[float], weights: Sequence[float]) -> Sequence[float]:
+    if len(vector) != len(weights):
+        raise ValueError(f"a vector of {len(vector)} numbers where the weights are {len(weights)}")
+    return vector
+
+
+@cache
+def load_model(name: str) -> LinearModel:
+    """The model that ships as ``weights/<name>.json``."""
+    data = json.loads((files("app.classify") / "weights" / f"{name}.json").read_text(encoding="utf-8"))
+    return LinearModel(data["bias"], data["terms"], tuple(data.get("vector", ())))

