@@ -98,7 +98,9 @@ def main() -> int:
     rng, done, failed = random.Random(1), 0, False
     with tempfile.TemporaryDirectory() as directory, ThreadPoolExecutor(4) as threads:
         embedder = RandomVectors() if vectors else None
-        space = UserSpace(Path(directory), Tenant(), EmbeddedSettings(), embedder, threads)
+        space = UserSpace(
+            Path(directory), Tenant(), EmbeddedSettings(), embedder, lambda _, work: threads.submit(work, space)
+        )
         for size in sizes:
             fill(space, rng, done, size)
             done = size

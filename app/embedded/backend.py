@@ -3,8 +3,6 @@
 Every call runs in a worker thread, so that the event loop never waits for a disk, for SQLite or for an embedder.
 """
 
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -25,8 +23,9 @@ from app.embedded.documents import EXPERIENCES_REALM, OWN_REALM, peer_realm
 from app.embedded.embedders import Embedder, EmbedderError, make_embedder
 from app.embedded.layout import LockTimeout, make_private_dir, user_dir
 from app.embedded.search import MAX_CANDIDATES
-from app.embedded.space import SessionUnknown, UserSpace
+from app.embedded.space import InBackground, SessionUnknown, UserSpace
 from app.embedded.sqlite import SqliteError, require_fts5
+from app.embedded.users import OpenUsers, most_open_users
 from app.ports import (
     Appended,
     BackendError,
@@ -39,8 +38,6 @@ from app.ports import (
 )
 from app.settings import EmbeddedSettings
 
-MAX_OPEN_USERS = 64
-"""Users whose index is kept open."""
 THREADS = 16
 MAX_BATCH = 100
 """Messages of one append, as on OpenViking."""
@@ -75,11 +72,9 @@ class EmbeddedBackend:
         self._clock = clock
         self._automation_memory = automation_memory
         self._embedder: Embedder | None = make_embedder(settings.embedder)
-        self._background = ThreadPoolExecutor(4, thread_name_prefix="embedded")
         self._limiter = CapacityLimiter(THREADS)
-        self._spaces: OrderedDict[Tenant, UserSpace] = OrderedDict()
-        self._guard = threading.Lock()
-        self._opening: dict[Tenant, threading.Lock] = {}
+        background = ThreadPoolExecutor(4, thread_name_prefix="embedded")
+        self._users = OpenUsers(self._open_space, background, most_open_users())
 
     async def find(self, who: Identity, query: str, target: Target, limit: int, deadline: Deadline) -> list[Hit]:
         """The best hits: words and vectors are searched at the same time."""
@@ -191,45 +186,17 @@ class EmbeddedBackend:
     async def aclose(self) -> None:
         """Finish the commits that run, and close every file."""
         with anyio.CancelScope(shield=True):
-            await to_thread.run_sync(self._close)
+            await to_thread.run_sync(self._users.close)
 
-    def _close(self) -> None:
-        with self._guard:
-            spaces = list(self._spaces.values())
-            self._spaces.clear()
-        for space in spaces:
-            space.stop()
-        self._background.shutdown(wait=True, cancel_futures=True)
-        for space in spaces:
-            space.close()
-
-    def _space(self, tenant: Tenant) -> UserSpace:
-        """The user's memory, opened once. Users do not wait for one another while an index is built."""
-        with self._guard:
-            space = self._spaces.get(tenant)
-            if space is not None:
-                self._spaces.move_to_end(tenant)
-                return space
-            opening = self._opening.setdefault(tenant, threading.Lock())
-        with opening:
-            with self._guard:
-                space = self._spaces.get(tenant)
-            if space is not None:
-                return space
-            space = UserSpace(
-                self._data_dir,
-                tenant,
-                self._settings,
-                self._embedder,
-                self._background,
-                automation_memory=self._automation_memory,
-            )
-            with self._guard:
-                self._spaces[tenant] = space
-                self._opening.pop(tenant, None)
-                while len(self._spaces) > MAX_OPEN_USERS:
-                    self._spaces.popitem(last=False)[1].stop()
-        return space
+    def _open_space(self, tenant: Tenant, in_background: InBackground) -> UserSpace:
+        return UserSpace(
+            self._data_dir,
+            tenant,
+            self._settings,
+            self._embedder,
+            in_background,
+            automation_memory=self._automation_memory,
+        )
 
     def _probe(self) -> None:
         make_private_dir(self._data_dir)
@@ -243,12 +210,16 @@ class EmbeddedBackend:
         def known() -> Answer:
             if not user_dir(self._data_dir, who.tenant).is_dir():
                 raise SessionUnknown(who.session)
-            return work(self._space(who.tenant))
+            return self._on_user(who, work)
 
         return await self._call(known, deadline)
 
     async def _change(self, who: Identity, work: Callable[[UserSpace], Answer], deadline: Deadline) -> Answer:
-        return await self._call(lambda: work(self._space(who.tenant)), deadline, changes=True)
+        return await self._call(lambda: self._on_user(who, work), deadline, changes=True)
+
+    def _on_user(self, who: Identity, work: Callable[[UserSpace], Answer]) -> Answer:
+        with self._users.using(who.tenant) as space:
+            return work(space)
 
     async def _call(self, work: Callable[[], Answer], deadline: Deadline, *, changes: bool = False) -> Answer:
         """Run ``work`` in a thread until the deadline. A change goes on behind a deadline: its outcome is uncertain."""

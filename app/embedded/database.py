@@ -15,6 +15,9 @@ SCHEMA_VERSION = 6
 CACHE_KIB = 8192
 """Pages that a connection keeps at most: ten thousand chunks with their vectors fit."""
 
+MAX_IDLE_READERS = 2
+"""Connections that wait to be read with: as many as one search needs. Each keeps two files open."""
+
 _SCHEMA = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 CREATE TABLE files(id INTEGER PRIMARY KEY, path TEXT UNIQUE, mtime_ns INTEGER, size INTEGER, hash BLOB, turns INTEGER,
@@ -37,7 +40,7 @@ class Database:
         self._path = path
         self._lock = threading.RLock()
         self._closed = False
-        self._readers: queue.LifoQueue[Connection] = queue.LifoQueue()
+        self._readers: queue.LifoQueue[Connection] = queue.LifoQueue(MAX_IDLE_READERS)
         if afresh:
             self._remove()
         try:
@@ -49,9 +52,9 @@ class Database:
     def close(self) -> None:
         """Close every connection; one in use when it is given back."""
         self._closed = True
-        with self._lock:
+        with errors(), self._lock:
             self._writer.close()
-        with suppress(queue.Empty):
+        with errors(), suppress(queue.Empty):
             while True:
                 self._readers.get_nowait().close()
 
@@ -79,10 +82,12 @@ class Database:
             with errors():
                 yield db
         finally:
-            if self._closed:
+            try:
+                if self._closed:
+                    raise queue.Full
+                self._readers.put_nowait(db)
+            except queue.Full:
                 db.close()
-            else:
-                self._readers.put(db)
 
     def _remove(self) -> None:
         for suffix in ("", "-wal", "-shm"):

@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor, Future, wait
+from concurrent.futures import Future, wait
 from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
@@ -36,18 +36,18 @@ class LiveIndex:
         uri_root: str,
         settings: SearchSettings,
         embedder: Embedder | None,
-        background: Executor,
+        begin_embedding: Callable[[], Future[None] | None],
         is_searchable: Callable[[str], bool],
     ) -> None:
-        """``is_searchable`` tells which kinds of session are; ``background`` is where texts are embedded."""
+        """``is_searchable`` tells which kinds of session are; ``begin_embedding`` runs `embed_all` in the background,
+        unless it runs there."""
         self._root = root
         self._uri_root = uri_root
         self._settings = settings
         self._embedder = embedder
-        self._background = background
+        self._begin_embedding = begin_embedding
         self._is_searchable = is_searchable
         self._guard = threading.Lock()
-        self._embedding: Future[None] | None = None
         self._embed_after = 0.0
         self._is_behind = True  # perhaps: texts that no append brought have no vectors yet
         self._closed = False
@@ -55,11 +55,11 @@ class LiveIndex:
         self._inode = self._inode_now()
 
     def stop(self) -> None:
-        """Begin nothing more in the background."""
+        """Embed nothing more."""
         self._closed = True
 
     def close(self) -> None:
-        """Close the index; before that, `stop` and wait for the background."""
+        """Close the index. Nobody may use it any more."""
         self._index.close()
 
     # searching
@@ -157,14 +157,12 @@ class LiveIndex:
         """Embed what has no vector yet in the background, and wait for it a little."""
         if self._embedder is None or self._closed or time.monotonic() < self._embed_after:
             return
-        with self._guard:
-            if self._embedding is None or self._embedding.done():
-                self._embedding = self._background.submit(self._embed_all)
-            job = self._embedding
-        if wait_s > 0:
+        job = self._begin_embedding()
+        if job is not None and wait_s > 0:
             wait([job], wait_s)
 
-    def _embed_all(self) -> None:
+    def embed_all(self) -> None:
+        """Embed what has no vector yet; a failing embedder is left alone for a while."""
         embedder = self._embedder
         try:
             while embedder and not self._closed and (waiting := self._index.vectors.waiting(embedder.batch)):

@@ -1,9 +1,8 @@
 """All of one user, opened: transcripts, index, vectors, and the commits that run. Synchronous; called in threads."""
 
-import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor, Future
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
@@ -26,6 +25,11 @@ _UNHURRIED_MS = 30_000
 log = structlog.get_logger(__name__)
 
 
+InBackground = Callable[[Hashable, Callable[["UserSpace"], None]], Future[None] | None]
+"""Run work under a name in the background, on the user as it is open by then, unless work of that name waits or runs;
+None when everything is being closed. See `app.embedded.users`."""
+
+
 class SessionUnknown(Exception):
     """There is no such session, or no such archive in it."""
 
@@ -39,31 +43,32 @@ class UserSpace:
         tenant: Tenant,
         settings: EmbeddedSettings,
         embedder: Embedder | None,
-        background: Executor,
+        in_background: InBackground,
         *,
         automation_memory: bool = False,
     ) -> None:
         self.root = layout.user_dir(data_dir, tenant)
         self._chat = settings.chat
-        self._background = background
+        self._in_background = in_background
         self._automation_memory = automation_memory
         self._transcripts: OrderedDict[str, Transcript] = OrderedDict()
-        self._jobs: dict[tuple[str, str], Future[None]] = {}
-        self._guard = threading.Lock()
-        self._closed = False
         with layout.locked(self.root, Deadline.after_ms(_UNHURRIED_MS)):
             layout.sweep_temporaries(self.root)
         self.index = LiveIndex(
-            self.root, layout.uri_root(tenant), settings.search, embedder, background, self._remembers
+            self.root,
+            layout.uri_root(tenant),
+            settings.search,
+            embedder,
+            lambda: in_background("embed", lambda space: space.index.embed_all()),
+            self._remembers,
         )
 
     def stop(self) -> None:
-        """Begin nothing more in the background."""
-        self._closed = True
+        """Leave what runs in the background as soon as it can be left."""
         self.index.stop()
 
     def close(self) -> None:
-        """Close the index; before that, `stop` and wait for the background."""
+        """Close the index. Nobody may use the user any more."""
         self.index.close()
 
     # sessions
@@ -147,16 +152,11 @@ class UserSpace:
         return archive
 
     def _begin(self, session: str, archive_id: str, now: datetime) -> None:
-        if self._closed:
-            return  # the next start takes it up
-        with self._guard:
-            running = self._jobs.get((session, archive_id))
-            if running is None or running.done():
-                job = self._background.submit(self._run_commit, session, archive_id, now)
-                self._jobs[session, archive_id] = job
-                job.add_done_callback(lambda _: self._jobs.pop((session, archive_id), None))
+        """Run the commit in the background; at shutdown the next start takes it up."""
+        self._in_background((session, archive_id), lambda space: space.run_commit(session, archive_id, now))
 
-    def _run_commit(self, session: str, archive_id: str, now: datetime) -> None:
+    def run_commit(self, session: str, archive_id: str, now: datetime) -> None:
+        """Distil an archive that waits for it, and close its commit, well or badly."""
         deadline = Deadline.after_ms(_UNHURRIED_MS)
         try:
             with self._opened(session, deadline) as script:

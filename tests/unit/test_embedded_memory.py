@@ -144,7 +144,7 @@ async def test_an_assistants_bare_acknowledgement_is_recalled_as_an_answer_only(
 async def test_vectors_find_the_only_memory_there_is(tmp_path: Path) -> None:
     async with opened(tmp_path, VECTORS) as backend:
         await tell(backend, FACTS[-1])
-        for space in backend._spaces.values():
+        with backend._users.using(Tenant()) as space:
             space.index.embed(wait_s=60)
         assert "Biscuit" in _texts(await ask(backend, "any pets at home?"))
 
@@ -172,7 +172,7 @@ async def test_without_its_index_the_same_is_found(
         await tell(backend, *FACTS)
         await commit(backend, keep=1)
         await tell(backend, "I now drink oolong instead of coffee.", turn="t_two")
-        for space in backend._spaces.values():
+        with backend._users.using(Tenant()) as space:
             space.index.embed(wait_s=60)
         before = await answers(backend)
     for path in user_dir(tmp_path, Tenant()).glob("index.db*"):

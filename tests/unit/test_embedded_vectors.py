@@ -119,7 +119,12 @@ def test_what_no_append_brought_gets_its_vectors_when_it_is_searched(
 
     with ThreadPoolExecutor(1) as background:
         index = live_index.LiveIndex(
-            tmp_path, "viking://user/default", SearchSettings(), MadeUp(), background, lambda _: True
+            tmp_path,
+            "viking://user/default",
+            SearchSettings(),
+            MadeUp(),
+            lambda: background.submit(index.embed_all),
+            lambda _: True,
         )
         assert found(index, "one") == [1.0]
         note.write_text("three")
