@@ -6,17 +6,25 @@ the embedded engine's archive summary when no chat model is configured.
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
+from app.core.sentences import MAX_LINE_CHARS, Line, is_acknowledgement, lines_of, one_line, sentences_of, specifics_in
 from app.core.summary import cut_to_tokens
 from app.core.tokens import estimate_tokens
 from app.core.turns import CapturedMessage, TextPart, ToolPart
 
-MAX_LINE_CHARS = 240
-"""Longest line of a digest; a longer sentence is cut with an ellipsis."""
+__all__ = ["MAX_LINE_CHARS", "digest", "one_line", "opening_lines", "told_by"]
 
+OPENING_CHARS = 3_000
+"""How much of a session's beginning is kept word for word."""
+OPENING_TURNS = 16
+MAX_READ = 600
+"""Of how many messages each sentence is judged: of the newest ones, an archive seldom holds more."""
+_LEAST_SPECIFICS = 2
+"""An assistant says much; a line of it is a fact worth a place when it names this many names, numbers or dates."""
 _TITLE = "# "
+_OPENING = "## How it began"
 _TITLE_CHARS = 120
 _LAST_STEPS = 8
 _MAX_FILES = 40
@@ -24,7 +32,6 @@ _GAP_TOKENS = 8
 """What the line about omitted ones costs."""
 _LEAST_WEIGHT = 16
 """A decision says at least this much, wide characters counted as three: "Agreed." alone says nothing."""
-_SENTENCES = re.compile(r"[。！？\n]+|[.!?](?=\s)")
 _DECIDED = re.compile(
     r"\b(?:decided|decision|agreed|we'll (?:use|go)|let's (?:use|go with)|going with|go with|chose|settled on|approved|"
     r"switch(?:ed)? to|instead of|from now on|must (?:not|never|always)|never|always)\b"
@@ -50,88 +57,136 @@ class _Section:
     heading: str
     lines: tuple[str, ...]
     share: float
-    brief: bool = False
-    """Whether lines that say nothing new are left out."""
+    weights: Mapping[str, int] = field(default_factory=dict)
+    """What a line is worth where space is short; among equals the newest stay."""
 
 
-def digest(messages: Sequence[CapturedMessage], max_tokens: int) -> str:
+def digest(messages: Sequence[CapturedMessage], max_tokens: int, said: str = "") -> str:
     """What happened in ``messages``, in at most about ``max_tokens`` tokens, cut at line ends; empty for no messages.
 
-    Sections: title (the first request), requests, decisions, files, errors and fixes, last steps. Each has a share of
-    the space and keeps its newest lines; what one does not need goes to the next.
+    Sections: title (how it began), decisions, facts, requests, files, errors and fixes, last steps. Each has a share of
+    the space and keeps its newest lines, the facts those with most names, numbers and dates; what one does not need
+    goes to the next. No line stands twice, and none that stands in ``said``.
     """
     sections = [section for section in _sections(messages) if section.lines]
     if not sections or max_tokens <= 0:
         return ""
     left, shares = max_tokens, sum(section.share for section in sections)
-    written: list[str] = []
+    written: list[str] = [said]
     for section in sections:
         text = _fitted(section, _unsaid(section, written), int(left * section.share / shares))
         shares -= section.share
         if text:
             written.append(text)
             left -= estimate_tokens(text) + 1
-    return cut_to_tokens("\n\n".join(written), max_tokens)
+    return cut_to_tokens("\n\n".join(written[1:]), max_tokens)
 
 
-def one_line(text: str, limit: int = MAX_LINE_CHARS) -> str:
-    """``text`` on one line, cut to ``limit`` characters with an ellipsis."""
-    line = " ".join(text[: limit * 4].split())
-    return line if len(line) <= limit and len(text) <= limit * 4 else line[: limit - 1].rstrip() + "…"
+def told_by(messages: Iterable[CapturedMessage]) -> list[str]:
+    """What ``messages`` tell that a summary of the session's beginning must not lose, a line each, in order.
+
+    All that the user says but acknowledgements and requests without anything specific; of the assistant, what names
+    names, numbers or dates.
+    """
+    told = [
+        _bullet(message, line)
+        for message in messages
+        for line in _lines(message)
+        if line.specifics >= (_LEAST_SPECIFICS if message.role == "assistant" else int(line.asks))
+    ]
+    return list(dict.fromkeys(told))
+
+
+def opening_lines(told: Iterable[str], max_tokens: int, said: str = "") -> str:
+    """The lines of a session's beginning that do not stand in ``said``, within ``max_tokens``; specific ones first."""
+    lines = [line for line in dict.fromkeys(told) if _content(line) not in said]
+    order = sorted(range(len(lines)), key=lambda index: not specifics_in(lines[index]))
+    kept: list[int] = []
+    left = max_tokens - estimate_tokens(_OPENING) - 1
+    for index in order:
+        left -= estimate_tokens(lines[index]) + 1
+        if left < 0:
+            break
+        kept.append(index)
+    return "\n".join([_OPENING, *(lines[index] for index in sorted(kept))]) if kept else ""
 
 
 def _sections(messages: Sequence[CapturedMessage]) -> list[_Section]:
-    requests = [f"- {line}" for message in messages if message.role == "user" and (line := _request(message))]
-    sentences = [sentence for message in messages for text in _texts(message) for sentence in _sentences(text)]
+    first = next((text for message in messages if message.role == "user" and (text := _first_words(message))), "")
+    steps = [f"- {step}" for message in messages[-2 * _LAST_STEPS :] if (step := _step(message))]
+    title = first or (steps[0][2:] if steps else next((one_line(text) for text in map(_text, messages) if text), ""))
+    spoken = [(message, line) for message in messages[-MAX_READ:] for line in _lines(message)]
+    facts = {
+        _bullet(message, line): line.specifics - (message.role == "assistant")
+        for message, line in spoken
+        if not line.asks and (message.role == "user" or line.specifics >= _LEAST_SPECIFICS)
+    }
+    requests = [f"- {line.text}" for message, line in spoken if message.role == "user" and line.asks]
+    sentences = [sentence for message in messages for text in _texts(message) for sentence in sentences_of(text)]
+    decisions = [f"- {one_line(s)}" for s in sentences if _weighty(s) and _DECIDED.search(s)]
     fixes = [f"- {one_line(sentence)}" for sentence in sentences if _FIXED.search(sentence)]
-    title = requests[0][2:] if requests else _step(messages[0]) if messages else ""
-    whole = len(title) <= _TITLE_CHARS
     return [
         _Section(_TITLE, (one_line(title, _TITLE_CHARS),) if title else (), 0.05),
-        _Section("## Requests", _distinct(requests[1:] if whole else requests), 0.3),
-        _Section(
-            "## Decisions", _distinct(f"- {one_line(s)}" for s in sentences if _weighty(s) and _DECIDED.search(s)), 0.2
-        ),
-        _Section("## Files", tuple(f"- {path}" for path in _files(messages)), 0.1, brief=True),
-        _Section("## Errors and fixes", _distinct([*_errors(messages), *fixes]), 0.15, brief=True),
-        _Section("## Last steps", tuple(f"- {_step(message)}" for message in messages[-_LAST_STEPS:]), 0.2, brief=True),
+        _Section("## Decisions", _distinct(decisions), 0.15),
+        _Section("## Facts", tuple(facts), 0.3, facts),
+        _Section("## Requests", _distinct(requests), 0.2),
+        _Section("## Files", tuple(f"- {path}" for path in _files(messages)), 0.08),
+        _Section("## Errors and fixes", _distinct([*_errors(messages), *fixes]), 0.12),
+        _Section("## Last steps", tuple(steps[-_LAST_STEPS:]), 0.15),
     ]
+
+
+def _lines(message: CapturedMessage) -> Iterator[Line]:
+    for text in _texts(message):
+        yield from lines_of(text)
+
+
+def _bullet(message: CapturedMessage, line: Line) -> str:
+    return f"- {'assistant: ' if message.role == 'assistant' else ''}{line.text}"
+
+
+def _first_words(message: CapturedMessage) -> str:
+    text = _text(message)
+    return "" if is_acknowledgement(text) else one_line(text)
+
+
+def _content(line: str) -> str:
+    """The line without its bullet, without who spoke, and without the mark that ends it."""
+    return _SPEAKER.sub("", line, count=1).rstrip(".!?。！？")
 
 
 def _unsaid(section: _Section, written: Sequence[str]) -> Sequence[str]:
     """The section's lines without those whose whole content stands in a section before it."""
-    if not section.brief:
-        return section.lines
     said = "\n".join(written)
-    return [line for line in section.lines if _SPEAKER.sub("", line, count=1) not in said]
+    return (
+        section.lines if section.heading == _TITLE else [line for line in section.lines if _content(line) not in said]
+    )
 
 
 def _fitted(section: _Section, lines: Sequence[str], limit: int) -> str:
-    """The section within ``limit`` tokens: the newest lines that fit. The title is always whole."""
+    """The section within ``limit`` tokens: the best lines that fit, in order. The title is always whole."""
     if section.heading == _TITLE:
         return _TITLE + lines[0]
     left = limit - estimate_tokens(section.heading) - 1
-    newest: list[str] = []
-    for line in reversed(lines):
-        left -= estimate_tokens(line) + 1
-        if left < (_GAP_TOKENS if len(newest) + 1 < len(lines) else 0):
+    kept: list[int] = []
+    for index in sorted(range(len(lines)), key=lambda i: (section.weights.get(lines[i], 0), i), reverse=True):
+        left -= estimate_tokens(lines[index]) + 1
+        if left < (_GAP_TOKENS if len(kept) + 1 < len(lines) else 0):
             break
-        newest.append(line)
-    if not newest:
+        kept.append(index)
+    if not kept:
         return ""
-    omitted = len(lines) - len(newest)
-    gap = [f"- … ({omitted} more before)"] if omitted else []
-    return "\n".join([section.heading, *gap, *reversed(newest)])
-
-
-def _request(message: CapturedMessage) -> str:
-    return one_line("\n".join(_texts(message)))
+    omitted = len(lines) - len(kept)
+    gap = [f"- … ({omitted} more{'' if section.weights else ' before'})"] if omitted else []
+    return "\n".join([section.heading, *gap, *(lines[index] for index in sorted(kept))])
 
 
 def _step(message: CapturedMessage) -> str:
-    said = one_line(" ".join(_texts(message)), 160)
+    """Who said and did what; nothing for a message that only acknowledges."""
+    text = " ".join(_texts(message))
     calls = ", ".join(_call(part) for part in _tools(message))
-    return f"{message.role}: {' · '.join(piece for piece in (said, calls) if piece)}"
+    did = [piece for piece in ("" if is_acknowledgement(text) else one_line(text, 160), calls) if piece]
+    return f"{message.role}: {' · '.join(did)}" if did else ""
 
 
 def _call(part: ToolPart) -> str:
@@ -192,16 +247,16 @@ def _input_text(part: ToolPart) -> str:
         return ""
 
 
-def _sentences(text: str) -> list[str]:
-    return [piece.strip() for piece in _SENTENCES.split(text) if 4 <= len(piece.strip()) <= 2000]
-
-
 def _weighty(sentence: str) -> bool:
     return sum(1 if char.isascii() else 3 for char in sentence[:_LEAST_WEIGHT]) >= _LEAST_WEIGHT
 
 
 def _texts(message: CapturedMessage) -> list[str]:
     return [part.text for part in message.parts if isinstance(part, TextPart)]
+
+
+def _text(message: CapturedMessage) -> str:
+    return "\n".join(_texts(message))
 
 
 def _tools(message: CapturedMessage) -> list[ToolPart]:

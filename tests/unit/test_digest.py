@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.digest import digest
+from app.core.digest import digest, opening_lines, told_by
 from app.core.tokens import estimate_tokens
 from app.core.turns import CapturedMessage, TextPart, ToolPart
 
@@ -41,8 +41,50 @@ def test_it_tells_who_asked_for_what_and_what_came_of_it() -> None:
     errors = section(text, "Errors and fixes")
     assert "exec(npm test): Error: cannot find module 'ink' (a later call worked)" in errors
     assert "The problem was a missing package" in errors and "已修复缓存问题" in errors
-    assert section(text, "Requests") == "- 我们决定用 Redis 缓存会话。请改 server/cache.py"
+    assert section(text, "Requests") == "- 请改 server/cache.py"
     assert section(text, "Last steps").startswith("- assistant: I will look. · read(web/login.tsx) ok\n")
+
+
+def test_what_tells_is_a_fact_what_asks_a_request_and_acknowledgements_are_nothing() -> None:
+    talk = (
+        said("user", "My name is Ilse Brandt. The launch of Nordlicht is on 14 March 2027. Please book a room."),
+        said("assistant", "Noted, I will keep that in mind."),
+        said("user", "My phone number is +49 30 1234567, call me there."),
+        said("assistant", "Got it."),
+        said("user", "我叫王伟，电话是13800138000。帮我订一张去上海的票"),
+        said("assistant", "好的，记住了。"),
+        said("user", "Thanks!"),
+    )
+    text = digest(talk, 1000)
+    assert text.startswith("# My name is Ilse Brandt. The launch of Nordlicht is on 14 March 2027. Please book a room.")
+    facts = "- My phone number is +49 30 1234567, call me there.\n- 我叫王伟，电话是13800138000。"
+    assert (section(text, "Facts"), section(text, "Requests")) == (facts, "- 帮我订一张去上海的票")
+    assert not any(word in text for word in ("Noted", "Got it", "记住了", "Thanks"))
+
+
+def test_facts_that_name_something_stay_where_space_is_short() -> None:
+    small_talk = [said("user", f"The weather was {word} and so was everything else.") for word in ("good", "bad") * 40]
+    talk = [*small_talk[:40], said("user", "The invoice INV-2231 is due on 3 May 2027."), *small_talk[40:]]
+    assert "INV-2231" in section(digest(talk, 120), "Facts")
+
+
+def test_the_beginning_is_kept_word_for_word_and_its_most_specific_lines_longest() -> None:
+    talk = (
+        said("user", "Hello there!"),
+        said("assistant", "Hi, how can I help?"),
+        said("user", "I am Ilse Brandt. The weather is fine. Please book the hotel Astoria from 3 May to 9 May."),
+        said("assistant", "Booked: confirmation HX-99120, room 414."),
+    )
+    told = told_by(talk)
+    assert told == [
+        "- I am Ilse Brandt. The weather is fine.",
+        "- Please book the hotel Astoria from 3 May to 9 May.",
+        "- assistant: Booked: confirmation HX-99120, room 414.",
+    ]
+    assert opening_lines(told, 500).splitlines()[1:] == told
+    assert opening_lines(told, 500, said="\n".join(told[:2])).splitlines()[1:] == told[2:]
+    assert opening_lines(["- it was a dull day", *told[2:]], 25).splitlines()[1:] == told[2:]
+    assert opening_lines(told, 5) == opening_lines([], 500) == ""
 
 
 def test_a_long_session_keeps_its_first_request_and_its_newest() -> None:
