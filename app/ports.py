@@ -252,6 +252,10 @@ class LocalPast:
     """The last summary that the backend made, kept so that an outage does not blank the past."""
     unsummarised: tuple[CapturedMessage, ...] = ()
     """Archived or cleared messages that ``summary`` does not cover: their extraction failed or still runs."""
+    opening: tuple[str, ...] = ()
+    """What the epoch's first turns told, a text for each turn."""
+    assemble_budget: int = 0
+    """The token budget that `/assemble` was last given, as far as it was noted; 0 for none."""
     epoch: int = 0
     known: bool = False
     """False when the store never saw this session."""
@@ -279,6 +283,13 @@ class TurnStore(Protocol):
 
     async def local_past(self, who: Identity) -> LocalPast:
         """What is archived or cleared of the session; an empty one for an unknown session."""
+        ...
+
+    def note_budget(self, who: Identity, token_budget: int) -> None:
+        """Have the budget noted that `/assemble` was given: commits go by the smaller one of it and the turns' own.
+
+        The answer does not wait for it; one that is lost comes again with the next request.
+        """
         ...
 
     async def undelivered(self, who: Identity) -> tuple[CapturedMessage, ...]:

@@ -43,6 +43,7 @@ async def compact_session(
         token_budget=body.budget,
         keep_recent=body.keep_recent_count or 0,
         current_tokens=body.current_token_count,
+        summary_share=services.settings.capture.summary_share,
         bypassed=bypassed,
     )
     deadline = Deadline.after_ms(body.deadline_ms or services.settings.limits.compact_ms)

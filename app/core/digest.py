@@ -14,11 +14,12 @@ from app.core.summary import cut_to_tokens
 from app.core.tokens import estimate_tokens
 from app.core.turns import CapturedMessage, TextPart, ToolPart
 
-__all__ = ["MAX_LINE_CHARS", "digest", "one_line", "opening_lines", "told_by"]
+__all__ = ["MAX_LINE_CHARS", "digest", "longer_opening", "one_line", "opening_lines", "told_by"]
 
 OPENING_CHARS = 3_000
 """How much of a session's beginning is kept word for word."""
 OPENING_TURNS = 16
+"""Of how many turns. Both bounds are reached early, so that what is kept soon stays the same (provider caches)."""
 MAX_READ = 600
 """Of how many messages each sentence is judged: of the newest ones, an archive seldom holds more."""
 _LEAST_SPECIFICS = 2
@@ -95,6 +96,14 @@ def told_by(messages: Iterable[CapturedMessage]) -> list[str]:
         if line.specifics >= (_LEAST_SPECIFICS if message.role == "assistant" else int(line.asks))
     ]
     return list(dict.fromkeys(told))
+
+
+def longer_opening(opening: tuple[str, ...], turn: Sequence[CapturedMessage]) -> tuple[str, ...]:
+    """What a session's first turns told, a text each, with that of its next turn; complete ones stay as they are."""
+    room = OPENING_CHARS - sum(map(len, opening))
+    if len(opening) >= OPENING_TURNS or room <= 0:
+        return opening
+    return (*opening, cut_to_tokens("\n".join(told_by(turn))[:room], room))
 
 
 def opening_lines(told: Iterable[str], max_tokens: int, said: str = "") -> str:

@@ -1,64 +1,43 @@
 """`preflight`: the archived past of a session becomes one summary message, the live messages stay (contract).
 
-Messages are taken out only when their prints say that they are archived, so what the backend does not have yet is never
-dropped; calls and results go together or not at all.
+Messages are taken out only when their prints say that they are archived, or when the budget leaves no room for them;
+either way the summary stands in for them, so nothing vanishes without a word. Calls and results go together or not at
+all.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from itertools import accumulate, compress, takewhile
 
-from app.core.capture import captured_messages
-from app.core.digest import digest, one_line
 from app.core.messages import Message, Role, is_excluded, role_of, tool_results
 from app.core.pairs import Unit, units, with_results
 from app.core.prints import archived, print_of
 from app.core.rebuild import rebuilt
+from app.core.recap import Past, recap
 from app.core.summary import (
     FRAME_TOKENS,
     GUIDE,
-    INDEX_HEADING,
+    SUMMARY_COST,
     acknowledgement,
-    contained,
     cut_to_tokens,
     is_acknowledgement,
     is_summary,
     own_messages,
+    stands_for_cut,
     summary_body,
     summary_message,
 )
 from app.core.tokens import estimate_tokens, message_tokens
-from app.core.turns import CapturedMessage
 
-_NO_TIME = datetime.fromtimestamp(0, UTC)
-"""A digest shows no times, so messages that are captured only for one need none."""
+__all__ = ["Assembled", "Past", "assemble_past", "brings_history"]
 
 STRIDES = 8
 """A prompt over budget loses its oldest turns by eighths of the budget."""
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
-    """What is known of the part of a session that the prompt no longer shows, and how to tell that part."""
-
-    overview: str = ""
-    """The backend's summary of everything archived and extracted."""
-    abstracts: tuple[tuple[str, str], ...] = ()
-    """(archive id, abstract), oldest first."""
-    unsummarised: tuple[CapturedMessage, ...] = ()
-    """Archived messages that ``overview`` does not cover."""
-    live: tuple[CapturedMessage, ...] = ()
-    """Stored messages that are not archived: the prompt is rebuilt from them when the host has none."""
-    archived_prints: tuple[str, ...] = ()
-    """Of the archived host messages, oldest first."""
-    seen_prints: tuple[str, ...] = ()
-    """Of the whole session; needed only for messages without a time (see `app.core.prints.archived`)."""
-
-
-@dataclass(frozen=True, slots=True)
 class Assembled:
-    """The messages for the prompt. ``changed`` is false when they are the host's own and nothing else."""
+    """The messages for the prompt. ``changed`` is false when there was nothing to decide: no past, and all fits."""
 
     messages: tuple[Message, ...]
     system_addition: str | None
@@ -71,31 +50,68 @@ def assemble_past(
 ) -> Assembled:
     """The prompt's messages: leading system messages, the summary, then the live messages within ``token_budget``.
 
-    The summary takes at most ``summary_share`` of the budget, and what the newest messages need goes before it.
-    ``prompt_follows``: the host will put one more user message behind these. Running this on its own output changes
-    nothing. Linear in the size of the input.
+    The summary takes at most ``summary_share`` of the budget, tells what the budget cuts as well as what is archived,
+    and goes before what the newest messages need. Where it would cost more than the messages that it stands for, and
+    the host has all of these, they stay. ``prompt_follows``: the host will put one more user message behind these.
+    Running this on its own output changes nothing. Linear in the size of the input.
     """
     own = _own_at_the_head(messages)
     host = [message for message, ours in zip(messages, own, strict=True) if not ours]
-    kept, gone = _without_archived(host, past, cut_before=any(own))
+    kept, gone, complete = _without_archived(host, past, cut_before=any(own))
     if past.live and not _is_history(host):
         kept = [*host, *rebuilt(past.live)]
-    room = int(token_budget * summary_share) - FRAME_TOKENS
-    body = _body(past, gone, room) or _former_body(compress(messages, own), room)
+    former = _Former.of(list(compress(messages, own)), past, gone)
+    room = max(0, int(token_budget * summary_share) - FRAME_TOKENS)
 
-    def with_summary(body: str) -> Assembled:
-        # Nothing is taken out unless a summary stands in for it.
-        live = kept if body or not (gone or any(own)) else messages
-        final, addition = _told(live, body, token_budget, prompt_follows)
+    def answer(live: Sequence[Message], cut: Sequence[Message], body: str) -> Assembled:
+        final, addition = _told(live, body, prompt_follows, of_cut=former.of_cut or bool(cut))
         tokens = sum(map(message_tokens, final)) + estimate_tokens(addition or "")
         return Assembled(tuple(final), addition, tokens, changed=bool(body) or len(final) != len(messages))
 
-    whole = with_summary(body)
+    body = recap(past, gone, (), former.body, room) if room else ""
+    # Nothing is taken out unless a summary stands in for it.
+    live = kept if body or not (gone or any(own)) else list(messages)
+    whole = answer(live, (), body)
+    if whole.estimated_tokens <= token_budget:
+        return _unchanged_if_shorter(whole, host, complete=complete and not any(own) and bool(gone))
+    shown, cut = _within_budget(live, token_budget - room - SUMMARY_COST if room else token_budget)
+    body = recap(past, gone, cut, former.body, room) if room else ""
+    whole = answer(shown, cut, body)
     excess = whole.estimated_tokens - token_budget
     if not body or excess <= 0:
         return whole
-    shorter = with_summary(cut_to_tokens(body, estimate_tokens(body) - excess))
+    shorter = answer(shown, cut, cut_to_tokens(body, estimate_tokens(body) - excess))
     return shorter if shorter.estimated_tokens <= token_budget else whole
+
+
+def _unchanged_if_shorter(whole: Assembled, host: Sequence[Message], *, complete: bool) -> Assembled:
+    """The host's own messages where the summary costs more than what it stands for, and they are all there."""
+    tokens = sum(map(message_tokens, host))
+    if not complete or whole.estimated_tokens <= tokens:
+        return whole
+    return Assembled(tuple(host), None, tokens, changed=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Former:
+    """Our earlier summary that the host sent back, where it still has to serve.
+
+    It does when it stands for messages that the budget cut and no archive has taken in since, or when nothing else is
+    known of the past.
+    """
+
+    body: str = ""
+    of_cut: bool = False
+
+    @classmethod
+    def of(cls, own: Sequence[Message], past: Past, gone: Sequence[Message]) -> "_Former":
+        summaries = [message for message in own if is_summary(message)]
+        if not summaries:
+            return cls()
+        last = summaries[-1]
+        of_cut = stands_for_cut(last) and not gone
+        known = past.overview or past.abstracts or past.unsummarised or gone
+        return cls(summary_body(last), of_cut) if of_cut or not known else cls()
 
 
 def brings_history(messages: Sequence[Message]) -> bool:
@@ -108,29 +124,29 @@ def _is_history(host: Iterable[Message]) -> bool:
 
 
 def _told(
-    kept: Sequence[Message], body: str, token_budget: int, prompt_follows: bool
+    live: Sequence[Message], body: str, prompt_follows: bool, *, of_cut: bool
 ) -> tuple[list[Message], str | None]:
     """The prompt's messages with ``body`` as their summary, if there is one, and what the system prompt says of it."""
     if not body:
-        return _within_budget(kept, token_budget), None
-    head = summary_message(body)
-    fixed = message_tokens(head) + message_tokens(acknowledgement()) + estimate_tokens(GUIDE)
-    live = _without_strays(_within_budget(kept, token_budget - fixed))
+        return list(live), None
+    live = _without_strays(live)
     place = _leading(live, {Role.SYSTEM})
-    final = [*live[:place], head, *live[place:]]
+    final = [*live[:place], summary_message(body, of_cut=of_cut), *live[place:]]
     if _needs_acknowledgement(live[place:], prompt_follows):
         final.insert(place + 1, acknowledgement())
     return final, GUIDE
 
 
-def _without_archived(host: Sequence[Message], past: Past, *, cut_before: bool) -> tuple[list[Message], list[Message]]:
-    """The messages that stay and those that are archived.
+def _without_archived(
+    host: Sequence[Message], past: Past, *, cut_before: bool
+) -> tuple[list[Message], list[Message], bool]:
+    """The messages that stay, those that are archived, and whether the host has these from the first on.
 
     A unit of calls and results goes only as a whole. Where taking messages out would make two user messages meet that
     did not before, the last assistant unit between them stays.
     """
     if not past.archived_prints:
-        return list(host), []
+        return list(host), [], False
     prints = [print_of(message) for message in host]
     steps = units(host)
     flags = with_results(host, steps, archived(prints, past.archived_prints, past.seen_prints, cut_before=cut_before))
@@ -147,35 +163,8 @@ def _without_archived(host: Sequence[Message], past: Past, *, cut_before: bool) 
                 gone.difference_update(spare)
             last_user, spare = _from_user(host[unit.stop - 1]), None
     kept = [message for index, message in enumerate(host) if index not in gone]
-    return kept, [message for index, message in enumerate(host) if index in gone]
-
-
-def _body(past: Past, gone: Sequence[Message], room: int) -> str:
-    """The summary's text within ``room`` tokens: overview, digest of what it does not cover, archive index if it fits.
-
-    When neither is there although messages were taken out, these are digested, so that the past never goes blank.
-    """
-    unsummarised = past.unsummarised
-    if not past.overview and not past.abstracts and not unsummarised:
-        unsummarised = captured_messages(gone, _NO_TIME)
-    overview = contained(past.overview)
-    newer = contained(digest(unsummarised, room // 2 if overview else room))
-    overview = cut_to_tokens(overview, room - estimate_tokens(newer) - 1 if newer else room)
-    text = "\n\n".join(part for part in (overview, newer) if part)
-    lines = [f"- {one_line(contained(name), 80)}: {one_line(contained(abstract))}" for name, abstract in past.abstracts]
-    return "\n\n".join(part for part in (text, _index(lines, room - estimate_tokens(text) - 1)) if part)
-
-
-def _index(lines: Sequence[str], room: int) -> str:
-    """The newest archives' abstracts that fit, oldest first, under their heading."""
-    left = room - estimate_tokens(INDEX_HEADING) - 1
-    fitting: list[str] = []
-    for line in reversed(lines):
-        left -= estimate_tokens(line) + 1
-        if left < 0:
-            break
-        fitting.append(line)
-    return "\n".join([INDEX_HEADING, *reversed(fitting)]) if fitting else ""
+    complete = past.archived_prints[0] in prints
+    return kept, [message for index, message in enumerate(host) if index in gone], complete
 
 
 def _own_at_the_head(messages: Sequence[Message]) -> list[bool]:
@@ -190,27 +179,29 @@ def _own_at_the_head(messages: Sequence[Message]) -> list[bool]:
     return [*own[:end], *(False for _ in own[end:])]
 
 
-def _former_body(own: Iterable[Message], room: int) -> str:
-    """The text of our own earlier summary; of the last one, should there be several."""
-    bodies = [summary_body(message) for message in own if is_summary(message)]
-    return cut_to_tokens(bodies[-1], room) if bodies else ""
-
-
-def _within_budget(kept: Sequence[Message], budget: int) -> list[Message]:
-    """The messages without their oldest turns as far as ``budget`` asks for it; leading system messages always stay.
+def _within_budget(kept: Sequence[Message], budget: int) -> tuple[list[Message], list[Message]]:
+    """The messages without their oldest turns as far as ``budget`` asks for it, and those turns.
 
     Cut at the start of a turn, in strides, so that the prompt's beginning stays the same over many turns (provider
     caches). Where not even the last turn fits, its question stays and the oldest steps behind it leave, calls and
-    results together. A host's own compaction summary at the head is not cut. The newest unit always stays.
+    results together. Leading system messages and a host's own compaction summary behind them are not cut. The newest
+    unit always stays.
     """
     systems = _leading(kept, {Role.SYSTEM})
     pinned = systems + _leading(kept[systems:], {Role.SUMMARY})
     head, rest = list(kept[:pinned]), list(kept[pinned:])
+    staying = _staying(rest, budget - sum(map(message_tokens, head)))
+    shown = {index for step in staying for index in step}
+    cut = [message for index, message in enumerate(rest) if index not in shown]
+    return head + [rest[index] for index in sorted(shown)], cut
+
+
+def _staying(rest: Sequence[Message], budget: int) -> Sequence[Unit]:
+    """The units of ``rest`` that are shown within ``budget``."""
     costs = [message_tokens(message) for message in rest]
-    budget -= sum(map(message_tokens, head))
-    if not rest or sum(costs) <= budget:
-        return head + rest
     steps = units(rest)
+    if not rest or sum(costs) <= budget:
+        return steps
     weights = [sum(costs[step.start : step.stop]) for step in steps]
     turns = [index for index, step in enumerate(steps) if role_of(rest[step.start]) is Role.USER]
     stride = max(1, budget // STRIDES)
@@ -219,12 +210,12 @@ def _within_budget(kept: Sequence[Message], budget: int) -> list[Message]:
         first = _first_fitting(weights, allowed)
         turn = next((index for index in turns if index >= first), None)
         if turn is not None:
-            return head + rest[steps[turn].start :]
+            return steps[turn:]
     if not turns:
-        return head + rest[steps[first].start :]
+        return steps[first:]
     question = turns[-1]
     first = _first_fitting(weights[question + 1 :], budget - weights[question]) + question + 1
-    return head + _messages(rest, [steps[question], *_not_user(rest, steps[first:])])
+    return [steps[question], *_not_user(rest, steps[first:])]
 
 
 def _first_fitting(weights: Sequence[int], budget: int) -> int:
@@ -237,10 +228,6 @@ def _not_user(rest: Sequence[Message], steps: Sequence[Unit]) -> Sequence[Unit]:
     """The steps from the first that does not speak as ``user`` (an orphan result in Anthropic's style does)."""
     start = next((index for index, step in enumerate(steps) if not _from_user(rest[step.start])), len(steps))
     return steps[start:]
-
-
-def _messages(rest: Sequence[Message], steps: Sequence[Unit]) -> list[Message]:
-    return [rest[index] for step in steps for index in step]
 
 
 def _without_strays(live: Sequence[Message]) -> list[Message]:

@@ -1,12 +1,14 @@
 """`/compact`: archive the session now, wait for its summary, and say honestly what came of it."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from app.core.deadline import Deadline
 from app.core.identity import Identity
 from app.core.reasons import Reason
-from app.core.tokens import estimate_tokens
+from app.core.recap import summary_tokens
+from app.engine.past import known_past
 from app.store.requests import CommitView, SessionSize
 from app.store.turns import SqlTurnStore
 from app.store.work import UNSENT_COMMITS, CommitPhase
@@ -25,6 +27,8 @@ class CompactInput:
     token_budget: int = 128_000
     keep_recent: int = 0
     current_tokens: int | None = None
+    summary_share: float = 0.3
+    """Of the budget; see `SIDECAR_CAPTURE__SUMMARY_SHARE`."""
     bypassed: bool = False
 
 
@@ -45,7 +49,7 @@ class CompactResult:
 
     ok: bool
     compacted: bool
-    """True when messages left the prompt. A very short session's summary may still have more tokens than they had."""
+    """True when the prompt got shorter: messages left it, and the summary costs less than they did."""
     reason: Reason
     task_id: str | None = None
     summary: str = ""
@@ -60,11 +64,12 @@ async def compact(
 ) -> CompactResult:
     """Deliver what is queued, archive, follow, read back. Two calls at once share one archive.
 
-    It was compacted when messages left the prompt for the archive. The tokens afterwards count the summary, too.
+    Both token counts are of the whole prompt, the summary with its frame included. Where that would be longer than
+    before, `/assemble` goes on showing the messages, and nothing is claimed to be compacted.
     """
     if asked.bypassed:
         return CompactResult(True, False, Reason.SESSION_BYPASSED)
-    before = await store.size_of(who)
+    before = await _prompt(store, who, asked)
     commits = await store.compact(who, asked.keep_recent, asked.token_budget)
     ids = [commit.id for commit in commits]
     tries = {commit.id: commit.attempts for commit in commits}
@@ -80,8 +85,32 @@ async def compact(
 
     await worker.wait_until(done, deadline)
     commits = await store.commits(ids)
-    after = await store.size_of(who)
+    after = await _prompt(store, who, asked)
     return _result(asked, commits, before, after, settled=all(_settled(c, tries[c.id]) for c in commits))
+
+
+@dataclass(frozen=True, slots=True)
+class _Prompt:
+    """A session's part of the prompt: tokens of its live turns, and of the summary as `/assemble` shows it."""
+
+    size: SessionSize | None = None
+    summary_tokens: int = 0
+
+    @property
+    def live(self) -> int:
+        return self.size.tokens if self.size else 0
+
+    @property
+    def tokens(self) -> int:
+        return self.live + self.summary_tokens
+
+
+async def _prompt(store: SqlTurnStore, who: Identity, asked: CompactInput) -> _Prompt:
+    size, known = await asyncio.gather(store.size_of(who), store.local_past(who))
+    if not known.prints:
+        return _Prompt(size)
+    room = int(asked.token_budget * asked.summary_share)
+    return _Prompt(size, await asyncio.to_thread(summary_tokens, known_past(known), room))
 
 
 def _settled(commit: CommitView, attempts_before: int) -> bool:
@@ -94,23 +123,23 @@ def _settled(commit: CommitView, attempts_before: int) -> bool:
 def _result(
     asked: CompactInput,
     commits: Sequence[CommitView],
-    before: SessionSize | None,
-    after: SessionSize | None,
+    before: _Prompt,
+    after: _Prompt,
     *,
     settled: bool,
 ) -> CompactResult:
-    tokens_before = asked.current_tokens or _prompt_tokens(before)
-    reason = _reason(commits, settled=settled, stuck=after is not None and after.failures > 0)
+    tokens_before = asked.current_tokens or before.tokens
+    reason = _reason(commits, settled=settled, stuck=after.size is not None and after.size.failures > 0)
     newest = commits[-1] if commits else None
     ok = reason in {Reason.COMMIT_COMPLETED, Reason.COMMIT_NO_ARCHIVE, Reason.SESSION_NOT_FOUND}
     # After a failure a digest of the messages stands in their place, so nothing is claimed to be gone.
-    gone = _prompt_tokens(before) - _prompt_tokens(after) if ok else 0
+    gone = max(0, before.tokens - after.tokens) if ok and after.live < before.live else 0
     return CompactResult(
         ok=ok,
-        compacted=ok and _live_tokens(after) < _live_tokens(before),
+        compacted=gone > 0,
         reason=reason,
         task_id=newest.task_id if newest else None,
-        summary=after.summary if after else "",
+        summary=after.size.summary if after.size else "",
         first_kept_entry_id=(newest.archive_id or "") if newest else "",
         tokens_before=tokens_before,
         tokens_after=max(0, tokens_before - gone),
@@ -138,11 +167,3 @@ def _reason(commits: Sequence[CommitView], *, settled: bool, stuck: bool) -> Rea
     if CommitPhase.COMPLETED in phases or CommitPhase.LOCAL in phases:
         return Reason.COMMIT_COMPLETED
     return Reason.COMMIT_NO_ARCHIVE
-
-
-def _live_tokens(size: SessionSize | None) -> int:
-    return size.tokens if size else 0
-
-
-def _prompt_tokens(size: SessionSize | None) -> int:
-    return size.tokens + estimate_tokens(size.summary) if size else 0

@@ -8,8 +8,9 @@ import structlog
 from app.core.deadline import Deadline
 from app.core.identity import Identity
 from app.core.messages import Message, time_of
-from app.core.past import Past, assemble_past, brings_history
+from app.core.past import assemble_past, brings_history
 from app.core.reasons import Reason
+from app.core.recap import Past
 from app.core.tokens import message_tokens
 from app.core.turns import CapturedMessage
 from app.engine.results import AssembleInput, AssembleResult
@@ -27,6 +28,9 @@ GRACE_S = 1.0
 
 MAX_UNEXTRACTED = 3
 """Failed archives whose messages are read from the backend, one request each."""
+
+BUDGET_STEPS = 16
+"""A prompt's budget changes a little from turn to turn, with tools and system prompt: that is not worth a write."""
 
 _NOTHING = SessionPast(overview="", abstracts=(), messages=())
 
@@ -63,6 +67,8 @@ async def preflight(
         summary_share=settings.capture.summary_share,
         prompt_follows=bool(asked.prompt and asked.prompt.strip()),
     )
+    if known.known and abs(known.assemble_budget - asked.token_budget) > known.assemble_budget // BUDGET_STEPS:
+        store.note_budget(who, asked.token_budget)
     try:
         assembled = await asyncio.wait_for(reading, deadline.remaining + GRACE_S)
     except TimeoutError:
@@ -146,15 +152,25 @@ def _combined(
     """
     if known.resetting:
         stored = _NOTHING
+    past = known_past(known)
     cleared = {message.source_id for message in known.unsummarised if message.source_id}
     live = {message.source_id or index: message for index, message in enumerate((*stored.messages, *undelivered))}
-    return Past(
-        overview=stored.overview or known.summary,
+    return replace(
+        past,
+        overview=stored.overview or past.overview,
         abstracts=stored.abstracts,
-        unsummarised=known.unsummarised,
         live=tuple(message for message in live.values() if message.source_id not in cleared),
-        archived_prints=known.prints,
         seen_prints=seen,
+    )
+
+
+def known_past(known: LocalPast) -> Past:
+    """The past as far as the store knows it."""
+    return Past(
+        overview=known.summary,
+        unsummarised=known.unsummarised,
+        opening=tuple(line for turn in known.opening for line in turn.splitlines()),
+        archived_prints=known.prints,
     )
 
 

@@ -7,13 +7,14 @@ from sqlalchemy import Connection, Row, bindparam, func, insert, select
 
 from app.core.capture import with_ids
 from app.core.commit_policy import CommitRules
+from app.core.digest import longer_opening
 from app.core.identity import SessionKind
 from app.core.prints import is_timed
 from app.errors import KeyReused, OutboxFull
 from app.ports import Acceptance, NewTurn, SeenBefore
 from app.store import commits, past
 from app.store import sessions as session_rows
-from app.store.codec import dump_identity, dump_messages, dump_strings, hashed, new_id
+from app.store.codec import dump_identity, dump_messages, dump_strings, hashed, load_strings, new_id
 from app.store.schema import turns
 from app.store.sessions import SessionRow
 from app.store.work import UNDELIVERED, Lane, TurnState
@@ -167,6 +168,9 @@ def _advance(connection: Connection, session: SessionRow, turn: NewTurn, now: fl
         # Behind a turn that failed this one waits like it.
         lane = session.lane if session.lane == Lane.RETRY else Lane.TURN
         values |= {"last_turn_at": now, "due_at": session_rows.due_with(session, now), "lane": lane}
+        opening = load_strings(session.opening)
+        if (longer := longer_opening(opening, turn.messages)) is not opening:
+            values["opening"] = dump_strings(longer)
         if turn.who.kind is SessionKind.CHAT or session_rows.identity_of(session).kind is not SessionKind.CHAT:
             # A conversation stays one, whatever automation speaks up in it: it is to be remembered.
             values["identity"] = dump_identity(turn.who)

@@ -112,7 +112,7 @@ def review(
     connection: Connection, session: SessionRow, tokens: Tokens, rules: CommitRules, now: float, *, remember: bool
 ) -> bool:
     """What a new turn sets off: a commit at the threshold or on request, and relief of the prompt. True if anything."""
-    budget = session.token_budget
+    budget = session_rows.budget_of(session)
     if tokens.shown < min(rules.threshold_ratio, rules.clear_ratio) * budget and not remember:
         return False
     changed = _relieve(connection, session, rules)
@@ -160,7 +160,7 @@ def _relieve(connection: Connection, session: SessionRow, rules: CommitRules) ->
     reached = Reached(stored=_through(rows, _STORED), finished=_through(rows, FINISHED))
     if reached.stored <= session.cleared_through:  # nothing may go: with a backend that is away, what waits is not read
         return False
-    through = commit_policy.cleared(shown_turns(connection, session), reached, session.token_budget, rules)
+    through = commit_policy.cleared(shown_turns(connection, session), reached, session_rows.budget_of(session), rules)
     if through <= session.cleared_through:
         return False
     clear(connection, session, through)

@@ -82,6 +82,8 @@ def local_past(connection: Connection, who: Identity) -> LocalPast:
         prints=tuple(prints),
         summary=session.summary if prints else "",
         unsummarised=tuple(unsummarised),
+        opening=load_strings(session.opening),
+        assemble_budget=session.assemble_budget,
         epoch=session.epoch,
         known=True,
         resetting=_resetting(connection, session),

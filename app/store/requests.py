@@ -91,6 +91,7 @@ def reset(
         next_message=0,
         cleared_message=-1,
         summary="",
+        opening="[]",
     )
     return view
 

@@ -38,12 +38,14 @@ sessions = Table(
     Column("next_position", Integer, nullable=False, server_default="1"),
     Column("next_message", Integer, nullable=False, server_default="0"),
     Column("token_budget", Integer, nullable=False),
+    Column("assemble_budget", Integer, nullable=False, server_default="0"),
     Column("last_turn_at", Float, nullable=False),
     Column("remembered_at", Float, nullable=False, server_default="0"),
     Column("archived_through", Integer, nullable=False, server_default="0"),
     Column("cleared_through", Integer, nullable=False, server_default="0"),
     Column("cleared_message", Integer, nullable=False, server_default="-1"),
     Column("summary", Text, nullable=False, server_default=""),
+    Column("opening", Text, nullable=False, server_default="[]"),
     Column("due_at", Float),
     Column("lane", Integer, nullable=False, server_default="3"),
     Column("retry_at", Float, nullable=False, server_default="0"),
@@ -57,7 +59,9 @@ sessions = Table(
 """One row per tenant and session. ``due_at``: when a worker should look at it, NULL for never; ``lane``: what it waits
 for, see `app.store.work.Lane`; ``retry_at``: not before then (back-off, or a write still settling).
 ``archived_through``: the last position that a commit holds or will hold; ``cleared_through``: the last position that
-the prompt no longer shows, ``cleared_message`` its last message's number."""
+the prompt no longer shows, ``cleared_message`` its last message's number. ``token_budget`` is the
+turns' own, ``assemble_budget`` that of the prompts, 0 while none is known. ``opening``: what the epoch's first turns
+told, a text for each."""
 
 turns = Table(
     "turns",

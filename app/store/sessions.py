@@ -98,6 +98,22 @@ def change(connection: Connection, session_id: int, **values: Any) -> None:
     connection.execute(update(sessions).where(sessions.c.id == session_id).values(**values))
 
 
+def budget_of(row: SessionRow) -> int:
+    """The tokens that commits go by: what a prompt has room for, where that is less than the turns' own budget.
+
+    A host's budget for a turn is the model's whole window; what it gives a prompt is without the system prompt, the
+    tools and the reply, and what exceeds that is cut.
+    """
+    return int(min(row.token_budget, row.assemble_budget or row.token_budget))
+
+
+def note_budget(connection: Connection, who: Identity, token_budget: int) -> None:
+    """Set the prompts' budget of a session; an unknown session is left alone."""
+    row = find(connection, who.tenant, who.session)
+    if row is not None:
+        change(connection, row.id, assemble_budget=token_budget)
+
+
 def identity_of(row: SessionRow) -> Identity:
     """Who last spoke in the session."""
     return load_identity(row.account, row.user_name, row.session, row.identity)

@@ -1,5 +1,6 @@
 """The turn store: an asynchronous front over the SQL, which runs in worker threads."""
 
+import asyncio
 import math
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -7,6 +8,7 @@ from functools import partial
 from typing import TypeVar
 
 import anyio.to_thread
+import structlog
 
 from app.core.commit_policy import CommitRules
 from app.core.identity import Identity, Tenant
@@ -21,6 +23,8 @@ from app.store.steps import WorkRules
 from app.store.work import Lane, Lease, Outcome, SendTurn, Step, WorkStep
 
 T = TypeVar("T")
+
+log = structlog.get_logger(__name__)
 
 _ROOM_KNOWN_S = 1.0
 """How long a count of the outbox is trusted; other processes write to it too."""
@@ -54,6 +58,7 @@ class SqlTurnStore:
         self._database = database
         self._max_pending_bytes = max_pending_bytes
         self._keep_s = keep_s
+        self._notes: set[asyncio.Task[None]] = set()
         self._agents: dict[tuple[Tenant, str], tuple[str, float]] = {}
         self._room = 0
         self._room_counted_at = float("-inf")
@@ -87,6 +92,18 @@ class SqlTurnStore:
     async def local_past(self, who: Identity) -> LocalPast:
         """What is archived or cleared of the session; an empty one for an unknown session."""
         return await self._database.read(past.local_past, who)
+
+    def note_budget(self, who: Identity, token_budget: int) -> None:
+        """Have the budget noted that `/assemble` was given; see `app.store.sessions.budget_of`. Nobody waits for it."""
+        note = asyncio.create_task(self._noted(who, token_budget))
+        self._notes.add(note)
+        note.add_done_callback(self._notes.discard)
+
+    async def _noted(self, who: Identity, token_budget: int) -> None:
+        try:
+            await self._database.write_behind(sessions.note_budget, who, token_budget)
+        except StoreUnavailable as error:
+            log.warning("budget_not_noted", reason=str(error.code))
 
     async def undelivered(self, who: Identity) -> tuple[CapturedMessage, ...]:
         """The messages of the session's present epoch that the backend does not have yet, oldest first."""
@@ -208,6 +225,7 @@ class SqlTurnStore:
 
     async def aclose(self) -> None:
         """Close the connections."""
+        await asyncio.gather(*self._notes)
         self._database.close()
 
     @property

@@ -670,6 +670,40 @@ async def test_what_the_backend_does_not_have_yet_is_told(store: SqlTurnStore) -
     assert await store.undelivered(somebody()) == ()
 
 
+async def test_what_the_first_turns_tell_is_kept_until_a_reset(store: SqlTurnStore) -> None:
+    told = ["I am Ilse Brandt and the launch is on 14 March 2027.", "Got it.", "The budget is 48,250 euros."]
+    for number, words in enumerate(told):
+        await store.accept(a_turn(words, key=f"k{number}"))
+    for number in range(40):
+        await store.accept(
+            a_turn(f"The invoice INV-{number} is for {'a very long list of things ' * 6}", key=f"x{number}")
+        )
+    opening = (await store.local_past(somebody())).opening
+    assert [opening[0], opening[1], opening[2]] == [f"- {told[0]}", "", f"- {told[2]}"]
+    assert len(opening) <= 20 and sum(map(len, opening)) <= 3_000
+    await store.reset(somebody(), 1_000)
+    assert (await store.local_past(somebody())).opening == ()
+    await store.accept(a_turn("A new beginning in Lisbon.", key="new"))
+    assert (await store.local_past(somebody())).opening == ("- A new beginning in Lisbon.",)
+
+
+async def test_commits_go_by_the_smaller_of_both_budgets(store: SqlTurnStore) -> None:
+    async def state_after(session: str, prompt_budget: int) -> str:
+        who = somebody(session)
+        for number in range(4):
+            if number == 1 and prompt_budget:  # of a session that nobody knows yet there is nothing to note
+                store.note_budget(who, prompt_budget)
+                with anyio.fail_after(5):
+                    while (await store.local_past(who)).assemble_budget != prompt_budget:
+                        await anyio.lowlevel.checkpoint()
+            answer = await store.accept(a_turn(who=who, key=f"k{number}", tokens=400, token_budget=4_000))
+        return str(answer.compaction.state)
+
+    assert await state_after("one", 0) == "idle"
+    assert await state_after("two", 2_000) == "uploading"
+    assert await state_after("three", 40_000) == "idle"
+
+
 async def test_compact_and_reset_leave_the_prompt_what_they_should(store: SqlTurnStore) -> None:
     await store.accept(a_turn("q0", "a0"))
     await store.accept(a_turn("q1", "a1"))

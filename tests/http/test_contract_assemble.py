@@ -7,15 +7,17 @@ from starlette.testclient import TestClient
 
 from app.core.messages import tool_calls, tool_results
 from app.core.tokens import estimate_tokens, message_tokens
-from tests.http.test_lifecycle import FACT, post, turn, user
+from tests.http.test_lifecycle import FACT, post, said, turn, user
 
+TOLD = [*FACT, user("Tell me of the garden.", 20), said("It grows. " * 150, 21)]
+"""Long enough for a summary to be worth it."""
 QUESTION = "Which tea do I prefer, and with what honey?"
 
 
 @pytest.fixture
 def archived(client: TestClient) -> TestClient:
     """A sidecar whose session ``s1`` is archived as a whole, so that its prompt begins with a summary."""
-    turn(client, FACT, prePromptMessageCount=0)
+    turn(client, TOLD, prePromptMessageCount=0)
     post(client, "/compact", {"sessionId": "s1"})
     return client
 
@@ -27,7 +29,7 @@ def assemble(client: TestClient, **body: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("inject", ["message", "block", "tool_call", "system"])
 def test_the_summary_is_no_question(archived: TestClient, inject: str) -> None:
     """It is a `user` message that starts with its heading; nothing goes in front of it, and nobody asks by it."""
-    alone = assemble(archived, phase="full", messages=FACT, inject=inject)
+    alone = assemble(archived, phase="full", messages=TOLD, inject=inject)
     assert alone["messages"][0]["content"].startswith("[Session History Summary]")
     assert len(alone["messages"]) == 1
     assert (alone["status"], alone["reason"], alone["recall"]["query"]) == ("assembled", "ok", "")
@@ -36,7 +38,7 @@ def test_the_summary_is_no_question(archived: TestClient, inject: str) -> None:
 
 
 def test_a_prompt_behind_the_summary_is_searched_for(archived: TestClient) -> None:
-    asked = assemble(archived, phase="full", messages=FACT, prompt=QUESTION)
+    asked = assemble(archived, phase="full", messages=TOLD, prompt=QUESTION)
     assert asked["recall"]["query"] == QUESTION
     assert "Kyoto" in asked["contextBlock"]
     assert [message["role"] for message in asked["messages"]] == ["user", "assistant"]
@@ -44,7 +46,7 @@ def test_a_prompt_behind_the_summary_is_searched_for(archived: TestClient) -> No
 
 def test_what_full_assembled_is_ok_even_if_nothing_was_recalled(archived: TestClient) -> None:
     """`query_too_short` and its like are reasons of a passthrough, and this is none."""
-    greeted = assemble(archived, phase="full", messages=[*FACT, user("hello", 50)])
+    greeted = assemble(archived, phase="full", messages=[*TOLD, user("hello", 50)])
     assert greeted["messages"][0]["content"].startswith("[Session History Summary]")
     assert (greeted["status"], greeted["reason"]) == ("assembled", "ok")
 
@@ -52,13 +54,13 @@ def test_what_full_assembled_is_ok_even_if_nothing_was_recalled(archived: TestCl
 @pytest.mark.parametrize("inject", ["message", "block", "tool_call", "system"])
 @pytest.mark.parametrize("phase", ["preflight", "transform", "full"])
 def test_the_tokens_are_those_of_all_that_goes_into_the_prompt(archived: TestClient, phase: str, inject: str) -> None:
-    answer = assemble(archived, phase=phase, inject=inject, messages=[*FACT, user(QUESTION, 50)])
+    answer = assemble(archived, phase=phase, inject=inject, messages=[*TOLD, user(QUESTION, 50)])
     added = estimate_tokens(answer.get("systemPromptAddition", ""))
     assert answer["estimatedTokens"] == pytest.approx(sum(map(message_tokens, answer["messages"])) + added, abs=1)
 
 
 def test_what_recall_came_to_is_counted_in_full_too(archived: TestClient) -> None:
-    assemble(archived, phase="full", messages=[*FACT, user("hello", 50)])
+    assemble(archived, phase="full", messages=[*TOLD, user("hello", 50)])
     metrics = archived.get("/metrics").text
     assert 'sidecar_recall_total{reason="query_too_short"} 1.0' in metrics
     assert 'sidecar_reasons_total{endpoint="/assemble",phase="full",reason="ok"} 1.0' in metrics

@@ -22,7 +22,7 @@ def said(role: str, text: str) -> dict[str, Any]:
 
 def test_a_failed_turn_does_not_bring_the_archived_past_back(client: TestClient) -> None:
     """OpenAI's and Anthropic's messages have no time, and a turn that failed was never captured."""
-    first = [said("user", "We ship Atlas on Friday."), said("assistant", "Friday it is.")]
+    first = [said("user", "We ship Atlas on Friday."), said("assistant", "Friday it is. " * 60)]
     failed = [said("user", "Deploy it."), said("assistant", "The deployment broke off.")]
     second = [said("user", "Deploy it once more."), said("assistant", "Done.")]
     live = [said("user", "Thanks!"), said("assistant", "With pleasure."), said("user", "What is next?")]

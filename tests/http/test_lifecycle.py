@@ -169,7 +169,7 @@ class TestPast:
             result("a.py\nb.py", 2),
             said("Two files: a.py and b.py.", 3),
             user("We decided to ship Atlas on Friday.", 4),
-            said("Friday it is.", 5),
+            said("Friday it is. " + "The crew knows, and so does the harbour. " * 20, 5),
         ]
 
     def test_summary_then_live_messages(self, client: TestClient) -> None:

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.capture import capture_turn
+from app.core.digest import told_by
 from app.core.incoming import read_incoming
 from app.core.messages import tool_calls, tool_results
 from app.core.past import Assembled, Past, assemble_past
@@ -20,6 +21,8 @@ from .histories import BEGAN_MS, histories
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 LARGE = 1_000_000
+LONG = " and so on" * 60
+"""Makes a turn long enough for a summary to be worth it."""
 
 
 def user(text: str, second: int | None = None) -> dict[str, Any]:
@@ -98,6 +101,8 @@ def sessions(draw: st.DrawFn) -> tuple[list[dict[str, Any]], list[dict[str, Any]
 def test_live_messages_come_back_unchanged_and_in_order(session: tuple[Any, Any, Past]) -> None:
     messages, live, past = session
     answer = assembled(messages, past)
+    if not answer.system_addition:  # a summary would have been longer than what it stands for
+        live = messages
     assert host_part(answer) == live
     assert [id(message) for message in host_part(answer)] == [id(message) for message in live]
 
@@ -154,7 +159,7 @@ def test_rebuilt_messages_are_valid_and_stable(turns: list[Any], with_overview: 
 
 
 def test_the_summary_stands_first_behind_system_messages_with_an_acknowledgement() -> None:
-    old, new = [user("one", 1), assistant("1", 2)], [user("two", 3)]
+    old, new = [user("one" + LONG, 1), assistant("1", 2)], [user("two", 3)]
     system = {"role": "system", "content": "Be brief."}
     answer = assembled([system, *old, *new], Past(overview="We counted.", archived_prints=captured([old])[1]))
     assert [message["role"] for message in answer.messages] == ["system", "user", "assistant", "user"]
@@ -171,7 +176,7 @@ def test_nothing_known_leaves_everything_as_it_is() -> None:
 
 def test_messages_that_were_never_captured_stay_between_archived_ones() -> None:
     turns = [
-        [user("one", 1), assistant("1", 2)],
+        [user("one" + LONG, 1), assistant("1", 2)],
         [user("lost", 3), assistant("?", 4)],
         [user("two", 5), assistant("2", 6)],
     ]
@@ -196,7 +201,7 @@ def test_a_result_that_was_not_archived_keeps_its_call() -> None:
 
 
 def test_equal_words_without_times_are_only_archived_as_often_as_they_were() -> None:
-    turn = [user("ok"), assistant("done")]
+    turn = [user("ok"), assistant("done" + LONG)]
     prints = captured([turn])[1]
     record = prints * 3
     past = Past(overview="x", archived_prints=prints * 2, seen_prints=record)
@@ -261,7 +266,8 @@ def test_the_question_stays_when_its_own_tool_rounds_exceed_the_budget() -> None
         messages.append({"role": "assistant", "content": [call]})
         messages.append({"role": "toolResult", "toolCallId": f"c{number}", "content": "y" * 400})
     answer = assembled(messages, Past(), 500)
-    assert answer.messages[0] is messages[0] and answer.messages[-1] is messages[-1]
+    assert is_summary(answer.messages[0]) and answer.messages[1]["content"] == ACKNOWLEDGEMENT
+    assert answer.messages[2] is messages[0] and answer.messages[-1] is messages[-1]
     assert_valid(messages, list(answer.messages))
     assert answer.estimated_tokens <= 500
 
@@ -269,7 +275,7 @@ def test_the_question_stays_when_its_own_tool_rounds_exceed_the_budget() -> None
 def test_an_archived_call_goes_although_the_host_pruned_its_result() -> None:
     call = {"type": "toolCall", "id": "a", "name": "exec", "arguments": {}}
     result = {"role": "toolResult", "toolCallId": "a", "content": "long output", "timestamp": BEGAN_MS + 2000}
-    old = [user("go", 0), assistant("", 1) | {"content": [call]}, result, assistant("done", 3)]
+    old = [user("go" + LONG, 0), assistant("", 1) | {"content": [call]}, result, assistant("done", 3)]
     pruned = [*old[:2], result | {"content": "[cleared]"}, old[3]]
     past = Past(overview="x", archived_prints=captured([old])[1])
     assert host_part(assembled([*pruned, user("next", 4)], past)) == [user("next", 4)]
@@ -286,7 +292,7 @@ def test_over_budget_the_beginning_stays_the_same_for_many_turns() -> None:
 
 @pytest.mark.parametrize(("prompt_follows", "roles"), [(True, ["user", "assistant"]), (False, ["user"])])
 def test_with_everything_archived_only_the_summary_is_left(prompt_follows: bool, roles: list[str]) -> None:
-    old = [user("one", 1), assistant("1", 2)]
+    old = [user("one" + LONG, 1), assistant("1", 2)]
     past = Past(overview="x", archived_prints=captured([old])[1])
     assert [message["role"] for message in assembled(old, past, prompt_follows=prompt_follows).messages] == roles
 
@@ -303,3 +309,66 @@ def test_rebuilding_answers_open_calls_and_joins_user_messages() -> None:
     ids = [block["id"] for block in answer["content"]]
     assert len(set(ids)) == 2 and [result["toolCallId"] for result in results] == ids
     assert all(result["isError"] for result in results)
+
+
+def told_history(turns: int) -> list[dict[str, Any]]:
+    """Turns of about 400 tokens, the first of which tells what must not be forgotten."""
+    first = "My name is Ilse Brandt, the order is INV-20931 and the launch of Nordlicht is on 14 March 2027."
+    texts = [
+        first,
+        *(f"Tell me more of chapter {number}: {'the sea went on and on. ' * 40}" for number in range(turns)),
+    ]
+    return [
+        message for n, text in enumerate(texts) for message in (user(text, 2 * n), assistant("Aye. " * 120, 2 * n + 1))
+    ]
+
+
+OPENING_FACTS = ("Ilse Brandt", "INV-20931", "14 March 2027")
+
+
+def test_what_the_budget_cuts_stands_in_a_summary_although_nobody_archived_it() -> None:
+    messages = told_history(7)
+    answer = assembled(messages, Past(), 3000, prompt_follows=True)
+    assert answer.changed and is_summary(answer.messages[0])
+    assert all(fact in answer.messages[0]["content"] for fact in OPENING_FACTS)
+    assert "chapter 0" in answer.messages[0]["content"]
+    assert answer.estimated_tokens <= 3000
+    assert len(host_part(answer)) >= 4 and host_part(answer)[-1] is messages[-1]
+    assert message_tokens(answer.messages[0]) <= 3000 * 0.3 + 8
+
+
+@pytest.mark.parametrize("count", range(3, 40, 3))
+@pytest.mark.parametrize("overview", ["", "## Title\n" + "We talked of the sea.\n" * 200])
+def test_the_opening_stands_in_every_prompt_whatever_was_cut_or_archived(count: int, overview: str) -> None:
+    messages = told_history(count)
+    gone = captured([messages[: count // 2 * 2]])[1] if overview else ()
+    opening = tuple(told_by(captured([messages[:2]])[0]))
+    past = Past(overview=overview, archived_prints=gone, opening=opening)
+    prompt = str(assembled(messages, past, 3000, prompt_follows=True).messages)
+    assert all(fact in prompt for fact in OPENING_FACTS)
+
+
+def test_the_summary_of_what_was_cut_stays_the_same_over_many_turns() -> None:
+    messages = told_history(60)
+    heads = [assembled(messages[:end], Past(), 12_000).messages[0]["content"] for end in range(40, 120, 2)]
+    assert len(set(heads)) <= 18
+
+
+def test_a_host_that_goes_on_from_our_answer_keeps_what_was_cut() -> None:
+    messages = told_history(8)
+    for number in range(20, 60):
+        answer = assembled(messages, Past(overview="An older part."), 3000)
+        assert all(fact in answer.messages[0]["content"] for fact in OPENING_FACTS)
+        again = assembled(list(answer.messages), Past(overview="An older part."), 3000)
+        assert again.messages == answer.messages
+        more = f"Tell me more of chapter {number}: {'the wind went on and on. ' * 40}"
+        messages = [*answer.messages, user(more, 2 * number), assistant("Aye. " * 120, 2 * number + 1)]
+
+
+def test_a_summary_never_makes_the_history_longer() -> None:
+    old = [user("Call Ada.", 1), assistant("Ada is not in.", 2)]
+    messages = [*old, user("Then call Bob.", 3)]
+    past = Past(overview="## Title\n" + "A summary that goes on and on. " * 20, archived_prints=captured([old])[1])
+    answer = assembled(messages, past)
+    assert (list(answer.messages), answer.system_addition) == (messages, None)
+    assert is_summary(assembled(messages[2:], past).messages[0])  # the host has it no more

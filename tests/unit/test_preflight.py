@@ -23,7 +23,7 @@ from .histories import BEGAN_MS
 pytestmark = pytest.mark.anyio
 
 WHO = Identity(Tenant("acme", "ann"), "s1", None, "main", None, PeerRole.ASSISTANT)
-OLD = {"role": "user", "content": "one", "timestamp": BEGAN_MS}
+OLD = {"role": "user", "content": "one" + " and so on" * 60, "timestamp": BEGAN_MS}
 NEW = {"role": "user", "content": "two", "timestamp": BEGAN_MS + 1}
 PRINTS = tuple(print_ for print_ in [print_of(OLD)] if print_)
 STORED = CapturedMessage("user", (TextPart("please fix src/app.py"),), "2026-03-01T00:00:00.000Z", "t_1.0")
@@ -53,12 +53,16 @@ class Store:
 
     def __init__(self, known: LocalPast | Exception, undelivered: Sequence[CapturedMessage] | None = None) -> None:
         self.known = known
+        self.budgets: list[int] = []
         self.waiting = undelivered
 
     async def local_past(self, who: Identity) -> LocalPast:
         if isinstance(self.known, Exception):
             raise self.known
         return self.known
+
+    def note_budget(self, who: Identity, token_budget: int) -> None:
+        self.budgets.append(token_budget)
 
     async def undelivered(self, who: Identity) -> tuple[CapturedMessage, ...]:
         if isinstance(self.known, Exception):

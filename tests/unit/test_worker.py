@@ -330,14 +330,21 @@ async def test_a_lost_task_is_judged_by_the_session(desk: Desk, works: bool) -> 
 
 async def test_compact_delivers_first_and_keeps_what_it_should(desk: Desk) -> None:
     for number in range(4):
-        await desk.say(f"q{number}", f"a{number}")
+        await desk.say(f"q{number}", f"a{number}", tokens=400)
     result = await desk.compacted(keep=3)
     assert (result.ok, result.compacted, result.reason) == (True, True, "commit_completed")
     assert (result.first_kept_entry_id, result.summary) == ("archive_001", "summary of archive_001")
-    assert result.tokens_before == 40 and 0 < result.tokens_after < 40
+    assert result.tokens_before == 1600 and 800 < result.tokens_after < 1000
     assert len(desk.backend.session(somebody()).live) == 4
     again = await desk.compacted(keep=3)
     assert (again.ok, again.compacted, again.reason) == (True, False, "commit_no_archive")
+
+
+async def test_a_session_too_short_to_get_shorter_is_archived_and_not_called_compacted(desk: Desk) -> None:
+    await desk.say("q0", "a0", tokens=20)
+    result = await desk.compacted()
+    assert (result.ok, result.compacted, result.reason) == (True, False, "commit_completed")
+    assert (result.details.archived, result.tokens_before, result.tokens_after) == (True, 20, 20)
 
 
 async def test_two_compacts_at_once_share_one_commit(desk: Desk) -> None:

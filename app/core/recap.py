@@ -1,0 +1,93 @@
+"""The text of the summary in front of a prompt: what every part of the past that is not shown contributes to it.
+
+In order: how the session began, word for word; the backend's overview; a digest of what that does not cover; a digest
+of what only the budget cuts; the index of older archives. Each has a share of the space, and what one part already says
+no other repeats. Deterministic, and the same as long as the same messages are gone (provider caches).
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from app.core.capture import captured_messages
+from app.core.digest import digest, one_line, opening_lines, told_by
+from app.core.messages import Message
+from app.core.summary import FRAME_TOKENS, INDEX_HEADING, SUMMARY_COST, contained, cut_to_tokens
+from app.core.tokens import estimate_tokens
+from app.core.turns import CapturedMessage
+
+_NO_TIME = datetime.fromtimestamp(0, UTC)
+"""A digest shows no times, so messages that are captured only for one need none."""
+_OPENING_SHARE = 4
+"""A session's beginning takes at most this part of the space."""
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What is known of the part of a session that the prompt no longer shows, and how to tell that part."""
+
+    overview: str = ""
+    """The backend's summary of everything archived and extracted."""
+    abstracts: tuple[tuple[str, str], ...] = ()
+    """(archive id, abstract), oldest first."""
+    unsummarised: tuple[CapturedMessage, ...] = ()
+    """Archived messages that ``overview`` does not cover."""
+    opening: tuple[str, ...] = ()
+    """What the session's first turns told (`app.core.digest.told_by`)."""
+    live: tuple[CapturedMessage, ...] = ()
+    """Stored messages that are not archived: the prompt is rebuilt from them when the host has none."""
+    archived_prints: tuple[str, ...] = ()
+    """Of the archived host messages, oldest first."""
+    seen_prints: tuple[str, ...] = ()
+    """Of the whole session; needed only for messages without a time (see `app.core.prints.archived`)."""
+
+
+def recap(past: Past, gone: Sequence[Message], cut: Sequence[Message], former: str, room: int) -> str:
+    """The summary's text within ``room`` tokens; nothing when there is nothing to tell.
+
+    ``gone`` are the host's archived messages, ``cut`` those that the budget leaves out. ``former``: the text of our
+    earlier summary where it stands for messages that nobody has any more; then the rest of the past is in it already.
+    """
+    if former and not cut:
+        return cut_to_tokens(former, room)
+    taken = captured_messages(cut, _NO_TIME)
+    unsummarised = past.unsummarised
+    if not (former or past.overview or past.abstracts or unsummarised):
+        unsummarised = captured_messages(gone, _NO_TIME)
+    overview = former or contained(past.overview)
+    if not (overview or past.abstracts or unsummarised or taken):
+        return ""
+    began = () if former else past.opening or told_by((*unsummarised, *taken))
+    opening = opening_lines(map(contained, began), room // _OPENING_SHARE, overview)
+    left = room - _cost(opening)
+    others = bool(overview or unsummarised)
+    newest = contained(digest(taken, left // 2 if others else left, f"{opening}\n{overview}"))
+    left -= _cost(newest)
+    newer = contained(digest(unsummarised, left // 2 if overview else left, opening))
+    left -= _cost(newer)
+    text = "\n\n".join(part for part in (opening, cut_to_tokens(overview, left - 1), newer, newest) if part)
+    abstracts = () if former else past.abstracts
+    return "\n\n".join(part for part in (text, _index(abstracts, room - _cost(text))) if part)
+
+
+def summary_tokens(past: Past, room: int) -> int:
+    """What the summary of ``past`` costs a prompt in which it may take ``room`` tokens, its frame included."""
+    return estimate_tokens(recap(past, (), (), "", room - FRAME_TOKENS)) + SUMMARY_COST
+
+
+def _index(abstracts: Iterable[tuple[str, str]], room: int) -> str:
+    """The newest archives' abstracts that fit, oldest first, under their heading."""
+    lines = [f"- {one_line(contained(name), 80)}: {one_line(contained(abstract))}" for name, abstract in abstracts]
+    left = room - estimate_tokens(INDEX_HEADING) - 1
+    fitting: list[str] = []
+    for line in reversed(lines):
+        left -= estimate_tokens(line) + 1
+        if left < 0:
+            break
+        fitting.append(line)
+    return "\n".join([INDEX_HEADING, *reversed(fitting)]) if fitting else ""
+
+
+def _cost(part: str) -> int:
+    """A part's tokens with the gap behind it."""
+    return estimate_tokens(part) + 1 if part else 0
