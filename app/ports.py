@@ -17,7 +17,10 @@ from app.core.turns import CapturedMessage
 
 
 class BackendError(Exception):
-    """A call failed. ``reason`` is what the host is told; ``uncertain``: a write may have happened all the same."""
+    """A call failed. ``reason`` is what the host is told; ``uncertain``: a write may have happened all the same.
+
+    ``answered``: the backend itself has said how the call went, so that it does not go on working on it.
+    """
 
     def __init__(
         self,
@@ -28,6 +31,7 @@ class BackendError(Exception):
         uncertain: bool = False,
         retry_after_s: float | None = None,
         not_found: bool = False,
+        answered: bool = False,
     ) -> None:
         super().__init__(detail)
         self.reason = reason
@@ -36,6 +40,7 @@ class BackendError(Exception):
         self.uncertain = uncertain
         self.retry_after_s = retry_after_s
         self.not_found = not_found
+        self.answered = answered
 
 
 class Target(StrEnum):

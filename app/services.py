@@ -211,6 +211,7 @@ def _work_rules(settings: Settings) -> WorkRules:
     return WorkRules(
         lease_s=delivery.lease_ms / 1000,
         settle_s=delivery.settle_ms / 1000,
+        call_s=min(settings.openviking.timeout_ms, delivery.lease_ms / 2) / 1000,
         commit=CommitRules(
             threshold_ratio=capture.commit_threshold_ratio,
             clear_ratio=capture.clear_threshold_ratio,
@@ -228,5 +229,4 @@ def _worker_settings(settings: Settings) -> WorkerSettings:
         concurrency=delivery.concurrency,
         backoff_s=delivery.backoff_ms / 1000,
         longest_backoff_s=delivery.max_backoff_ms / 1000,
-        call_s=settings.openviking.timeout_ms / 1000,
     )

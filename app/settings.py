@@ -250,7 +250,9 @@ class DeliverySettings(BaseModel):
     concurrency: int = Field(8, ge=1, le=64, description="Sessions delivered at once.")
     lease_ms: int = Field(30_000, ge=500, description="How long a worker that died still holds a session.")
     settle_ms: int = Field(
-        5_000, ge=0, description="Wait after a write with unknown outcome before it may be sent again."
+        5_000,
+        ge=0,
+        description="How long after its call a write of unknown outcome may still happen, and is not sent again.",
     )
     backoff_ms: int = Field(250, ge=1, description="First wait after a failure; doubles with jitter.")
     max_backoff_ms: int = Field(5_000, ge=1, description="Longest wait between tries.")

@@ -29,6 +29,8 @@ from app.ports import BackendError
 
 MAX_RETRY_AFTER_S = 600.0
 _MAX_DETAIL_CHARS = 300
+_OF_A_PROXY = frozenset({502, 504})
+"""What a proxy says when it has lost or given up a server that may still work on the request."""
 
 
 class Lane(StrEnum):
@@ -120,6 +122,7 @@ def from_status(operation: Operation, status: int, headers: Mapping[str, str], b
     retry_after_s = retry_after(headers.get("retry-after"), now)
     if status >= 500:
         error = _unavailable(detail, uncertain=operation.writes, retry_after_s=retry_after_s)
+        error.answered = status not in _OF_A_PROXY
         return CallFailed(error, Verdict.FAILED, "server_error")
     if status == 429 or (operation.lane is Lane.SEARCH and _is_upstream(body)):
         return CallFailed(_unavailable(detail, retry_after_s=retry_after_s), Verdict.ALIVE, "throttled")

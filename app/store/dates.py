@@ -4,8 +4,8 @@ from typing import Any
 
 from sqlalchemy import Connection, select, update
 
-from app.store.schema import commits, sessions
-from app.store.work import UNSENT_COMMITS, CommitPhase
+from app.store.schema import commits, sessions, turns
+from app.store.work import OPEN_TURNS, UNSENT_COMMITS, CommitPhase
 
 RETRY_AHEAD_S = 900.0
 """Further ahead than any delivery is put off: a backend's Retry-After counts for ten minutes at most."""
@@ -27,6 +27,8 @@ def mend(connection: Connection, now: float, lease_s: float, *, set_back: bool =
     _change(connection, sessions.c.last_turn_at > now + lease_s, last_turn_at=now, due_at=now)
     _change(connection, sessions.c.remembered_at > now + lease_s, remembered_at=now, due_at=now)
     _change(connection, sessions.c.lease_until > now + 2 * lease_s, lease_until=now + lease_s)
+    in_doubt = (turns.c.state.in_(OPEN_TURNS), turns.c.doubt_until > now + max(retry_ahead_s, lease_s))
+    connection.execute(update(turns).where(*in_doubt).values(doubt_until=now + lease_s))
     began = update(commits).where(commits.c.attempt_started > now, commits.c.state.in_(_GOING))
     connection.execute(began.values(attempt_started=now))
 

@@ -53,13 +53,14 @@ def _record_turn(
     match outcome:
         case TurnDelivered(step):
             sent = len(step.messages)
-            values = {"state": TurnState.DELIVERED, "sent": sent, "delivered_at": now, "error": ""}
+            values = {"state": TurnState.DELIVERED, "sent": sent, "delivered_at": now, "error": "", "doubt_until": None}
         case TurnFailed(_, error, retry_at):
-            values = {"state": TurnState.PENDING, "error": _kept(error)}
-        case TurnDoubtful(_, error, since, retry_at):
-            values = {"state": TurnState.SENDING, "attempt_started": since, "error": _kept(error)}
+            values = {"state": TurnState.PENDING, "error": _kept(error), "doubt_until": None}
+        case TurnDoubtful(_, error, until, retry_at):
+            values = {"state": TurnState.SENDING, "doubt_until": until, "error": _kept(error)}
         case TurnRejected(_, error):
-            values = {"state": TurnState.DEAD, "error": _kept(error)}
+            # Should it be sent again, the session is searched for it first.
+            values = {"state": TurnState.DEAD, "error": _kept(error), "doubt_until": now}
         case _:
             assert_never(outcome)
     this = turns.c.id == outcome.step.id

@@ -89,6 +89,7 @@ turns = Table(
     Column("sent", Integer, nullable=False, server_default="0"),
     Column("attempts", Integer, nullable=False, server_default="0"),
     Column("attempt_started", Float),
+    Column("doubt_until", Float),
     Column("error", Text, nullable=False, server_default=""),
     Column("created_at", Float, nullable=False),
     Column("delivered_at", Float),
@@ -100,9 +101,10 @@ turns = Table(
     Index("turns_by_age", "state", "created_at", "bytes"),
 )
 """One row per accepted turn. ``position`` orders a session's turns; ``sent`` of its ``captured`` messages are
-delivered; ``payload`` is dropped once the archive that holds it is extracted. Host messages are numbered from 0 in
-each epoch. ``prints`` are of messages from ``first_at`` to ``last_at`` (epoch milliseconds, NULL when none carries a
-time): a message with a time can only stand again in turns whose times include its own."""
+delivered; ``payload`` is dropped once the archive that holds it is extracted. ``doubt_until``: a write of unknown
+outcome was begun and may arrive until then, NULL for none. Host messages are numbered from 0 in each epoch. ``prints``
+are of messages from ``first_at`` to ``last_at`` (epoch milliseconds, NULL when none carries a time): a message with a
+time can only stand again in turns whose times include its own."""
 
 commits = Table(
     "commits",

@@ -47,11 +47,21 @@ _OLDEST = (
 
 @dataclass(frozen=True, slots=True)
 class WorkRules:
-    """How long a lease lasts, how long a write with unknown outcome may still happen, and when commits are due."""
+    """How long things take, and when commits are due. Seconds.
+
+    ``call_s`` is the longest time from a write's mark to its end, less than a lease lasts; for ``settle_s`` after that
+    the backend may still carry it out.
+    """
 
     lease_s: float
     settle_s: float
+    call_s: float
     commit: CommitRules
+
+    @property
+    def doubt_s(self) -> float:
+        """How long after its mark a write can happen of which nothing more is heard: the process may die behind it."""
+        return self.call_s + self.settle_s
 
 
 def next_step(
@@ -93,19 +103,17 @@ def _choose(connection: Connection, session: SessionRow, lane: Lane, rules: Work
     if commit is None and turn is None and _plan_quiet(connection, session, rules.commit, now):
         commit = _unsent_commit(connection, session)
     if commit is not None and commit.next_at <= now and _is_next(commit, turn):
-        return _begin_commit(connection, session, commit, now, rules.settle_s)
+        return _begin_commit(connection, session, commit, now, rules.doubt_s)
     if turn is not None and not _holds_back(commit, turn):
-        return begin_turn(connection, turn, now)
+        return begin_turn(connection, turn, rules, now)
     return None
 
 
-def begin_turn(connection: Connection, turn: TurnRow, now: float) -> SendTurn:
-    """Mark a turn as being sent; one that already was keeps the time at which its doubt began."""
-    doubt = min(turn.attempt_started, now) if turn.state == TurnState.SENDING else None
-    if doubt is None:
-        started = {"state": TurnState.SENDING, "attempt_started": now, "attempts": turn.attempts + 1}
-        connection.execute(update(turns).where(turns.c.id == turn.id).values(started))
-    return SendTurn(turn.id, turn.turn_id, load_messages(turn.payload), turn.sent, turn.attempts, doubt)
+def begin_turn(connection: Connection, turn: TurnRow, rules: WorkRules, now: float) -> SendTurn:
+    """Mark a turn as being sent; one in doubt is not sent before it was looked for, so that its doubt stays."""
+    if turn.doubt_until is None:
+        _mark(connection, turn.id, rules, now, turn.sent)
+    return SendTurn(turn.id, turn.turn_id, load_messages(turn.payload), turn.sent, turn.attempts, turn.doubt_until)
 
 
 def mark_attempt(connection: Connection, lease: Lease, rules: WorkRules, step: SendTurn, sent: int, now: float) -> bool:
@@ -114,13 +122,25 @@ def mark_attempt(connection: Connection, lease: Lease, rules: WorkRules, step: S
     False when the turn was given up meanwhile, so that no more of it may be sent.
     """
     session_rows.hold(connection, lease, now + rules.lease_s)
-    values = {"state": TurnState.SENDING, "attempt_started": now, "attempts": turns.c.attempts + 1, "sent": sent}
-    marked = update(turns).where(turns.c.id == step.id, turns.c.state.in_(OPEN_TURNS))
+    return _mark(connection, step.id, rules, now, sent)
+
+
+def _mark(connection: Connection, id_: int, rules: WorkRules, now: float, sent: int) -> bool:
+    values = {"state": TurnState.SENDING, "attempts": turns.c.attempts + 1, "sent": sent}
+    values |= {"attempt_started": now, "doubt_until": now + rules.doubt_s}
+    marked = update(turns).where(turns.c.id == id_, turns.c.state.in_(OPEN_TURNS))
     return connection.execute(marked.values(values)).rowcount > 0
 
 
-def release(connection: Connection, lease: Lease, rules: WorkRules, now: float) -> float | None:
-    """Give the session back, whatever came of its last step, and say when it is due again."""
+def release(
+    connection: Connection, lease: Lease, rules: WorkRules, now: float, outcome: Outcome | None = None
+) -> float | None:
+    """Write down ``outcome`` if it is known, give the session back, and say when it is due again.
+
+    Raises `LeaseLost`, and writes nothing, when there is an outcome and another worker has the session.
+    """
+    if outcome is not None:
+        record(connection, session_rows.hold(connection, lease, now + rules.lease_s), outcome, now)
     session = session_rows.lock_id(connection, lease.session_id)
     return _give_back(connection, session, lease, rules.commit, now)
 
@@ -229,13 +249,13 @@ def _known_failed(connection: Connection, session: SessionRow) -> tuple[str, ...
 
 
 def _begin_commit(
-    connection: Connection, session: SessionRow, commit: CommitRow, now: float, settle_s: float
+    connection: Connection, session: SessionRow, commit: CommitRow, now: float, doubt_s: float
 ) -> SendCommit:
     """Mark a commit as being sent. What stays live is counted now: turns may have gone out since it was planned."""
     later = and_(turns.c.session_id == session.id, turns.c.position > commit.through)
     keep = connection.execute(select(func.sum(turns.c.sent)).where(later)).scalar() or 0
     # Should this process die now, nothing else of the session is sent before the commit has settled: see `next_step`.
-    started = {"state": CommitPhase.SENDING, "attempt_started": now, "next_at": now + settle_s}
+    started = {"state": CommitPhase.SENDING, "attempt_started": now, "next_at": now + doubt_s}
     marked = update(commit_table).where(commit_table.c.id == commit.id)
     connection.execute(marked.values(started | {"attempts": commit.attempts + 1}))
     doubted = commit.state == CommitPhase.SENDING

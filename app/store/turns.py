@@ -196,9 +196,9 @@ class SqlTurnStore:
         """Write down that another write of this turn begins; False if it was given up. Raises `LeaseLost`."""
         return await self._database.write_behind(steps.mark_attempt, lease, self.rules, step, sent, self.clock())
 
-    async def release(self, lease: Lease) -> float | None:
-        """Give a session back; when it is due again."""
-        return await self._database.write_behind(steps.release, lease, self.rules, self.clock())
+    async def release(self, lease: Lease, outcome: Outcome | None = None) -> float | None:
+        """Write down how the last step went and give the session back; when it is due again. Raises `LeaseLost`."""
+        return await self._database.write_behind(steps.release, lease, self.rules, self.clock(), outcome)
 
     async def sweep(self, is_gone: Callable[[str], bool], before: float = math.inf) -> None:
         """At start: end the leases of dead processes, and have committed what was left before then."""

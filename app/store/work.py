@@ -72,14 +72,17 @@ class Lease:
 
 @dataclass(frozen=True, slots=True)
 class SendTurn:
-    """Deliver the messages after the first ``sent``. ``doubt_since``: a write that may have happened began then."""
+    """Deliver the messages after the first ``sent``.
+
+    ``doubt_until``: a write of unknown outcome was begun, and may still arrive until then.
+    """
 
     id: int
     turn_id: str
     messages: tuple[CapturedMessage, ...]
     sent: int
     attempts: int
-    doubt_since: float | None
+    doubt_until: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,11 +150,11 @@ class TurnFailed:
 
 @dataclass(frozen=True, slots=True)
 class TurnDoubtful:
-    """The write may have happened or may still happen: look again at ``retry_at``. The doubt began at ``since``."""
+    """The write may have happened, or may still happen until ``until``: look again at ``retry_at``."""
 
     step: SendTurn
     error: str
-    since: float
+    until: float
     retry_at: float
 
 

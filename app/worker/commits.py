@@ -22,6 +22,7 @@ from app.store.work import (
     ReExtract,
     SendCommit,
 )
+from app.worker.doubt import settles_in
 from app.worker.pace import Pace
 
 SUMMARY_TOKENS = 1_000_000
@@ -58,7 +59,7 @@ async def send(archivist: Archivist, lease: Lease, step: SendCommit, marked_at: 
     try:
         receipt = await archivist.backend.commit(lease.who, step.keep_recent, deadline, new_epoch=step.new_epoch)
     except BackendError as error:
-        return _refused(archivist, step, error)
+        return _refused(archivist, step, error, deadline)
     poll_at = archivist.clock() + archivist.pace.before_poll(0)
     if receipt.task_id is None and receipt.archive_id is None and not step.doubted:
         return CommitEmpty(step.id)
@@ -101,12 +102,12 @@ async def extract_again(archivist: Archivist, lease: Lease, step: ReExtract) -> 
     return CommitAccepted(step.id, receipt.task_id, None, archivist.clock() + archivist.pace.before_poll(0))
 
 
-def _refused(archivist: Archivist, step: SendCommit, error: BackendError) -> CommitOutcome:
+def _refused(archivist: Archivist, step: SendCommit, error: BackendError, deadline: Deadline) -> CommitOutcome:
     now = archivist.clock()
     if error.not_found:
         return CommitEmpty(step.id, "session_not_found")
     if error.uncertain:
-        wait = max(archivist.settle_s, error.retry_after_s or 0.0)
+        wait = max(settles_in(error, deadline, archivist.settle_s), error.retry_after_s or 0.0)
         return CommitPostponed(step.id, error.detail, now + wait, doubtful=True)
     if error.retryable:
         # An earlier attempt may still have worked: then the doubt stays.

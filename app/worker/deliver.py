@@ -2,8 +2,8 @@
 
 The backend has no idempotency and a client's time-out does not cancel a write there (rig, No idempotency anywhere). So
 after every attempt of unknown outcome, and after a crash in the middle of one, the worker looks which messages arrived,
-and sends the others only once the write can no longer happen by itself: ``settle_s`` after the doubt began. A server
-that does not answer while it is asked may sit on the write, too, so then the doubt begins anew.
+and sends the others only once the write can no longer happen by itself: see `app.worker.doubt`. A server that does not
+answer while it is asked may sit on the write, too, so then the doubt begins anew.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -14,6 +14,7 @@ from app.core.deadline import Clock, Deadline
 from app.core.turns import CapturedMessage
 from app.ports import BackendError, ContextBackend
 from app.store.work import Lease, SendTurn, TurnDelivered, TurnDoubtful, TurnFailed, TurnRejected
+from app.worker.doubt import settles_in
 from app.worker.pace import Pace
 
 TurnOutcome = TurnDelivered | TurnFailed | TurnDoubtful | TurnRejected
@@ -48,9 +49,9 @@ async def deliver(courier: Courier, lease: Lease, step: SendTurn, marked_at: flo
     A turn without a doubt was marked as being sent when it was chosen, after the monotonic time ``marked_at``.
     """
     missing: Sequence[CapturedMessage] = step.messages[step.sent :]
-    marked = step.doubt_since is None
-    if step.doubt_since is not None:
-        found = await _look(courier, lease, step, missing, step.doubt_since)
+    marked = step.doubt_until is None
+    if step.doubt_until is not None:
+        found = await _look(courier, lease, step, missing, step.doubt_until)
         if isinstance(found, TurnDelivered | TurnDoubtful):
             return found
         missing = found
@@ -69,23 +70,23 @@ async def deliver(courier: Courier, lease: Lease, step: SendTurn, marked_at: flo
 
 
 async def _look(
-    courier: Courier, lease: Lease, step: SendTurn, missing: Sequence[CapturedMessage], since: float
+    courier: Courier, lease: Lease, step: SendTurn, missing: Sequence[CapturedMessage], until: float
 ) -> TurnDelivered | TurnDoubtful | Sequence[CapturedMessage]:
     """The messages that must still be sent, or an outcome when that can not be said yet."""
-    settled = courier.clock() >= since + courier.settle_s
+    settled = courier.clock() >= until
     try:
         arrived = await courier.backend.arrived(lease.who, step.turn_id, courier.deadline(courier.monotonic()))
     except BackendError as error:
         if not error.not_found:
             retry_at = courier.clock() + courier.pace.after_failure(step.attempts, error)
-            return TurnDoubtful(step, error.detail, retry_at, retry_at)
+            return TurnDoubtful(step, error.detail, retry_at + courier.settle_s, retry_at)
         arrived = frozenset()
     rest = [message for message in missing if message.source_id not in arrived]
     if not rest:
         return TurnDelivered(step)
     if not settled:
-        retry_at = courier.clock() + max(courier.settle_s / 4, 0.05)
-        return TurnDoubtful(step, "waiting for a write that may still happen", since, retry_at)
+        retry_at = min(until, courier.clock() + max(courier.settle_s / 4, 0.05))
+        return TurnDoubtful(step, "waiting for a write that may still happen", until, retry_at)
     return rest
 
 
@@ -99,9 +100,9 @@ async def _append(
     except BackendError as error:
         now = courier.clock()
         if error.uncertain:
-            # The doubt begins now, not at the attempt: a server that was slow to answer may be slow to write.
+            until = now + settles_in(error, deadline, courier.settle_s)
             soon = min(courier.settle_s, courier.pace.first_s)
-            return TurnDoubtful(step, error.detail, now, now + max(soon, error.retry_after_s or 0.0))
+            return TurnDoubtful(step, error.detail, until, now + max(soon, error.retry_after_s or 0.0))
         if error.retryable:
             return TurnFailed(step, error.detail, now + courier.pace.after_failure(step.attempts, error))
         return TurnRejected(step, error.detail)

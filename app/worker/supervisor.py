@@ -5,6 +5,7 @@ for retries, for what other processes accepted, and for leases that ran out.
 """
 
 import itertools
+import math
 import random
 import time
 from collections import Counter, deque
@@ -54,6 +55,8 @@ LOOK_EVERY_S = 1.0
 """Longest sleep: other processes write to the store without waking this one."""
 COLLECT_S = 0.005
 """Pause before new work is looked at: what comes together is taken together, and the host gets its answer first."""
+FINISH_S = 8.0
+"""How long a worker that is stopped lets its steps finish: under the 10 s after which Docker kills by default."""
 LOOK_FOR_DEAD_S = 3.0
 """Between two looks for dead processes that hold leases."""
 CLOCK_SLACK_S = 1.0
@@ -69,8 +72,6 @@ class WorkerSettings:
     concurrency: int = 8
     backoff_s: float = 0.25
     longest_backoff_s: float = 5.0
-    call_s: float = 15.0
-    """Longest wait for one call to the backend; never more than half a lease."""
 
 
 class Worker:
@@ -86,8 +87,7 @@ class Worker:
         monotonic: Clock = time.monotonic,
     ) -> None:
         pace = Pace(settings.backoff_s, settings.longest_backoff_s, random)
-        settle_s = store.rules.settle_s
-        call_s = min(settings.call_s, store.rules.lease_s / 2)
+        settle_s, call_s = store.rules.settle_s, store.rules.call_s
         self._store = store
         self._concurrency = settings.concurrency
         self._courier = Courier(backend, store.mark_attempt, pace, settle_s, call_s, store.clock, monotonic)
@@ -98,6 +98,8 @@ class Worker:
         self._owner = processes.this_process()
         self._busy: Counter[Lane] = Counter()
         self._lanes = deque(lane for lane in Lane if lane is not Lane.TURN)
+        self._serving: set[anyio.CancelScope] = set()
+        self._stops_at = math.inf
         self._work = anyio.Event()
         self._progress = anyio.Event()
         store.on_work = self.wake
@@ -107,15 +109,27 @@ class Worker:
         self._work.set()
 
     async def run(self) -> None:
-        """Work until cancelled. A step that is under way then ends in a state from which the next start goes on."""
+        """Work until cancelled. A step that is under way then may finish within `FINISH_S`.
+
+        One that is cut short all the same ends in a state from which the next start goes on, after a longer wait.
+        """
+        self._stops_at = math.inf
         async with anyio.create_task_group() as group:
-            group.start_soon(self._housekeeping)
-            while True:
-                self._work = anyio.Event()
-                until = await self._guarded(lambda: self._dispatch(group))
-                with anyio.move_on_after(LOOK_EVERY_S if until is None else until):
-                    await self._work.wait()
-                    await anyio.sleep(COLLECT_S)
+            try:
+                group.start_soon(self._housekeeping)
+                while True:
+                    self._work = anyio.Event()
+                    until = await self._guarded(lambda: self._dispatch(group))
+                    with anyio.move_on_after(LOOK_EVERY_S if until is None else until):
+                        await self._work.wait()
+                        await anyio.sleep(COLLECT_S)
+            finally:
+                self._stop_soon()
+
+    def _stop_soon(self) -> None:
+        self._stops_at = anyio.current_time() + FINISH_S
+        for scope in self._serving:
+            scope.deadline = self._stops_at
 
     async def drain(self) -> None:
         """Do everything that is due now, in this task, and return (for tests and for a last effort)."""
@@ -173,13 +187,17 @@ class Worker:
         return min(free, self._concurrency - kept - (self._busy.total() - self._busy[Lane.TURN]))
 
     async def _serve_in_background(self, lease: Lease, first: WorkStep, claimed_at: float) -> None:
+        scope = anyio.CancelScope(shield=True, deadline=self._stops_at)
+        self._serving.add(scope)
         try:
-            await self._guarded(lambda: self._serve(lease, first, claimed_at))
+            with scope:
+                await self._guarded(lambda: self._serve(lease, first, claimed_at))
         except Exception:  # a bug that one session meets must not end the work on all the others
             log.exception("session_failed", session=lease.who.session)
             await anyio.sleep(LOOK_EVERY_S)
         finally:
             self._busy[lease.lane] -= 1
+            self._serving.discard(scope)
             self.wake()
 
     async def _serve(self, lease: Lease, step: Step, marked_at: float) -> None:
@@ -191,6 +209,9 @@ class Worker:
             while not isinstance(step, Rest):
                 outcome = await self._take(lease, step, marked_at)
                 _log(lease, step, outcome)
+                if self._stops_at < math.inf:
+                    await self._store.release(lease, outcome)
+                    return
                 marked_at = self._monotonic()
                 step = await self._store.next_step(lease, outcome)
                 self._tell()
@@ -211,7 +232,7 @@ class Worker:
             now = self._store.clock()
             retry_at = now + max(self._courier.settle_s, self._courier.pace.first_s)
             if isinstance(step, SendTurn):
-                return TurnDoubtful(step, repr(error), now, retry_at)
+                return TurnDoubtful(step, repr(error), now + self._store.rules.doubt_s, retry_at)
             if isinstance(step, FollowCommit):
                 return CommitProgress(step.id, retry_at)
             return CommitPostponed(step.id, repr(error), retry_at, doubtful=isinstance(step, SendCommit))

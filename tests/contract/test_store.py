@@ -210,7 +210,7 @@ async def test_a_leased_session_is_nobody_elses_until_the_lease_ends(
     with pytest.raises(LeaseLost):
         await store.mark_attempt(mine, step, 0)
     await store.release(mine)
-    assert taken.doubt_since == pytest.approx(clock.now - 31)
+    assert taken.doubt_until == pytest.approx(clock.now - 31 + 15)
     assert isinstance(await other.next_step(theirs, TurnDelivered(taken)), Rest)
 
 
@@ -316,7 +316,7 @@ async def test_a_turn_in_doubt_that_is_retried_keeps_its_doubt(store: SqlTurnSto
     await store.next_step(mine, TurnDoubtful(step, "time-out", clock.now, clock.now + 60))
     assert (await store.retry(None, turn_id)).state == "sending"
     _, again = await claimed(store)
-    assert again.doubt_since == clock.now
+    assert again.doubt_until == clock.now
 
 
 @pytest.mark.parametrize("arrived", [True, False])

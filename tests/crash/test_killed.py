@@ -129,6 +129,40 @@ def _two_on_one_store(tmp_path: Path, url: str) -> None:
             assert backend.texts(session) == expected_texts(session, turns), session
 
 
+@pytest.mark.parametrize("how", ["SIGTERM", "SIGKILL"])
+def test_a_slow_append_goes_on_while_the_process_is_replaced(tmp_path: Path, how: str) -> None:
+    """The write is applied only after the process was told to end, and then the next one has begun to look for it."""
+    settings = {**QUICK, "OPENVIKING__TIMEOUT_MS": "3000", "DELIVERY__LEASE_MS": "6000"}
+    with (
+        StandIn(seed=1) as backend,
+        Sidecar(tmp_path / "data", OPENVIKING__URL=backend.url, **settings) as sidecar,
+    ):
+        received, go_on = threading.Event(), threading.Event()
+
+        def hold(event: str) -> None:
+            if event == "append received" and not received.is_set():
+                received.set()
+                go_on.wait(20)
+
+        backend.on_event = hold
+        sidecar.wait_up()
+        finish = talk_all([sidecar.url], ["slow"], 1, token_budget=100_000)
+        assert received.wait(20)
+        finish()
+        if how == "SIGTERM":
+            sidecar.terminate()
+            threading.Timer(0.5, go_on.set).start()
+            sidecar.wait_ended()
+            assert backend.texts("slow") == expected_texts("slow", 1)
+        else:
+            sidecar.kill()
+            threading.Timer(2.0, go_on.set).start()  # more than ``settle_ms``, less than the call could have taken
+        sidecar.start()
+        sidecar.wait_up()
+        drained([sidecar], 30)
+        assert backend.texts("slow") == expected_texts("slow", 1)
+
+
 def restart(backend: StandIn) -> None:
     """The backend is away for a moment, and every connection to it is cut."""
     backend.stop()

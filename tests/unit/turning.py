@@ -60,5 +60,5 @@ def a_turn(
     )
 
 
-def work_rules(lease_s: float = 30.0, settle_s: float = 5.0, **commit: float) -> WorkRules:
-    return WorkRules(lease_s, settle_s, CommitRules(**commit))  # type: ignore[arg-type]
+def work_rules(lease_s: float = 30.0, settle_s: float = 5.0, call_s: float = 10.0, **commit: float) -> WorkRules:
+    return WorkRules(lease_s, settle_s, call_s, CommitRules(**commit))  # type: ignore[arg-type]
