@@ -67,17 +67,6 @@ class Sidecar:
                 self._process.terminate()
                 self._process.wait(seconds)
 
-    def terminate(self) -> None:
-        """SIGTERM; it goes on until it has finished."""
-        with self._lock:
-            if self._process is not None:
-                self._process.terminate()
-
-    def wait_ended(self, seconds: float = 30.0) -> None:
-        """Wait for a process that was told to end."""
-        if self._process is not None:
-            self._process.wait(seconds)
-
     def kill_and_start(self) -> None:
         with self._lock:
             self.kill()

@@ -150,9 +150,8 @@ def test_a_slow_append_goes_on_while_the_process_is_replaced(tmp_path: Path, how
         assert received.wait(20)
         finish()
         if how == "SIGTERM":
-            sidecar.terminate()
             threading.Timer(0.5, go_on.set).start()
-            sidecar.wait_ended()
+            sidecar.terminate()
             assert backend.texts("slow") == expected_texts("slow", 1)
         else:
             sidecar.kill()
