@@ -3,7 +3,6 @@
 Everything here may be run again after a crash: a record knows the message that it came from, a note the archive.
 """
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -14,11 +13,9 @@ from app.core.summary import cut_to_tokens
 from app.core.turns import CapturedMessage
 from app.embedded import layout
 from app.embedded.documents import day_of
-from app.embedded.entries import message_tokens
 from app.embedded.experiences import Experience, experiences_in
 from app.embedded.extract import Memory, memories_in
 from app.embedded.records import NOTE_BEGIN, NOTE_END, merge, read_records, write_records
-from app.embedded.transcript import Transcript
 from app.settings import ChatSettings
 
 SUMMARY_TOKENS = 1500
@@ -80,26 +77,6 @@ def write_memories(root: Path, session: str, archive_id: str, outcome: Outcome, 
     if outcome.note:
         _write_note(root, f"{layout.segment(session)} {archive_id}", outcome, now)
     return list(dict.fromkeys(written))
-
-
-def write_session_index(root: Path, session: str, script: Transcript, now: datetime) -> None:
-    """Bring the session's entry in ``sessions.json`` up to date (seed: session index)."""
-    path = root / "sessions" / "sessions.json"
-    try:
-        sessions = json.loads(path.read_bytes())
-    except (FileNotFoundError, ValueError):
-        sessions = {}
-    sessions = sessions if isinstance(sessions, dict) else {}
-    sessions[session] = {
-        "sessionId": session,
-        "file": script.path.name,
-        "updatedAt": now.isoformat(),
-        "messages": script.count,
-        "compactionCount": sum(archive.state == "completed" for archive in script.archives),
-        "contextTokens": sum(map(message_tokens, script.waiting())),
-        "epoch": script.epoch,
-    }
-    layout.write_atomic(path, json.dumps(sessions, indent=1).encode())
 
 
 def _write_memory(root: Path, memory: Memory, now: datetime) -> Path | None:

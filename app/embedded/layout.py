@@ -6,7 +6,7 @@
         memories/profile.md  preferences/  events/YYYY/MM/DD/  entities/  experiences/
         peers/<peer>/memories/...        the same, for what one peer may see
         memory/YYYY-MM-DD.md             daily notes, append only
-        sessions/<session>.jsonl         transcripts; sessions/sessions.json is their index
+        sessions/<session>.jsonl         transcripts; <session>.meta.json shows each at a glance
         index.db                         may be deleted at any time
         .lock                            held while a file of this user is written
 
@@ -70,6 +70,11 @@ def transcript_path(root: Path, session: str) -> Path:
     return root / "sessions" / f"{segment(session)}.jsonl"
 
 
+def glance_path(root: Path, session: str) -> Path:
+    """The JSON file that shows a session at a glance."""
+    return root / "sessions" / f"{segment(session)}.meta.json"
+
+
 def memories_dir(root: Path, peer: str | None) -> Path:
     """Where the memories of a user, or of one of the user's peers, lie."""
     return root / "peers" / segment(peer) / "memories" if peer else root / "memories"
@@ -92,24 +97,28 @@ def make_private_dir(path: Path) -> None:
             _sync_dir(directory.parent)
 
 
-def write_atomic(path: Path, data: bytes) -> None:
-    """Replace ``path`` by ``data`` on disk: readers and a crash see the old content or the new one, nothing between."""
+def write_atomic(path: Path, data: bytes, *, durable: bool = True) -> None:
+    """Replace ``path`` by ``data`` on disk: readers and a crash see the old content or the new one, nothing between.
+
+    Without ``durable`` only readers do: the caller syncs many such files at once.
+    """
     make_private_dir(path.parent)
     temporary = path.with_name(f"{_TEMPORARY}{uuid.uuid4().hex}")
     try:
-        _write_and_sync(temporary, data, os.O_CREAT | os.O_EXCL)
+        _write(temporary, data, os.O_CREAT | os.O_EXCL, durable=durable)
         temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-    _sync_dir(path.parent)
+    if durable:
+        _sync_dir(path.parent)
 
 
 def append_durably(path: Path, data: bytes, size: int) -> None:
     """Put ``data`` at the end of ``path``, which is at ``size``, and sync it; an error cuts the file back to that."""
     created = size == 0
     try:
-        _write_and_sync(path, data, os.O_CREAT | os.O_APPEND)
+        _write(path, data, os.O_CREAT | os.O_APPEND, durable=True)
     except BaseException:
         with suppress(OSError):
             os.truncate(path, size)
@@ -155,13 +164,14 @@ def locked(root: Path, deadline: Deadline) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _write_and_sync(path: Path, data: bytes, flags: int) -> None:
+def _write(path: Path, data: bytes, flags: int, *, durable: bool) -> None:
     descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC | flags, 0o600)
     try:
         view = memoryview(data)
         while view:
             view = view[os.write(descriptor, view) :]
-        os.fsync(descriptor)
+        if durable:
+            os.fsync(descriptor)
     finally:
         os.close(descriptor)
 

@@ -12,7 +12,7 @@ import structlog
 from app.core.deadline import Deadline
 from app.core.identity import SessionKind, Tenant
 from app.core.turns import CapturedMessage
-from app.embedded import commits, layout, transcript
+from app.embedded import commits, layout, session_index, transcript
 from app.embedded.embedders import Embedder
 from app.embedded.entries import message_tokens
 from app.embedded.live_index import EMBED_WAIT_S, LiveIndex
@@ -54,6 +54,7 @@ class UserSpace:
         self._transcripts: OrderedDict[str, Transcript] = OrderedDict()
         with layout.locked(self.root, Deadline.after_ms(_UNHURRIED_MS)):
             layout.sweep_temporaries(self.root)
+            session_index.take_apart(self.root)
         self.index = LiveIndex(
             self.root,
             layout.uri_root(tenant),
@@ -195,7 +196,7 @@ class UserSpace:
                 return
             entry = transcript.compaction_entry(archive, state, summary, abstract, error, now.isoformat())
             transcript.write(script, [entry], session, now.isoformat())
-            commits.write_session_index(self.root, session, script, now)
+            session_index.write_glance(self.root, session, script, now)
 
     def _remembers(self, kind: str) -> bool:
         """Whether sessions of this kind become long-term memory."""

@@ -1,0 +1,53 @@
+"""The sessions at a glance, for people and their tools: ``<session>.meta.json`` beside each transcript.
+
+A file for each session, so that a commit writes as much with ten thousand sessions as with one. Everything in it can be
+read off the transcript; the engine itself never reads it.
+"""
+
+import json
+import os
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from app.embedded import layout
+from app.embedded.entries import message_tokens
+from app.embedded.transcript import Transcript
+
+
+def write_glance(root: Path, session: str, script: Transcript, now: datetime) -> None:
+    """Bring the session's file up to date."""
+    glance = {
+        "sessionId": session,
+        "file": script.path.name,
+        "updatedAt": now.isoformat(),
+        "messages": script.count,
+        "compactionCount": sum(archive.state == "completed" for archive in script.archives),
+        "contextTokens": sum(map(message_tokens, script.waiting())),
+        "epoch": script.epoch,
+    }
+    layout.write_atomic(layout.glance_path(root, session), _dumped(glance))
+
+
+def take_apart(root: Path) -> None:
+    """Put what earlier versions kept in one ``sessions.json`` into a file for each session.
+
+    One that is there already is newer and stays. Call it with the user's lock held.
+    """
+    index = root / "sessions" / "sessions.json"
+    try:
+        entries = json.loads(index.read_bytes())
+    except FileNotFoundError:
+        return
+    except ValueError:
+        entries = {}
+    for session, entry in entries.items() if isinstance(entries, dict) else ():
+        path = layout.glance_path(root, session)
+        if isinstance(entry, dict) and not path.exists():
+            layout.write_atomic(path, _dumped(entry), durable=False)
+    os.sync()  # once for all of them, before the only other copy goes
+    index.unlink()
+
+
+def _dumped(glance: dict[str, Any]) -> bytes:
+    return json.dumps(glance, indent=1).encode()

@@ -1,0 +1,67 @@
+"""The sessions at a glance: a small file beside each transcript, whatever number of sessions there is."""
+
+import json
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.core.identity import Tenant
+from app.embedded.layout import user_dir
+from tests.unit.test_embedded_memory import commit, opened, tell
+
+pytestmark = pytest.mark.anyio
+
+
+def sessions_of(directory: Path) -> Path:
+    return user_dir(directory, Tenant()) / "sessions"
+
+
+def glance(directory: Path, session: str) -> dict[str, Any]:
+    value: dict[str, Any] = json.loads((sessions_of(directory) / f"{session}.meta.json").read_text())
+    return value
+
+
+async def test_a_commit_writes_of_its_own_session_only_however_many_there_are(tmp_path: Path) -> None:
+    async with opened(tmp_path) as backend:
+        for session in ("one", "two", "sessions"):
+            await tell(backend, "I live in Lisbon.", session=session)
+            await commit(backend, session)
+        await tell(backend, "I moved to Porto.", session="two", turn="t_two")
+
+        def files() -> dict[str, int]:
+            return {path.name: path.stat().st_ino for path in sessions_of(tmp_path).iterdir() if path.suffix == ".json"}
+
+        before = files()
+        await commit(backend, "two")
+        changed = {name for name, inode in files().items() if before.get(name) != inode}
+    assert changed == {"two.meta.json"} and set(files()) == {f"{name}.meta.json" for name in ("one", "two", "sessions")}
+    two = glance(tmp_path, "two")
+    assert (two["sessionId"], two["file"]) == ("two", "two.jsonl")
+    assert (two["messages"], two["compactionCount"], two["epoch"], two["contextTokens"]) == (2, 2, 0, 0)
+    assert all(stat.S_IMODE(path.stat().st_mode) == 0o600 for path in sessions_of(tmp_path).iterdir())
+
+
+async def test_the_index_of_earlier_versions_is_taken_apart(tmp_path: Path) -> None:
+    async with opened(tmp_path) as backend:
+        await tell(backend, "I live in Lisbon.", session="new")
+        await commit(backend, "new")
+    newest = glance(tmp_path, "new")
+    entry = {"sessionId": "s/1", "file": "s%2F1.jsonl", "messages": 7}
+    index = sessions_of(tmp_path) / "sessions.json"
+    index.write_text(json.dumps({"s/1": entry, "new": {"messages": 0}, "odd": 5}))
+    async with opened(tmp_path) as backend:
+        await tell(backend, "And I like it.", session="other")
+    assert not index.exists()
+    assert glance(tmp_path, "s%2F1") == entry
+    assert glance(tmp_path, "new") == newest, "what is newer stays"
+
+
+@pytest.mark.parametrize("text", ["", "[1, 2]", "{"])
+async def test_a_damaged_index_of_earlier_versions_is_let_go(tmp_path: Path, text: str) -> None:
+    sessions_of(tmp_path).mkdir(parents=True)
+    (sessions_of(tmp_path) / "sessions.json").write_text(text)
+    async with opened(tmp_path) as backend:
+        await tell(backend, "I live in Lisbon.")
+    assert [path.name for path in sessions_of(tmp_path).iterdir()] == ["first.jsonl"]
