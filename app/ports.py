@@ -119,6 +119,13 @@ class ContextBackend(Protocol):
         """The best ``limit`` leaf hits for ``query``, best first; an empty list is a normal answer. One request."""
         ...
 
+    async def read(self, who: Identity, uris: Sequence[str], deadline: Deadline) -> dict[str, str]:
+        """What stands behind these hits' URIs now, for people; what is gone or can not be read is left out.
+
+        Of a hit that joins several messages it is the first. Raises when nothing could be asked for.
+        """
+        ...
+
     async def append(self, who: Identity, messages: Sequence[CapturedMessage], deadline: Deadline) -> Appended:
         """Add 1 to 100 messages to the session, all or none, creating it if need be. NOT idempotent: see `arrived`.
 
@@ -266,6 +273,16 @@ class LocalPast:
     """False when the store never saw this session."""
     resetting: bool = False
     """A reset is accepted and the backend has not carried it out yet: what it shows is the old epoch's."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTurn:
+    """A turn as it was taken in. Its messages are dropped once an archive that holds them is extracted."""
+
+    turn_id: str
+    messages: tuple[CapturedMessage, ...]
+    archive_id: str | None
+    """The archive that holds it, as far as the backend named one."""
 
 
 class TurnStore(Protocol):

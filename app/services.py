@@ -15,6 +15,8 @@ from app.classify.classifier import ByMeaning, ByWords, Classifier
 from app.core.commit_policy import CommitRules
 from app.core.deadline import Deadline
 from app.core.identity import Identity, Tenant
+from app.core.trace import RecallTrace
+from app.engine.explain import Texts, texts_of
 from app.engine.past import preflight
 from app.engine.recall import RecallEngine
 from app.engine.results import AssembleInput, AssembleResult
@@ -39,6 +41,8 @@ RESTART_S = 1.0
 """Pause before a background task that failed is started again."""
 OPENVIKING_PORT = 1933
 """Where OpenViking listens when nothing else is said."""
+TEXTS_MS = 3_000
+"""Longest wait for the texts that a page shows, milliseconds."""
 HEALTH_MS = 2_000
 """Longest wait for the backend's word on its health, milliseconds."""
 
@@ -71,6 +75,13 @@ class Services:
     async def backend_health(self) -> BackendHealth:
         """What the backend says about itself, within `HEALTH_MS`."""
         return await self.backend.health(Deadline.after_ms(HEALTH_MS))
+
+    async def texts_of(self, trace: RecallTrace, tenant: Tenant) -> Texts:
+        """The words behind a recall of this tenant, as they are kept now; see `app.engine.explain`."""
+        deadline = Deadline.after_ms(TEXTS_MS)
+        return await texts_of(
+            trace, tenant, queries=self.recall.queries, turns=self.store, backend=self.backend, deadline=deadline
+        )
 
     async def gauges(self) -> dict[str, float]:
         """The outbox and the breakers as numbers, for `/metrics`."""

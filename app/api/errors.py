@@ -7,7 +7,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
-from app.api.scope import PAGES
+from app.api.pages import PAGES, page, wants_page
 from app.api.wire import field_problems, problem
 from app.core.reasons import Reason
 from app.errors import FieldProblem, InvalidRequest, NotFound, SidecarError
@@ -53,9 +53,20 @@ def _translated(error: HTTPException) -> SidecarError:
             return InvalidRequest(FieldProblem("body", str(error.detail)))
 
 
-def _answer(request: Request, error: SidecarError) -> Response:
-    structlog.contextvars.bind_contextvars(reason=str(error.code))
-    answer = problem(error, request.state.request_id)
-    if error.status == 401 and request.url.path.startswith(PAGES):
+def answer_to(path: str, accept: str, error: SidecarError, request_id: str) -> Response:
+    """The error as a problem document; as a page where a browser asked for one of the pages."""
+    answer = problem(error, request_id)
+    if wants_page(path, accept):
+        named = error.problems if isinstance(error, InvalidRequest) else ()
+        shown = {"title": error.code.meaning, "detail": error.detail, "code": str(error.code), "problems": named}
+        headers = {name: value for name in ("Retry-After",) if (value := answer.headers.get(name))}
+        answer = page("problem.html", error.status, number=error.status, request_id=request_id, **shown)
+        answer.headers.update(headers)
+    if error.status == 401 and path.startswith(PAGES):
         answer.headers["WWW-Authenticate"] = 'Basic realm="token as password", charset="UTF-8"'
     return answer
+
+
+def _answer(request: Request, error: SidecarError) -> Response:
+    structlog.contextvars.bind_contextvars(reason=str(error.code))
+    return answer_to(request.url.path, request.headers.get("accept", ""), error, request.state.request_id)

@@ -8,7 +8,7 @@ import structlog
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.api.wire import problem
+from app.api.errors import answer_to
 from app.errors import BodyTooLarge, CanNotStart, FieldProblem, InvalidRequest, SidecarError, Unexpected
 from app.observe.context import begin
 from app.observe.metrics import Metrics
@@ -60,11 +60,13 @@ class RequestShell:
             await self.app(scope, _replay(await self._body(headers, receive), receive), send_with_id)
         except SidecarError as refusal:
             structlog.contextvars.bind_contextvars(reason=str(refusal.code))
-            await problem(refusal, request_id)(scope, receive, send_with_id)
+            refused = answer_to(scope["path"], headers.get("accept", ""), refusal, request_id)
+            await refused(scope, receive, send_with_id)
         except Exception:
             log.exception("unexpected_error", endpoint=scope["path"])
             if not status:
-                failed = problem(Unexpected("an unexpected error of the sidecar; its log says more"), request_id)
+                failure = Unexpected("an unexpected error of the sidecar; its log says more")
+                failed = answer_to(scope["path"], headers.get("accept", ""), failure, request_id)
                 await failed(scope, receive, send_with_id)
         self._report(scope, status, time.monotonic() - started)
 

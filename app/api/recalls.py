@@ -7,7 +7,7 @@ from fastapi import APIRouter, Path, Query, Response
 from pydantic.alias_generators import to_camel
 
 from app.api.document import problems
-from app.api.recalls_page import CONTENT_SECURITY_POLICY, detail_page, list_page, missing_page
+from app.api.recalls_page import detail_page, list_page
 from app.api.recalls_schema import RecallDetail, RecallList
 from app.api.scope import ServicesDep, TenantDep
 from app.api.wire import Json
@@ -29,13 +29,6 @@ SinceQuery = Annotated[
 ]
 LimitQuery = Annotated[int, Query(ge=1, le=200, description="Recalls on a page.")]
 CursorQuery = Annotated[str | None, Query(pattern=_ID, description="`nextCursor` of the page before.")]
-
-_PAGE_HEADERS = {
-    "Content-Security-Policy": CONTENT_SECURITY_POLICY,
-    "Cache-Control": "no-store",
-    "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
-}
 
 
 @router.get("/recalls", summary="Recalls of this tenant, newest first", response_model=RecallList, responses=problems())
@@ -61,10 +54,7 @@ async def recalls(
 )
 async def recall(services: ServicesDep, tenant: TenantDep, trace_id: TraceId) -> Response:
     """The whole story: the gate with its points, each search, each candidate with its score's parts and verdict."""
-    trace = await services.traces.get(account_key(tenant), trace_id)
-    if trace is None:
-        raise NotFound("no such recall, or it is no longer kept")
-    return Json(_camel(trace_to_dict(trace)))
+    return Json(_camel(trace_to_dict(await _one(services, tenant, trace_id))))
 
 
 @router.get("/ui/recalls", summary="The recalls as a page", include_in_schema=False)
@@ -79,19 +69,27 @@ async def recalls_page(
     """The list, for people. Works without a network, a script, or a build."""
     found = await _page(services, tenant, session or None, since or None, limit, cursor)
     following = found[-1].trace_id if len(found) == limit else None
-    return _html(list_page(found, session=session or "", since=since or "", next_cursor=following))
+    asked = [(trace, services.recall.queries.of(trace)) for trace in found]
+    return list_page(asked, session=session or "", since=since or "", next_cursor=following)
 
 
 @router.get("/ui/recalls/{trace_id}", summary="One recall as a page", include_in_schema=False)
 async def recall_page(services: ServicesDep, tenant: TenantDep, trace_id: TraceId) -> Response:
-    """The candidates as bars with the line that they had to reach."""
-    trace = await services.traces.get(account_key(tenant), trace_id)
-    return _html(detail_page(trace)) if trace else _html(missing_page(), 404)
+    """The candidates as bars with the line that they had to reach, and what they say now."""
+    trace = await _one(services, tenant, trace_id)
+    return detail_page(trace, await services.texts_of(trace, tenant))
 
 
 def account_key(tenant: Tenant) -> str:
     """The tenant's name in the trace store; the same as `Identity.account_key`."""
     return f"{tenant.account or '-'}/{tenant.user or '-'}"
+
+
+async def _one(services: ServicesDep, tenant: Tenant, trace_id: str) -> RecallTrace:
+    trace = await services.traces.get(account_key(tenant), trace_id)
+    if trace is None:
+        raise NotFound("no such recall, or it is no longer kept")
+    return trace
 
 
 async def _page(
@@ -127,6 +125,7 @@ def _summary(trace: RecallTrace) -> dict[str, Any]:
         "traceId": trace.trace_id,
         "at": trace.at,
         "session": trace.session,
+        "sessionKey": trace.session_key,
         "agent": trace.agent,
         "reason": trace.reason,
         "inject": trace.inject,
@@ -142,7 +141,3 @@ def _camel(value: Any) -> Any:
     if isinstance(value, dict):
         return {to_camel(key): _camel(item) for key, item in value.items()}
     return [_camel(item) for item in value] if isinstance(value, list | tuple) else value
-
-
-def _html(page: str, status: int = 200) -> Response:
-    return Response(page, status, _PAGE_HEADERS, "text/html; charset=utf-8")

@@ -11,6 +11,7 @@ class RecallLine(Wire):
     trace_id: str
     at: str = Field(description="ISO 8601 in UTC.")
     session: str
+    session_key: str | None = Field(description="What the host calls the session, where it says so.")
     agent: str
     reason: str
     inject: str
@@ -88,3 +89,5 @@ class RecallDetail(Wire):
     degraded: list[str]
     block_chars: int
     query: str | None = Field(description="Only when `SIDECAR_TRACE__TEXTS` is on.")
+    session_key: str | None = Field(description="What the host calls the session, where it says so.")
+    asked: str = Field(description="Fingerprint of the message that was asked about.")

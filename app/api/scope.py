@@ -8,15 +8,13 @@ import structlog
 from fastapi import Depends, Request
 from fastapi.security import HTTPBearer
 
+from app.api.pages import PAGES
 from app.api.schemas import ScopeBody
 from app.core.identity import Identity, Tenant, is_bypassed, is_openviking_id, resolve_identity, session_name
 from app.errors import FieldProblem, Forbidden, InvalidRequest, StoreUnavailable, Unauthorized
 from app.services import Services
 
 log = structlog.get_logger(__name__)
-
-PAGES = "/ui/"
-"""Paths of pages for people."""
 
 _bearer = HTTPBearer(auto_error=False, description="A token of `SIDECAR_AUTH__TOKENS`, when tokens are configured.")
 

@@ -4,10 +4,27 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
+from app import __version__
+from app.api.pages import page
 from app.api.scope import ServicesDep, is_known
 from app.api.wire import Json
 
 router = APIRouter(tags=["service"])
+
+
+@router.get("/", summary="Where to go from here", include_in_schema=False)
+async def home(request: Request, services: ServicesDep) -> Response:
+    """A page for whoever opens the address in a browser. It tells what `/readyz` tells them."""
+    store_problem, health = await services.store.check(), await services.backend_health()
+    return page(
+        "home.html",
+        version=__version__,
+        store_problem=store_problem,
+        backend=services.backend.name,
+        health=health,
+        is_known=is_known(request),
+        here="/",
+    )
 
 
 @router.get("/healthz", summary="The process is alive")

@@ -38,6 +38,8 @@ class Occasion:
     gate: GateTrace = field(default_factory=GateTrace)
     note: str = ""
     """The note that goes with a pasted transcript; empty for anything else."""
+    latest: str = ""
+    """The part of the query that is the latest message."""
 
 
 def occasion_of(
@@ -56,11 +58,12 @@ def occasion_of(
     query = build_query(messages, prompt, rules.query_turns)
     if weight(query.latest) < rules.min_query or classifier.no_query_reason(query.latest):
         gate = GateTrace(reason="query_too_short" if rules.experiences else "experience_disabled")
-        return Occasion(query.text, Reason.QUERY_TOO_SHORT, gate)
+        return Occasion(query.text, Reason.QUERY_TOO_SHORT, gate, latest=query.latest)
     gate = judge_occasion(query.latest, who.kind, rules, classifier, hint)
     if who.lacks_sender:
-        return Occasion(query.text, Reason.MISSING_SENDER, gate)
-    return Occasion(query.text, None, gate, REPLY_ASSIST.strip() if is_transcript(query.latest) else "")
+        return Occasion(query.text, Reason.MISSING_SENDER, gate, latest=query.latest)
+    note = REPLY_ASSIST.strip() if is_transcript(query.latest) else ""
+    return Occasion(query.text, None, gate, note, query.latest)
 
 
 def judge_occasion(text: str, kind: SessionKind, rules: Rules, classifier: Classifier, hint: str | None) -> GateTrace:

@@ -1,5 +1,6 @@
 """What is searched for: the latest thing a person asked, cleaned and cut to size (contract, transform)."""
 
+import hashlib
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -55,6 +56,11 @@ def build_query(messages: Sequence[Message], prompt: str | None = None, turns: i
         parts.append(part)
         room -= len(part) + 1
     return Query("\n".join(parts), head, cut)
+
+
+def fingerprint(text: str) -> str:
+    """Tells whether two messages ask the same, as far as a query has room for them."""
+    return hashlib.sha256(cut_text(text.strip(), MAX_CHARS).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def weight(text: str) -> int:

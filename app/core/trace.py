@@ -1,6 +1,7 @@
 """Why a recall came out as it did, as plain data: what `GET /recalls/{traceId}` and the response's ``recall`` show.
 
-A trace holds no message text: names, numbers and reasons only. Query and memory text are in it when a setting says so.
+A trace holds no message text: names, numbers and reasons only. Query and memory text are in it when a setting says so;
+`app.engine.explain` finds them where they are kept anyway.
 """
 
 from collections.abc import Mapping
@@ -123,6 +124,10 @@ class RecallTrace:
     degraded: tuple[str, ...] = ()
     block_chars: int = 0
     query: str | None = None
+    session_key: str | None = None
+    """What the host calls the session, where it says so; ``session`` is the backend's name for it."""
+    asked: str = ""
+    """Fingerprint of the message that was asked about: tells which stored message it was, and nothing of its text."""
 
     @property
     def kept(self) -> int:

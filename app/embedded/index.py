@@ -131,6 +131,12 @@ class Index:
             rows = db.execute(query, [number for place in wanted for number in place]).fetchall() if wanted else []
         return [_chunk(row) for row in rows]
 
+    def documents(self, uris: Sequence[str]) -> list[Document]:
+        """What stands at these URIs; those that are gone are left out."""
+        with self._database.reading() as db:
+            query = f"SELECT {_DOCUMENT_COLUMNS} FROM chunks WHERE uri IN ({marks(uris)})"  # noqa: S608 - constants
+            return [Document._make(row) for row in db.execute(query, list(uris)).fetchall()]
+
     def count(self) -> int:
         """How many chunks there are."""
         with self._database.reading() as db:

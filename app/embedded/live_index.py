@@ -99,6 +99,11 @@ class LiveIndex:
             found += [chunk for chunk in beside if chunk.document.realm in realms]
         return search.hits(query, words, vectors, found, self._settings, now, limit)
 
+    def texts(self, uris: Sequence[str]) -> dict[str, str]:
+        """What stands at these URIs, as a hit says it, after a look for edited files."""
+        found = self._with_index(lambda index: index.documents(uris))
+        return {document.uri: search.said([document]) for document in found}
+
     # keeping up with the files
 
     def take_in(self, paths: Sequence[Path]) -> None:

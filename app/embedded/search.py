@@ -73,7 +73,7 @@ def hits(
     order = _without_doubles(sorted(scored, key=lambda s: (-s.score, s.document.uri)))
     varied = [*_varied(order[:VARIED], settings.mmr_lambda), *order[VARIED : 4 * limit]]
     excerpts = _excerpts(varied)[:limit]
-    top = _log_odds(_confidence(query, [_said(turns) for turns in excerpts[:CONFIDENT]], semantic=bool(vectors)))
+    top = _log_odds(_confidence(query, [said(turns) for turns in excerpts[:CONFIDENT]], semantic=bool(vectors)))
     return [_hit(turns, _logistic(top - RANK_STEP * rank)) for rank, turns in enumerate(excerpts)]
 
 
@@ -185,7 +185,7 @@ def _hit(documents: Sequence[Document], score: float) -> Hit:
     first = documents[0]
     return Hit(
         uri=first.uri,
-        text=_said(documents),
+        text=said(documents),
         score=score,
         category=first.category,
         peer=first.peer,
@@ -193,7 +193,7 @@ def _hit(documents: Sequence[Document], score: float) -> Hit:
     )
 
 
-def _said(documents: Sequence[Document]) -> str:
+def said(documents: Sequence[Document]) -> str:
     """Date and speaker in front of turns, each day once; everything else as it is."""
     lines: list[str] = []
     day = ""

@@ -22,11 +22,13 @@ from app.core.hits import Hit
 from app.core.identity import Identity
 from app.core.inject import Mode, inject
 from app.core.occasion import Occasion, Rules, occasion_of
+from app.core.query import fingerprint
 from app.core.readings import Conversation, Readings
 from app.core.reasons import Reason
 from app.core.tokens import estimate_tokens
 from app.core.trace import MAX_TRACED_CANDIDATES, RecallTrace, SearchTrace
 from app.engine import aside
+from app.engine.explain import RecentQueries
 from app.engine.results import AssembleInput, AssembleResult, RecallReport
 from app.engine.searches import Searches
 from app.engine.selection import Selection, choose
@@ -104,6 +106,7 @@ class RecallEngine:
         self._searches = searches
         self._traces = traces
         self._classifier = classifier
+        self.queries = RecentQueries()
         self._now = now
         self._clock = clock
         self._readings = Readings()
@@ -195,6 +198,7 @@ class RecallEngine:
         placed = inject(asked.messages, recall.block, recall.occasion.note, recall.mode, recall.occasion.query)
         now = self._now()
         trace_id = f"r{int(now * 1000):011x}{_random.getrandbits(40):010x}"
+        self.queries.keep(trace_id, recall.occasion.query)
         self._traces.record(partial(self._trace, recall, who, trace_id, now))
         return AssembleResult(
             messages=placed.messages,
@@ -236,6 +240,8 @@ class RecallEngine:
             degraded=recall.degraded,
             block_chars=len(recall.block),
             query=recall.occasion.query if texts else None,
+            session_key=who.session_key,
+            asked=fingerprint(recall.occasion.latest) if recall.occasion.latest else "",
         )
 
     def _ms_since(self, began: float) -> float:

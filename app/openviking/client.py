@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 import httpx
+from anyio import CapacityLimiter, create_task_group
 
 from app.core.batches import batches
 from app.core.deadline import Clock, Deadline
@@ -40,6 +41,7 @@ from app.ports import (
 from app.settings import OpenVikingSettings
 
 MAX_BATCH = 100
+READS_AT_ONCE = 8
 MAX_KEEP_RECENT = 10_000
 MAX_MATCHES = 100_000
 """Lines that a grep may give; OpenViking's own default of 256 would hide part of a long turn."""
@@ -48,6 +50,7 @@ MAX_LISTED = 20_000
 OVERVIEW_TOKENS = 1_000_000
 
 _FIND = Operation("find", lane=Lane.SEARCH, of_session=False)
+_READ = Operation("read", of_session=False)
 _APPEND = Operation("append", writes=True)
 _ARRIVED = Operation("arrived")
 _COMMIT = Operation("commit", writes=True)
@@ -101,6 +104,29 @@ class OpenVikingBackend:
             return models.hits(result, target, tenant.user, who.actor_peer)[:limit]
 
         return await self._calls.make(_FIND, who, "POST", "/api/v1/search/find", parse, deadline, body=body)
+
+    async def read(self, who: Identity, uris: Sequence[str], deadline: Deadline) -> dict[str, str]:
+        """See `ContextBackend.read`. One request a URI, a few at a time."""
+        places = CapacityLimiter(READS_AT_ONCE)
+        found: dict[str, str] = {}
+        failures: list[BackendError] = []
+
+        async def read_one(uri: str) -> None:
+            path, params = "/api/v1/content/read", {"uri": uri}
+            async with places:
+                try:
+                    text = await self._calls.optional(_READ, who, path, models.text, deadline, params=params)
+                except BackendError as error:
+                    failures.append(error)
+                else:
+                    found.update({uri: text} if text is not None else {})
+
+        async with create_task_group() as reads:
+            for uri in uris:
+                reads.start_soon(read_one, uri)
+        if failures and len(failures) == len(uris):
+            raise failures[0]
+        return found
 
     async def append(self, who: Identity, messages: Sequence[CapturedMessage], deadline: Deadline) -> Appended:
         """See `ContextBackend.append`. Use `app.core.batches.batches` to cut a turn into what one call takes."""

@@ -52,6 +52,13 @@ def hits(result: Any, target: Target, user: str | None, peer: str | None) -> lis
     return sorted(mine, key=lambda hit: -hit.score)
 
 
+def text(result: Any) -> str:
+    """The content of a file."""
+    if not isinstance(result, str):
+        raise Garbage("the content is not text")
+    return result.strip()
+
+
 def appended(result: Any) -> Appended:
     """The answer to a batch of messages."""
     answer = _object(result, "result")

@@ -1,16 +1,21 @@
 """What the store knows of a session's past, for `/assemble` and for telling new messages from old."""
 
-from sqlalchemy import ColumnElement, Connection, and_, bindparam, or_, select
+from sqlalchemy import ColumnElement, Connection, and_, bindparam, func, or_, select
 
-from app.core.identity import Identity
+from app.core.identity import Identity, Tenant
 from app.core.prints import is_timed
 from app.core.turns import CapturedMessage
-from app.ports import LocalPast, Recorded
+from app.ports import LocalPast, Recorded, StoredTurn
 from app.store import sessions as session_rows
 from app.store.codec import load_messages, load_strings
 from app.store.schema import commits, sessions, turns
 from app.store.sessions import SessionRow
 from app.store.work import OPEN_TURNS, UNSENT_COMMITS, CommitPhase, TurnState
+
+CLOCKS_DIFFER_S = 2.0
+SAME_DAY_S = 86_400.0
+MAX_TURNS_SINCE = 3
+"""A host sends the turn that it asked for right after it; another process's turn may come between."""
 
 _SEEN = (
     select(turns.c.prints)
@@ -100,6 +105,27 @@ def undelivered(connection: Connection, who: Identity) -> tuple[CapturedMessage,
     )
     payloads = connection.execute(waiting.order_by(turns.c.position)).scalars()
     return tuple(message for payload in payloads for message in load_messages(payload))
+
+
+def turns_since(connection: Connection, tenant: Tenant, session: str, moment: float) -> tuple[StoredTurn, ...]:
+    """The first few turns of a session that came within a day after the moment, oldest first."""
+    holds = and_(
+        commits.c.session_id == turns.c.session_id,
+        commits.c.after < turns.c.position,
+        commits.c.through >= turns.c.position,
+        commits.c.archive_id.is_not(None),
+    )
+    query = (
+        select(turns.c.turn_id, turns.c.payload, func.max(commits.c.archive_id).label("archive_id"))
+        .join(sessions, sessions.c.id == turns.c.session_id)
+        .outerjoin(commits, holds)
+        .where(session_rows.BY_NAME, turns.c.created_at.between(moment - CLOCKS_DIFFER_S, moment + SAME_DAY_S))
+        .group_by(turns.c.id, turns.c.turn_id, turns.c.payload)
+        .order_by(turns.c.id)
+        .limit(MAX_TURNS_SINCE)
+    )
+    rows = connection.execute(query, session_rows.name_of(tenant, session))
+    return tuple(StoredTurn(row.turn_id, load_messages(row.payload), row.archive_id) for row in rows)
 
 
 def _resetting(connection: Connection, session: SessionRow) -> bool:

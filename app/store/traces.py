@@ -29,11 +29,15 @@ from sqlalchemy import (
     create_engine,
     delete,
     event,
+    inspect,
+    or_,
     select,
+    text,
 )
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 
+from app.core.identity import session_name
 from app.core.trace import RecallTrace, trace_from_dict, trace_to_dict
 from app.store.engine import told_apart
 from app.wal import into_wal_mode
@@ -56,10 +60,14 @@ traces = Table(
     Column("session", Text, nullable=False),
     Column("at", Float, nullable=False),
     Column("body", Text, nullable=False),
+    Column("alias", Text),
     Index("recall_traces_by_tenant", "account_key", "trace_id"),
     Index("recall_traces_by_time", "at"),
 )
-"""``trace_id`` sorts by time; ``at`` is seconds since the epoch; ``body`` is ASCII-only JSON."""
+"""``trace_id`` sorts by time; ``at`` is seconds since the epoch; ``body`` is ASCII-only JSON;
+``alias`` is what the session would be called by its key alone.
+
+New columns stand at the end and may be empty: `_prepare` adds them to a table that is there."""
 
 
 class TraceStore:
@@ -114,11 +122,12 @@ class TraceStore:
         before: str | None = None,
         limit: int = 50,
     ) -> list[RecallTrace]:
-        """The tenant's newest traces first: of these sessions (all if empty), not older than ``since`` (epoch seconds),
-        and before the trace id ``before`` (the last one of the page before this one)."""
+        """The tenant's newest traces first: of these sessions by either name (all if empty), not older than ``since``
+        (epoch seconds), and before the trace id ``before`` (the last one of the page before this one)."""
         query = select(traces.c.body).where(traces.c.account_key == account_key)
         if sessions:
-            query = query.where(traces.c.session.in_(sorted(sessions)))
+            named = sorted(sessions)
+            query = query.where(or_(traces.c.session.in_(named), traces.c.alias.in_(named)))
         if since is not None:
             query = query.where(traces.c.at >= since)
         if before:
@@ -146,6 +155,7 @@ class TraceStore:
                 "trace_id": trace.trace_id,
                 "account_key": trace.account_key,
                 "session": trace.session,
+                "alias": session_name(None, trace.session_key),
                 "at": datetime.fromisoformat(trace.at).timestamp(),
                 "body": json.dumps(trace_to_dict(trace), separators=(",", ":")),
             }
@@ -178,10 +188,21 @@ def _open(store_url: str, data_dir: Path) -> Engine:
     else:
         engine = create_engine(url.set(drivername="postgresql+psycopg"), pool_size=2, pool_pre_ping=True)
     try:
-        metadata.create_all(engine)
+        _prepare(engine)
     except SQLAlchemyError:
-        metadata.create_all(engine)  # another process made the table between the look and the making
+        _prepare(engine)  # another process did the same between the look and the making
     return engine
+
+
+def _prepare(engine: Engine) -> None:
+    """Make the table, or add the columns that it did not have when it was made."""
+    metadata.create_all(engine)
+    there = {column["name"] for column in inspect(engine).get_columns(traces.name)}
+    with engine.begin() as connection:
+        for column in traces.columns:
+            if column.name not in there:
+                kind = column.type.compile(engine.dialect)
+                connection.execute(text(f"ALTER TABLE {traces.name} ADD COLUMN {column.name} {kind}"))
 
 
 def _own_file(path: Path) -> Engine:

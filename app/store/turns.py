@@ -14,7 +14,7 @@ from app.core.commit_policy import CommitRules
 from app.core.identity import Identity, Tenant
 from app.core.turns import CapturedMessage
 from app.errors import StoreUnavailable
-from app.ports import Acceptance, LocalPast, NewTurn, Recorded
+from app.ports import Acceptance, LocalPast, NewTurn, Recorded, StoredTurn
 from app.store import acceptance, dates, deliveries, past, requests, retention, sessions, steps
 from app.store.deliveries import Delivery, DeliveryPage, OutboxGauges
 from app.store.engine import Database, open_database
@@ -108,6 +108,10 @@ class SqlTurnStore:
     async def undelivered(self, who: Identity) -> tuple[CapturedMessage, ...]:
         """The messages of the session's present epoch that the backend does not have yet, oldest first."""
         return await self._database.read(past.undelivered, who)
+
+    async def turns_since(self, tenant: Tenant, session: str, moment: float) -> tuple[StoredTurn, ...]:
+        """The first few turns of the session that came after the moment (epoch seconds), oldest first."""
+        return await self._database.read(past.turns_since, tenant, session, moment)
 
     async def last_agent(self, tenant: Tenant, session: str) -> str | None:
         """The agent last seen for this session; what another process saw may be known a few seconds later."""

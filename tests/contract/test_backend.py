@@ -1,11 +1,14 @@
 """What every context backend promises (`app.ports.ContextBackend`); see `tests.contract.subject` for how one joins."""
 
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from app.core.batches import batches
 from app.core.deadline import Deadline
+from app.core.identity import PeerRole
 from app.core.reasons import Reason
 from app.core.turns import TextPart, ToolPart
 from app.ports import BackendError, CommitState, Target
@@ -244,6 +247,21 @@ async def test_peers_never_see_each_other(subject: Subject) -> None:
     for hit in await subject.backend.find(other, f"colour of the {subject.mark} door", Target.MEMORIES, 20, soon()):
         assert hit.peer in {None, "other"}
         assert subject.mark not in hit.text
+
+
+async def test_a_hit_can_be_read_again_by_its_own_user(subject: Subject) -> None:
+    fact = f"We decided to paint the {subject.mark} shed green."
+    await subject.backend.append(subject.who(), subject.turn(fact, "Noted.", peer="main"), soon())
+    await subject.committed(subject.who())
+    hits = await subject.found(subject.who(), f"colour of the {subject.mark} shed", subject.mark)
+    hit = next(hit for hit in hits if subject.mark in hit.text)
+    gone = f"viking://user/alice/memories/preferences/{subject.mark}.md"
+    operator = replace(subject.who("elsewhere"), peer_role=PeerRole.NONE)
+    read = await subject.backend.read(operator, [hit.uri, gone], soon())
+    assert set(read) == {hit.uri} and subject.mark in read[hit.uri]
+    with suppress(BackendError):
+        assert await subject.backend.read(subject.who(user="bob"), [hit.uri], soon()) == {}
+    assert await subject.backend.read(operator, [], soon()) == {}
 
 
 @pytest.mark.parametrize("target", list(Target))

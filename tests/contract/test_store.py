@@ -756,3 +756,25 @@ async def test_a_new_turn_goes_before_a_look_at_a_task(store: SqlTurnStore) -> N
     following = await store.next_step(lease, CommitAccepted(1, "task", "archive_001", poll_at=0.0))
     assert isinstance(following, SendTurn)
     assert isinstance(await store.next_step(lease, TurnFailed(following, "503", retry_at=0.0)), FollowCommit)
+
+
+async def test_the_turns_after_a_moment_with_their_archive(store: SqlTurnStore, clock: FakeClock) -> None:
+    who = somebody()
+    await store.accept(a_turn("the first", "one"))
+    clock.now += 60
+    asked_at = clock()
+    ids = [(await store.accept(a_turn(f"turn {n}", "yes"))).turn_id for n in range(4)]
+    await store.accept(a_turn("of another user", who=somebody(user="bob")))
+    found = await store.turns_since(who.tenant, who.session, asked_at)
+    assert [turn.turn_id for turn in found] == ids[:3]
+    assert found[0].messages[0].parts == (TextPart("turn 0"),) and found[0].archive_id is None
+    assert await store.turns_since(who.tenant, who.session, asked_at - 90_000) == ()
+    await deliver_all(store)
+    (planned,) = await store.compact(who, 0, 1000)
+    ((mine, _),) = await store.claim("me", 10)
+    await store.next_step(mine, CommitAccepted(planned.id, "task", "archive_001", poll_at=0.0))
+    await store.next_step(mine, CommitExtracted(planned.id, "a summary"))
+    archived = await store.turns_since(who.tenant, who.session, asked_at)
+    assert [(turn.turn_id, turn.messages, turn.archive_id) for turn in archived] == [
+        (turn_id, (), "archive_001") for turn_id in ids[:3]
+    ]

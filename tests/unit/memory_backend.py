@@ -89,6 +89,9 @@ class MemoryBackend:
     async def find(self, who: Identity, query: str, target: Target, limit: int, deadline: Deadline) -> list[Hit]:
         return []
 
+    async def read(self, who: Identity, uris: Sequence[str], deadline: Deadline) -> dict[str, str]:
+        return {}
+
     async def append(self, who: Identity, messages: Sequence[CapturedMessage], deadline: Deadline) -> Appended:
         self.calls.append("append")
         assert 1 <= len(messages) <= 100

@@ -1,4 +1,7 @@
+import json
+import sqlite3
 from collections.abc import AsyncIterator
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -6,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from app.core.trace import CandidateTrace, CutTrace, GateTrace, RecallTrace, SearchTrace, Verdict
+from app.core.identity import session_name
+from app.core.trace import CandidateTrace, CutTrace, GateTrace, RecallTrace, SearchTrace, Verdict, trace_to_dict
 from app.store.traces import MAX_PENDING, TraceStore, open_traces
 
 pytestmark = pytest.mark.anyio
@@ -99,3 +103,26 @@ async def test_traces_outlive_the_process_and_are_private(tmp_path: Path) -> Non
         assert (await store.get(TENANT, "r0001")) == TRACE
         await store.aclose()
     assert (tmp_path / "traces.db").stat().st_mode & 0o777 == 0o600
+
+
+async def test_a_session_is_found_by_its_key_too(store: TraceStore) -> None:
+    store.record(partial(numbered, 1, session="7f1c1a52", session_key="agent:main:chat \ud800 \0"))
+    store.record(partial(numbered, 2, session="other"))
+    by_key = frozenset({session_name(None, "agent:main:chat \ud800 \0") or ""})
+    assert [trace.trace_id for trace in await store.page(TENANT, sessions=by_key)] == ["r0001"]
+
+
+async def test_a_file_of_an_older_version_gets_the_new_columns(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "traces.db")) as old:
+        old.execute(
+            "CREATE TABLE recall_traces (trace_id TEXT NOT NULL, account_key TEXT NOT NULL, session TEXT NOT NULL,"
+            " at FLOAT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (trace_id))"
+        )
+        body = trace_to_dict(TRACE)
+        del body["session_key"], body["asked"]
+        old.execute("INSERT INTO recall_traces VALUES (?, ?, ?, ?, ?)", ("r0001", TENANT, "s1", NOW, json.dumps(body)))
+        old.commit()
+    for _ in range(2):
+        opened = await open_traces("sqlite:///elsewhere.db", tmp_path, keep=10, keep_hours=1, now=lambda: NOW)
+        assert await opened.page(TENANT, sessions=frozenset({"s1"})) == [TRACE]
+        await opened.aclose()

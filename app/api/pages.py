@@ -1,0 +1,87 @@
+"""Pages for people: Jinja2 templates with everything escaped, and nothing from elsewhere.
+
+No script, no build. The content security policy allows the one style sheet by its hash and nothing else: not even what
+somebody might smuggle into a session's name could run.
+"""
+
+import base64
+import hashlib
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fastapi import Response
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+PAGES = "/ui/"
+"""Paths of pages."""
+_FOLDER = Path(__file__).with_name("templates")
+_TROUBLE = frozenset({"deadline_exceeded", "openviking_unavailable", "openviking_rejected", "degraded"})
+
+
+def page(template: str, status: int = 200, **values: Any) -> Response:
+    """The page that ``template`` makes of ``values``."""
+    text = _environment().get_template(template).render(values)
+    headers = {
+        "Content-Security-Policy": _policy(),
+        "Cache-Control": "no-store",
+        "Referrer-Policy": "no-referrer",
+        "X-Content-Type-Options": "nosniff",
+    }
+    return Response(text.encode("utf-8", "replace"), status, headers, "text/html; charset=utf-8")
+
+
+def wants_page(path: str, accept: str) -> bool:
+    """Whether a request is a browser's for one of the pages, so that an error is shown as one, too."""
+    return f"{path}/".startswith(PAGES) and "text/html" in accept.lower()
+
+
+@cache
+def _environment() -> "Environment":
+    """Loaded with the first page: the service starts sooner without."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup
+
+    made = Environment(
+        loader=FileSystemLoader(_FOLDER),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {"time": _time, "ms": _ms, "short": _short}
+    made.globals |= {"style": Markup(_style()), "tone_of": _tone, "here": ""}  # noqa: S704 - our own file
+    return made
+
+
+@cache
+def _style() -> str:
+    return (_FOLDER / "style.css").read_text(encoding="utf-8")
+
+
+@cache
+def _policy() -> str:
+    digest = base64.b64encode(hashlib.sha256(_style().encode()).digest()).decode()
+    return (
+        f"default-src 'none'; style-src 'sha256-{digest}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    )
+
+
+def _tone(code: str) -> str:
+    return {"ok": "good"}.get(code, "bad" if code in _TROUBLE else "")
+
+
+def _time(at: str) -> str:
+    return at[:19].replace("T", " ")
+
+
+def _ms(value: float) -> str:
+    return f"{value:,.1f} ms" if value < 100 else f"{value:,.0f} ms"
+
+
+def _short(uri: str) -> str:
+    """The last part of a URI; with the one before it when it says little by itself, such as a number."""
+    *_, folder, name = ("", *uri.rstrip("/").rsplit("/", 2))
+    return name if len(name.removesuffix(".md")) > 3 else f"{folder}/{name}".strip("/")
