@@ -60,13 +60,6 @@ class Sidecar:
                 self._process.terminate()
                 self._process.wait(60)
 
-    def stop(self, seconds: float = 60.0) -> None:
-        """SIGTERM, and wait for the end."""
-        with self._lock:
-            if self._process is not None:
-                self._process.terminate()
-                self._process.wait(seconds)
-
     def kill_and_start(self) -> None:
         with self._lock:
             self.kill()

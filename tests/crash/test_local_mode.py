@@ -72,7 +72,7 @@ def test_no_turn_is_lost_and_no_process_left(rigs: Rigs, tmp_path: Path) -> None
         assert [processes.is_gone(each["process"]) for each in (first, second, third)] == [True, True, False]
         for session in sessions:
             assert everything_in(third["url"], session) == expected_texts(session, turns), session
-        sidecar.stop()
+        sidecar.terminate()
         assert processes.is_gone(third["process"])
         assert not (data / "openviking.json").exists()
         log = [json.loads(line) for line in sidecar.log().splitlines()]
