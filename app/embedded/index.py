@@ -1,7 +1,5 @@
-"""The search index of one user: FTS5 for words, `sqlite-vec` for vectors. The files are the truth, this is not.
-
-Tables as in the seed: ``files``, ``chunks``, ``embedding_cache``, ``chunks_fts``, ``chunks_vec``. The index can be
-deleted at any time and is built again from the files.
+"""The search index of one user: FTS5 for words, a table of vectors for meaning. The files are the truth, this is not:
+it can be deleted at any time and is built again from them.
 """
 
 import hashlib

@@ -1,6 +1,6 @@
 """Vectors in memory, a byte a number, and the search for the nearest: the product of a matrix and a vector."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -67,9 +67,14 @@ def nearest(view: View, vector: bytes, limit: int) -> list[tuple[int, float]]:
         np.copyto(floats[: len(block)], block)
         np.dot(floats[: len(block)], query, out=cosines[start : start + len(block)])
     cosines /= lengths
-    best = np.argpartition(cosines, -limit)[-limit:] if limit < len(ids) else np.arange(len(ids))
-    best = best[np.lexsort((ids[best], -cosines[best]))]
-    return list(zip(ids[best].tolist(), cosines[best].tolist(), strict=True))
+    top = np.argpartition(cosines, -limit)[-limit:] if limit < len(ids) else np.arange(len(ids))
+    top = top[np.lexsort((ids[top], -cosines[top]))]
+    return list(zip(ids[top].tolist(), cosines[top].tolist(), strict=True))
+
+
+def best(found: Iterable[tuple[int, float]], limit: int) -> list[tuple[int, float]]:
+    """The ``limit`` pairs of id and score with the highest scores, best first; the lower id where they are equal."""
+    return sorted(found, key=lambda pair: (-pair[1], pair[0]))[:limit]
 
 
 def _with_room(array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:

@@ -1,9 +1,7 @@
-"""The vectors of an index: kept by `sqlite-vec`, searched in memory.
+"""The vectors of an index: kept in a table, a byte a number, and searched in a copy in memory (`app.embedded.matrix`).
 
-A scan by `sqlite-vec` reads every vector from SQLite's pages each time; a copy of the same bytes in memory is searched
-several times as fast (`app.embedded.matrix`). The copy takes in at each search what was added since, by whichever
-process, and lets go of what is gone. It can do so by chunk ids alone: no id is used twice, and chunks are embedded in
-their order.
+The copy takes in at each search what was added since, by whichever process, and lets go of what is gone. It can do so
+by chunk ids alone: no id is used twice, and chunks are embedded in their order.
 """
 
 import hashlib
@@ -12,7 +10,6 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from app.embedded import sqlite
 from app.embedded.database import Database, get_meta, marks, one, set_meta
 from app.embedded.embedders import Vector, dimensions, quantised
 from app.embedded.sqlite import Connection
@@ -21,7 +18,9 @@ if TYPE_CHECKING:
     from app.embedded.matrix import Matrix
 
 MAX_IN_MEMORY = 250_000
-"""Vectors of one user that are kept in memory (96 MB of 384 bytes each); with more, `sqlite-vec` searches."""
+"""Vectors of one user that are kept in memory (96 MB of 384 bytes each); with more, each search reads the table."""
+SCANNED_AT_ONCE = 16_384
+"""Vectors that such a search has in memory at a time."""
 
 
 class Vectors:
@@ -56,16 +55,15 @@ class Vectors:
                             self._matrices[realm].remove(gone)
 
     def _nearest(self, db: Connection, vector: bytes, realms: Sequence[str], limit: int) -> list[tuple[int, float]]:
-        from app.embedded.matrix import nearest  # numpy comes with the embedders' extra
+        from app.embedded.matrix import best, nearest  # numpy comes with the embedders' extra
 
         with self._lock:
             self._catch_up(db)
             views = [self._matrices[realm].view() for realm in realms if realm in self._matrices]
         if self._too_many:
-            found = [pair for realm in realms for pair in _scan(db, vector, realm, limit)]
-        else:
-            found = [pair for view in views for pair in nearest(view, vector, limit)]
-        return sorted(found, key=lambda pair: (-pair[1], pair[0]))[:limit]
+            return _scan(db, vector, realms, limit)
+        found = [pair for view in views for pair in nearest(view, vector, limit)]
+        return best(found, limit)
 
     def _catch_up(self, db: Connection) -> None:
         """Take in the vectors that were added since."""
@@ -74,8 +72,8 @@ class Vectors:
         if self._too_many:
             return
         rows: list[Any] = db.execute(
-            "SELECT c.id, c.realm, v.embedding FROM chunks c CROSS JOIN chunks_vec v ON v.rowid = c.id"
-            " WHERE c.id > ? AND c.embedded = 1 ORDER BY c.id LIMIT ?",
+            "SELECT c.id, c.realm, v.embedding FROM vectors v JOIN chunks c ON c.id = v.chunk_id"
+            " WHERE v.chunk_id > ? ORDER BY v.chunk_id LIMIT ?",
             (self._newest, MAX_IN_MEMORY + 1),
         ).fetchall()
         if sum(map(len, self._matrices.values())) + len(rows) > MAX_IN_MEMORY:
@@ -118,23 +116,16 @@ class Vectors:
             _make_room(db, dimensions(embedded[0][2]))
             for chunk_id, text, vector in embedded:
                 db.execute("INSERT OR IGNORE INTO embedding_cache VALUES (?, ?)", (self._text_hash(text), vector))
-                realm = one(db.execute("SELECT realm FROM chunks WHERE id = ? AND embedded = 0", (chunk_id,)))
-                if realm is None:
-                    continue
-                db.execute(
-                    "INSERT INTO chunks_vec(rowid, realm, embedding) VALUES (?, ?, vec_int8(?))",
-                    (chunk_id, realm, quantised(vector)),
-                )
-                db.execute("UPDATE chunks SET embedded = 1 WHERE id = ?", (chunk_id,))
+                waiting = db.execute("UPDATE chunks SET embedded = 1 WHERE id = ? AND embedded = 0", (chunk_id,))
+                if waiting.rowcount:
+                    db.execute("INSERT INTO vectors VALUES (?, ?)", (chunk_id, quantised(vector)))
 
     def _settle(self) -> None:
         with self._database.reading() as db:
             if get_meta(db, "embedder") == self._embedder:
                 return
         with self._database.writing() as db:
-            db.execute("DROP TABLE IF EXISTS chunks_vec")
-            db.execute("DELETE FROM meta WHERE key = 'dimensions'")
-            db.execute("UPDATE chunks SET embedded = 0 WHERE embedded = 1")
+            _begin_anew(db, dimensions="")
             set_meta(db, "embedder", self._embedder)
 
     def _text_hash(self, text: str) -> bytes:
@@ -142,33 +133,37 @@ class Vectors:
 
 
 def forget_vectors(db: Connection, chunk_ids: Sequence[int]) -> None:
-    """Delete the vectors of these chunks, if there are any. Where vectors can not be written now, all are made anew,
-    from the cache, when they can again."""
-    if not get_meta(db, "dimensions"):
-        return
-    if sqlite.has_vectors():
-        db.executemany("DELETE FROM chunks_vec WHERE rowid = ?", [(chunk_id,) for chunk_id in chunk_ids])
-    else:
-        set_meta(db, "embedder", "")
+    """Delete the vectors of these chunks, if there are any."""
+    db.executemany("DELETE FROM vectors WHERE chunk_id = ?", [(chunk_id,) for chunk_id in chunk_ids])
 
 
 def _make_room(db: Connection, numbers: int) -> None:
-    """A table for vectors of so many numbers; one for other vectors goes."""
-    if get_meta(db, "dimensions") == str(numbers):
-        return
-    db.execute("DROP TABLE IF EXISTS chunks_vec")
-    column = f"embedding int8[{numbers}] distance_metric=cosine"
-    db.execute(f"CREATE VIRTUAL TABLE chunks_vec USING vec0(realm TEXT partition key, {column})")
+    """Vectors of another length than ``numbers`` go."""
+    if get_meta(db, "dimensions") != str(numbers):
+        _begin_anew(db, dimensions=str(numbers))
+
+
+def _begin_anew(db: Connection, *, dimensions: str) -> None:
+    db.execute("DELETE FROM vectors")
     db.execute("UPDATE chunks SET embedded = 0 WHERE embedded = 1")
-    set_meta(db, "dimensions", str(numbers))
+    set_meta(db, "dimensions", dimensions)
 
 
-def _scan(db: Connection, vector: bytes, realm: str, limit: int) -> list[tuple[int, float]]:
+def _scan(db: Connection, vector: bytes, realms: Sequence[str], limit: int) -> list[tuple[int, float]]:
+    """The nearest vectors of these realms, read from the table a part at a time."""
+    from app.embedded.matrix import Matrix, best, nearest
+
     rows = db.execute(
-        "SELECT rowid, 1 - distance FROM chunks_vec WHERE embedding MATCH vec_int8(?) AND k = ? AND realm = ?",
-        (vector, limit, realm),
+        "SELECT v.chunk_id, v.embedding FROM vectors v JOIN chunks c ON c.id = v.chunk_id"  # noqa: S608
+        f" WHERE c.realm IN ({marks(realms)})",
+        realms,
     )
-    return [(int(chunk_id), float(score)) for chunk_id, score in rows]
+    found: list[tuple[int, float]] = []
+    while part := rows.fetchmany(SCANNED_AT_ONCE):
+        matrix = Matrix()
+        matrix.add([chunk_id for chunk_id, _ in part], [embedding for _, embedding in part])
+        found = best([*found, *nearest(matrix.view(), vector, limit)], limit)
+    return found
 
 
 def _present(db: Connection, chunk_ids: Sequence[int]) -> set[int]:

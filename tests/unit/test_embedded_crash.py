@@ -34,13 +34,10 @@ import anyio
 from app.core.deadline import Deadline
 from app.core.identity import Identity, PeerRole, Tenant
 from app.core.turns import CapturedMessage, TextPart
-from app.embedded import sqlite
 from app.embedded.backend import EmbeddedBackend
 from app.settings import EmbeddedSettings
 
-async def main(directory, start, driver):
-    if driver == "sqlite3":
-        sqlite.apsw = None
+async def main(directory, start):
     who = Identity(Tenant(), "crash", None, "main", None, PeerRole.ASSISTANT)
     backend = EmbeddedBackend(Path(directory), EmbeddedSettings())
     for batch in range(start, 100000):
@@ -54,19 +51,19 @@ async def main(directory, start, driver):
         if batch % 4 == 3:
             await backend.commit(who, 2, Deadline.after_ms(30000))
 
-anyio.run(main, sys.argv[1], int(sys.argv[2]), sys.argv[3])
+anyio.run(main, sys.argv[1], int(sys.argv[2]))
 """
 
 
-async def test_a_killed_writer_loses_nothing_acknowledged(tmp_path: Path, driver: str) -> None:
-    (safe,) = await anyio.to_thread.run_sync(_killed_after_some, tmp_path, driver, 0)
-    (safe,) = await anyio.to_thread.run_sync(_killed_after_some, tmp_path, driver, safe + 1000)
+async def test_a_killed_writer_loses_nothing_acknowledged(tmp_path: Path) -> None:
+    (safe,) = await anyio.to_thread.run_sync(_killed_after_some, tmp_path, 0)
+    (safe,) = await anyio.to_thread.run_sync(_killed_after_some, tmp_path, safe + 1000)
     numbers = await _whole_batches(tmp_path, [safe])
     assert numbers == sorted(numbers), "in order"
 
 
-async def test_two_killed_processes_on_one_directory_lose_nothing_acknowledged(tmp_path: Path, driver: str) -> None:
-    one, other = await anyio.to_thread.run_sync(_killed_after_some, tmp_path, driver, 0, 50_000)
+async def test_two_killed_processes_on_one_directory_lose_nothing_acknowledged(tmp_path: Path) -> None:
+    one, other = await anyio.to_thread.run_sync(_killed_after_some, tmp_path, 0, 50_000)
     numbers = await _whole_batches(tmp_path, [one, other])
     for share in ([n for n in numbers if n < 50_000], [n for n in numbers if n >= 50_000]):
         assert share == sorted(share), "in order"
@@ -173,13 +170,13 @@ async def _whole_batches(directory: Path, safe: list[int]) -> list[int]:
     return numbers
 
 
-def _killed_after_some(directory: Path, driver: str, *starts: int) -> list[int]:
+def _killed_after_some(directory: Path, *starts: int) -> list[int]:
     """Run a writer from each number on until each acknowledged some batches, and kill them; the last batch that each
     acknowledged."""
     with contextlib.ExitStack() as stack:
         writers = []
         for start in starts:
-            command = [sys.executable, "-c", WRITER, str(directory), str(start), driver]
+            command = [sys.executable, "-c", WRITER, str(directory), str(start)]
             writer = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2])
             writers.append(stack.enter_context(writer))
             stack.callback(writer.kill)

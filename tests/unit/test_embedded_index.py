@@ -1,5 +1,6 @@
-"""The index over Python's SQLite and over the one that brings vectors: the same file, whoever opens it next."""
+"""The index: the same file, whoever opens it next, with an embedder or without."""
 
+import importlib.util
 import sqlite3
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
@@ -17,10 +18,9 @@ from app.embedded.index import Index
 from app.embedded.sqlite import Connection, Damaged, SqliteError
 from app.errors import CanNotStart
 from app.settings import EmbeddedSettings
-from tests.unit.drivers import HAS_VECTORS, use_driver
 
 EMBEDDER = "made up"
-vectors_too = pytest.mark.skipif(not HAS_VECTORS, reason="extra vec is missing")
+vectors_too = pytest.mark.skipif(not importlib.util.find_spec("numpy"), reason="extra vec is missing")
 
 
 @contextmanager
@@ -71,24 +71,20 @@ def by_vectors(index: Index, query: str) -> list[str]:
 @vectors_too
 def test_an_index_goes_on_when_vectors_come_and_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     note(tmp_path, "2026-03-01", "apples grow in the garden")
-    with monkeypatch.context() as without:
-        use_driver("sqlite3", without)
-        with opened(tmp_path) as index:
-            assert by_words(index, "garden") == ["apples grow in the garden"]
+    with opened(tmp_path) as index:
+        assert by_words(index, "garden") == ["apples grow in the garden"]
     inode = (tmp_path / "index.db").stat().st_ino
     note(tmp_path, "2026-03-02", "bees live behind the house")
     with opened(tmp_path, EMBEDDER) as index:
         assert by_words(index, "garden") == ["apples grow in the garden"]
         assert by_vectors(index, "a")[0] == "apples grow in the garden"
         assert by_vectors(index, "b")[0] == "bees live behind the house"
-    with monkeypatch.context() as without:
-        use_driver("sqlite3", without)
-        (tmp_path / "memory" / "2026-03-01.md").unlink()
-        note(tmp_path, "2026-03-03", "cherries are eaten by birds")
-        with opened(tmp_path) as index:
-            assert by_words(index, "garden") == []
-            assert by_words(index, "birds") == ["cherries are eaten by birds"]
-    for most_in_memory in (1000, 0):  # searched in memory, then by sqlite-vec
+    (tmp_path / "memory" / "2026-03-01.md").unlink()
+    note(tmp_path, "2026-03-03", "cherries are eaten by birds")
+    with opened(tmp_path) as index:
+        assert by_words(index, "garden") == []
+        assert by_words(index, "birds") == ["cherries are eaten by birds"]
+    for most_in_memory in (1000, 0):  # searched in memory, then in the table
         monkeypatch.setattr("app.embedded.vectors.MAX_IN_MEMORY", most_in_memory)
         with opened(tmp_path, EMBEDDER) as index:
             assert by_words(index, "garden") == []
@@ -99,7 +95,7 @@ def test_an_index_goes_on_when_vectors_come_and_go(tmp_path: Path, monkeypatch: 
 
 @pytest.mark.parametrize("at_once", [True, False])
 def test_what_another_process_takes_in_meanwhile_stays(
-    tmp_path: Path, driver: str, monkeypatch: pytest.MonkeyPatch, at_once: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_once: bool
 ) -> None:
     with opened(tmp_path) as one, opened(tmp_path) as other:
         path = tell(tmp_path, "apples grow in the garden")
@@ -117,7 +113,7 @@ def test_what_another_process_takes_in_meanwhile_stays(
             assert by_words(index, "house") == ["bees live behind the house"]
 
 
-def test_what_is_known_is_not_taken_in_again(tmp_path: Path, driver: str) -> None:
+def test_what_is_known_is_not_taken_in_again(tmp_path: Path) -> None:
     with opened(tmp_path) as one, opened(tmp_path) as other:
         path = tell(tmp_path, "apples grow in the garden")
         one.sync_file(path)
@@ -126,7 +122,7 @@ def test_what_is_known_is_not_taken_in_again(tmp_path: Path, driver: str) -> Non
         assert one.search_words("garden", [OWN_REALM], 5) == known
 
 
-def test_an_index_of_an_older_version_is_made_anew(tmp_path: Path, driver: str) -> None:
+def test_an_index_of_an_older_version_is_made_anew(tmp_path: Path) -> None:
     note(tmp_path, "2026-03-01", "apples grow in the garden")
     with closing(sqlite3.connect(tmp_path / "index.db")) as old:
         old.execute("CREATE TABLE chunks(id)")
@@ -135,7 +131,7 @@ def test_an_index_of_an_older_version_is_made_anew(tmp_path: Path, driver: str) 
         assert by_words(index, "garden") == ["apples grow in the garden"]
 
 
-def test_damage_is_told_from_other_errors(tmp_path: Path, driver: str) -> None:
+def test_damage_is_told_from_other_errors(tmp_path: Path) -> None:
     (tmp_path / "none.db").write_bytes(b"no database at all" * 1000)
     with pytest.raises(Damaged), sqlite.errors(), closing(sqlite.connect(tmp_path / "none.db")) as db:
         db.execute("SELECT * FROM sqlite_master").fetchall()
@@ -144,7 +140,7 @@ def test_damage_is_told_from_other_errors(tmp_path: Path, driver: str) -> None:
     assert not isinstance(refused.value, Damaged)
 
 
-def test_a_change_that_fails_is_taken_back(tmp_path: Path, driver: str) -> None:
+def test_a_change_that_fails_is_taken_back(tmp_path: Path) -> None:
     with closing(Database(tmp_path / "index.db")) as index:
         with pytest.raises(SqliteError), index.writing() as db:
             db.executemany("INSERT INTO meta VALUES (?, ?)", [("half", "done"), ("half", "again")])
@@ -156,15 +152,15 @@ def test_a_change_that_fails_is_taken_back(tmp_path: Path, driver: str) -> None:
             assert database.get_meta(db, "whole") == "done"
 
 
-def test_without_full_text_search_the_start_says_what_to_install(
+def test_without_full_text_search_the_start_says_what_is_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def bare(path: str) -> sqlite3.Connection:
+    def bare(path: Path | str) -> sqlite3.Connection:
         db = sqlite3.connect(path, isolation_level=None)
         refused = sqlite3.SQLITE_CREATE_VTABLE
         db.set_authorizer(lambda action, *_: sqlite3.SQLITE_DENY if action == refused else sqlite3.SQLITE_OK)
         return db
 
-    monkeypatch.setattr(sqlite, "_connect", bare)
-    with pytest.raises(CanNotStart, match=r"install openviking-sidecar\[vec\]"):
+    monkeypatch.setattr(sqlite, "connect", bare)
+    with pytest.raises(CanNotStart, match="FTS5"):
         EmbeddedBackend(tmp_path, EmbeddedSettings())
