@@ -229,7 +229,7 @@ def _trouble(run: Run, replicas: list[Sidecar], backend: StandIn) -> Iterator[No
 
 def _end_replicas(run: Run, replicas: list[Sidecar], over: threading.Event) -> None:
     chance = random.Random(run.seed)
-    ends: dict[str, Callable[[Sidecar], None]] = {"kill -9": Sidecar.kill, "SIGTERM": Sidecar.stop}
+    ends: dict[str, Callable[[Sidecar], None]] = {"kill -9": Sidecar.kill, "SIGTERM": Sidecar.terminate}
     while not over.wait(chance.uniform(*REPLICA_TROUBLE_EVERY_S)):
         name = chance.choice(list(ends))
         replica = chance.choice(replicas)
