@@ -3,7 +3,7 @@
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, nullcontext
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -15,12 +15,8 @@ from app.classify.classifier import ByMeaning, ByWords, Classifier
 from app.core.commit_policy import CommitRules
 from app.core.deadline import Deadline
 from app.core.identity import Identity, Tenant
-<<<<<<< HEAD
 from app.core.trace import RecallTrace
 from app.engine.explain import Texts, texts_of
-=======
-from app.core.notebook import Notebook
->>>>>>> 1ac71d8 (preflight: read what is archived once for its digest)
 from app.engine.past import preflight
 from app.engine.recall import RecallEngine
 from app.engine.results import AssembleInput, AssembleResult
@@ -65,19 +61,10 @@ class Services:
     traces: TraceStore
     local: "LocalServer | None" = None
     """The OpenViking that runs as a child of this process, where settings ask for one."""
-    notebook: Notebook = field(default_factory=Notebook)
 
     async def preflight(self, who: Identity, asked: AssembleInput, deadline: Deadline) -> AssembleResult:
         """The session's past for the prompt; see `app.engine.past`."""
-        return await preflight(
-            who,
-            asked,
-            deadline,
-            backend=self.backend,
-            store=self.store,
-            settings=self.settings,
-            notes=self.notebook.notes_on,
-        )
+        return await preflight(who, asked, deadline, backend=self.backend, store=self.store, settings=self.settings)
 
     async def transform(self, who: Identity, asked: AssembleInput, deadline: Deadline) -> AssembleResult:
         """Recall for the latest user message; see `app.engine.recall`."""

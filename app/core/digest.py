@@ -6,13 +6,8 @@ the embedded engine's archive summary when no chat model is configured.
 
 import json
 import re
-<<<<<<< HEAD
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-=======
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
->>>>>>> 1ac71d8 (preflight: read what is archived once for its digest)
 
 from app.core.sentences import MAX_LINE_CHARS, Line, is_acknowledgement, lines_of, one_line, sentences_of, specifics_in
 from app.core.summary import cut_to_tokens
@@ -67,66 +62,15 @@ class _Section:
     """What a line is worth where space is short; among equals the newest stay."""
 
 
-<<<<<<< HEAD
 def digest(messages: Sequence[CapturedMessage], max_tokens: int, said: str = "") -> str:
     """What happened in ``messages``, in at most about ``max_tokens`` tokens, cut at line ends; empty for no messages.
 
     Sections: title (how it began), decisions, facts, requests, files, errors and fixes, last steps. Each has a share of
     the space and keeps its newest lines, the facts those with most names, numbers and dates; what one does not need
     goes to the next. No line stands twice, and none that stands in ``said``.
-=======
-@dataclass(frozen=True, slots=True)
-class CallNote:
-    """One tool call: how it stands in a line, whether it worked, and the line about its error if it did not."""
-
-    tool: str
-    worked: bool
-    error: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Notes:
-    """All that a digest may take from one message: lines of their final length. Depends on the message alone."""
-
-    request: str
-    decisions: tuple[str, ...]
-    fixes: tuple[str, ...]
-    files: tuple[str, ...]
-    calls: tuple[CallNote, ...]
-
-    @property
-    def size(self) -> int:
-        """Characters that are held, about."""
-        texts = (self.request, *self.decisions, *self.fixes, *self.files, *(call.error for call in self.calls))
-        return 200 + sum([60 + len(text) for text in texts])
-
-
-def notes_on(message: CapturedMessage) -> Notes:
-    """The notes on a message: the dear part of a digest, which `app.core.notebook` keeps."""
-    sentences = [sentence for text in _texts(message) for sentence in _sentences(text)]
-    return Notes(
-        request=_request(message) if message.role == "user" else "",
-        decisions=_distinct(f"- {one_line(s)}" for s in sentences if _DECIDED.search(s) and _weighty(s)),
-        fixes=_distinct(f"- {one_line(s)}" for s in sentences if _FIXED.search(s)),
-        files=tuple(_files(message)),
-        calls=tuple(_call_note(part) for part in _tools(message)),
-    )
-
-
-def digest(
-    messages: Sequence[CapturedMessage], max_tokens: int, notes: Callable[[CapturedMessage], Notes] = notes_on
-) -> str:
-    """What happened in ``messages``, in at most about ``max_tokens`` tokens, cut at line ends; empty for no messages.
-
-    Sections: title (the first request), requests, decisions, files, errors and fixes, last steps. Each has a share of
-    the space and keeps its newest lines; what one does not need goes to the next. ``notes`` is `notes_on`, or what
-    knows its results already.
->>>>>>> 1ac71d8 (preflight: read what is archived once for its digest)
     """
-    if not messages or max_tokens <= 0:
-        return ""
-    sections = [section for section in _sections(messages, [notes(message) for message in messages]) if section.lines]
-    if not sections:
+    sections = [section for section in _sections(messages) if section.lines]
+    if not sections or max_tokens <= 0:
         return ""
     left, shares = max_tokens, sum(section.share for section in sections)
     written: list[str] = [said]
@@ -176,7 +120,6 @@ def opening_lines(told: Iterable[str], max_tokens: int, said: str = "") -> str:
     return "\n".join([_OPENING, *(lines[index] for index in sorted(kept))]) if kept else ""
 
 
-<<<<<<< HEAD
 def _sections(messages: Sequence[CapturedMessage]) -> list[_Section]:
     first = next((text for message in messages if message.role == "user" and (text := _first_words(message))), "")
     steps = [f"- {step}" for message in messages[-2 * _LAST_STEPS :] if (step := _step(message))]
@@ -199,21 +142,6 @@ def _sections(messages: Sequence[CapturedMessage]) -> list[_Section]:
         _Section("## Files", tuple(f"- {path}" for path in _files(messages)), 0.08),
         _Section("## Errors and fixes", _distinct([*_errors(messages), *fixes]), 0.12),
         _Section("## Last steps", tuple(steps[-_LAST_STEPS:]), 0.15),
-=======
-def _sections(messages: Sequence[CapturedMessage], notes: Sequence[Notes]) -> list[_Section]:
-    requests = [f"- {one.request}" for one in notes if one.request]
-    fixes = (line for one in notes for line in one.fixes)
-    title = requests[0][2:] if requests else _step(messages[0]) if messages else ""
-    whole = len(title) <= _TITLE_CHARS
-    files = list(dict.fromkeys(path for one in notes for path in one.files))[-_MAX_FILES:]
-    return [
-        _Section(_TITLE, (one_line(title, _TITLE_CHARS),) if title else (), 0.05),
-        _Section("## Requests", _distinct(requests[1:] if whole else requests), 0.3),
-        _Section("## Decisions", _distinct(line for one in notes for line in one.decisions), 0.2),
-        _Section("## Files", tuple(f"- {path}" for path in files), 0.1, brief=True),
-        _Section("## Errors and fixes", _distinct([*_errors(notes), *fixes]), 0.15, brief=True),
-        _Section("## Last steps", tuple(f"- {_step(message)}" for message in messages[-_LAST_STEPS:]), 0.2, brief=True),
->>>>>>> 1ac71d8 (preflight: read what is archived once for its digest)
     ]
 
 
@@ -282,36 +210,32 @@ def _argument(part: ToolPart) -> str:
     return part.input if isinstance(part.input, str) else ""
 
 
-def _call_note(part: ToolPart) -> CallNote:
-    error = (
-        f"- {part.name}({one_line(_argument(part), 80)}): {one_line(part.output or '', 120)}" if part.is_error else ""
-    )
-    return CallNote(part.name, part.output is not None and not part.is_error, error)
-
-
-def _errors(notes: Sequence[Notes]) -> Iterator[str]:
+def _errors(messages: Sequence[CapturedMessage]) -> Iterator[str]:
     """Each failed call with the start of its error, and whether the same tool worked later."""
-    calls = [call for one in notes for call in one.calls]
+    tools = [part for message in messages for part in _tools(message)]
     works: set[str] = set()
     worked_later = []
-    for call in reversed(calls):
-        worked_later.append(call.tool in works)
-        if call.worked:
-            works.add(call.tool)
-    for call, later in zip(calls, reversed(worked_later), strict=True):
-        if call.error:
-            yield call.error + (" (a later call worked)" if later else "")
+    for part in reversed(tools):
+        worked_later.append(part.name in works)
+        if part.output is not None and not part.is_error:
+            works.add(part.name)
+    for part, later in zip(tools, reversed(worked_later), strict=True):
+        if part.is_error:
+            ending = " (a later call worked)" if later else ""
+            yield f"- {part.name}({one_line(_argument(part), 80)}): {one_line(part.output or '', 120)}{ending}"
 
 
-def _files(message: CapturedMessage) -> dict[str, None]:
-    """Paths that tools were given or people named, in order of first mention."""
+def _files(messages: Sequence[CapturedMessage]) -> list[str]:
+    """Paths that tools were given or people named, the latest `_MAX_FILES` in order of first mention."""
     found: dict[str, None] = {}
-    for part in message.parts:
-        text = part.text if isinstance(part, TextPart) else _input_text(part)
-        for word in _PATH_LIKE.findall(text):
-            if "." in word and 3 <= len(path := word.strip(".-@")) <= 200 and _is_path(path):
-                found.setdefault(path)
-    return found
+    for message in messages:
+        for part in message.parts:
+            text = part.text if isinstance(part, TextPart) else _input_text(part)
+            for word in _PATH_LIKE.findall(text):
+                path = word.strip(".-@")
+                if 3 <= len(path) <= 200 and _is_path(path):
+                    found.setdefault(path)
+    return list(found)[-_MAX_FILES:]
 
 
 def _is_path(word: str) -> bool:
@@ -333,10 +257,7 @@ def _input_text(part: ToolPart) -> str:
 
 
 def _weighty(sentence: str) -> bool:
-    head = sentence[:_LEAST_WEIGHT]
-    if head.isascii():
-        return len(head) == _LEAST_WEIGHT
-    return sum(1 if char.isascii() else 3 for char in head) >= _LEAST_WEIGHT
+    return sum(1 if char.isascii() else 3 for char in sentence[:_LEAST_WEIGHT]) >= _LEAST_WEIGHT
 
 
 def _texts(message: CapturedMessage) -> list[str]:

@@ -5,15 +5,10 @@ either way the summary stands in for them, so nothing vanishes without a word. C
 all.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, compress, takewhile
 
-<<<<<<< HEAD
-=======
-from app.core.capture import captured_messages
-from app.core.digest import Notes, digest, notes_on, one_line
->>>>>>> 1ac71d8 (preflight: read what is archived once for its digest)
 from app.core.messages import Message, Role, is_excluded, role_of, tool_results
 from app.core.pairs import Unit, units, with_results
 from app.core.prints import archived, print_of
@@ -51,40 +46,22 @@ class Assembled:
 
 
 def assemble_past(
-    messages: Sequence[Message],
-    past: Past,
-    *,
-    token_budget: int,
-    summary_share: float,
-    prompt_follows: bool = False,
-    notes: Callable[[CapturedMessage], Notes] = notes_on,
+    messages: Sequence[Message], past: Past, *, token_budget: int, summary_share: float, prompt_follows: bool = False
 ) -> Assembled:
     """The prompt's messages: leading system messages, the summary, then the live messages within ``token_budget``.
 
-<<<<<<< HEAD
     The summary takes at most ``summary_share`` of the budget, tells what the budget cuts as well as what is archived,
     and goes before what the newest messages need. Where it would cost more than the messages that it stands for, and
     the host has all of these, they stay. ``prompt_follows``: the host will put one more user message behind these.
     Running this on its own output changes nothing. Linear in the size of the input.
-=======
-    The summary takes at most ``summary_share`` of the budget, and what the newest messages need goes before it.
-    ``prompt_follows``: the host will put one more user message behind these. ``notes`` is `notes_on`, or what knows its
-    results already. Running this on its own output changes
-    nothing. Linear in the size of the input.
->>>>>>> 1ac71d8 (preflight: read what is archived once for its digest)
     """
     own = _own_at_the_head(messages)
     host = [message for message, ours in zip(messages, own, strict=True) if not ours]
     kept, gone, complete = _without_archived(host, past, cut_before=any(own))
     if past.live and not _is_history(host):
         kept = [*host, *rebuilt(past.live)]
-<<<<<<< HEAD
     former = _Former.of(list(compress(messages, own)), past, gone)
     room = max(0, int(token_budget * summary_share) - FRAME_TOKENS)
-=======
-    room = int(token_budget * summary_share) - FRAME_TOKENS
-    body = _body(past, gone, room, notes) or _former_body(compress(messages, own), room)
->>>>>>> 1ac71d8 (preflight: read what is archived once for its digest)
 
     def answer(live: Sequence[Message], cut: Sequence[Message], body: str) -> Assembled:
         final, addition = _told(live, body, prompt_follows, of_cut=former.of_cut or bool(cut))
@@ -186,40 +163,8 @@ def _without_archived(
                 gone.difference_update(spare)
             last_user, spare = _from_user(host[unit.stop - 1]), None
     kept = [message for index, message in enumerate(host) if index not in gone]
-<<<<<<< HEAD
     complete = past.archived_prints[0] in prints
     return kept, [message for index, message in enumerate(host) if index in gone], complete
-=======
-    return kept, [message for index, message in enumerate(host) if index in gone]
-
-
-def _body(past: Past, gone: Sequence[Message], room: int, notes: Callable[[CapturedMessage], Notes]) -> str:
-    """The summary's text within ``room`` tokens: overview, digest of what it does not cover, archive index if it fits.
-
-    When neither is there although messages were taken out, these are digested, so that the past never goes blank.
-    """
-    unsummarised = past.unsummarised
-    if not past.overview and not past.abstracts and not unsummarised:
-        unsummarised = captured_messages(gone, _NO_TIME)
-    overview = contained(past.overview)
-    newer = contained(digest(unsummarised, room // 2 if overview else room, notes))
-    overview = cut_to_tokens(overview, room - estimate_tokens(newer) - 1 if newer else room)
-    text = "\n\n".join(part for part in (overview, newer) if part)
-    lines = [f"- {one_line(contained(name), 80)}: {one_line(contained(abstract))}" for name, abstract in past.abstracts]
-    return "\n\n".join(part for part in (text, _index(lines, room - estimate_tokens(text) - 1)) if part)
-
-
-def _index(lines: Sequence[str], room: int) -> str:
-    """The newest archives' abstracts that fit, oldest first, under their heading."""
-    left = room - estimate_tokens(INDEX_HEADING) - 1
-    fitting: list[str] = []
-    for line in reversed(lines):
-        left -= estimate_tokens(line) + 1
-        if left < 0:
-            break
-        fitting.append(line)
-    return "\n".join([INDEX_HEADING, *reversed(fitting)]) if fitting else ""
->>>>>>> 1ac71d8 (preflight: read what is archived once for its digest)
 
 
 def _own_at_the_head(messages: Sequence[Message]) -> list[bool]:
