@@ -87,7 +87,7 @@ def _write_memory(root: Path, memory: Memory, now: datetime) -> Path | None:
         before = ""
     body, records = read_records(before)
     stamp = now.isoformat()
-    merged = merge(records, replace(memory.record, created_at=stamp, updated_at=stamp))
+    merged = merge(records, replace(memory.record, created_at=stamp, updated_at=stamp), memory.claim)
     after = write_records(memory.title, merged, body)
     if merged == records or after == before:
         return None

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from app.core.turns import CapturedMessage, TextPart
 from app.embedded.documents import day_of
-from app.embedded.records import Record, Source
+from app.embedded.records import ANY, Claim, Record, Source
 from app.embedded.rules import asks_to_remember, statement_in
 from app.embedded.statements import Statement
 
@@ -24,6 +24,7 @@ class Memory:
     file: str
     title: str
     record: Record
+    claim: Claim = ANY
 
 
 _SENTENCE_END = re.compile(r"[。！？\n]|[.!?](?=\s|$)|(?<=[.!?][\"”])\s")
@@ -89,6 +90,7 @@ def _memory(statement: Statement, said: str, message: CapturedMessage) -> Memory
             sensitivity=_sensitivity(value),
             last_confirmed_at=message.created_at,
         ),
+        claim=statement.claim,
     )
 
 

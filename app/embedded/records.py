@@ -59,6 +59,22 @@ class Record:
     """Earlier values, and weaker claims that did not replace it, newest last."""
 
 
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a statement claims of earlier ones about the same thing."""
+
+    value: str = ""
+    """The words that are the value itself: an earlier statement that has them is confirmed."""
+    replaces: bool = True
+    """Whether it is certain that it takes the place of another value; otherwise both stay."""
+    denied: str = ""
+    """The value that it takes back ("not Tom"), where it names one."""
+
+
+ANY = Claim()
+"""Of two statements with one key, the later holds."""
+
+
 def holds_until(record: Record) -> datetime | None:
     """When the record's ``ttl`` ends; None where it holds for good."""
     since = _moment(record.last_confirmed_at or record.source.observed_at)
@@ -101,22 +117,45 @@ def write_records(title: str, records: Sequence[Record], body: str = "") -> str:
     return "\n".join(lines) + f"\n\n{TRAILER}\n{fields}\n{TRAILER_END}\n"
 
 
-def merge(records: Sequence[Record], new: Record) -> list[Record]:
+def merge(records: Sequence[Record], new: Record, claim: Claim = ANY) -> list[Record]:
     """The records with ``new`` taken in: confirmed, superseded with its history kept, noted only, or added.
 
+    One that does not replace what has its key stands beside it, under a key of its own (``profile.brother+tim``).
     Learning the same thing from the same message again changes nothing, so that an extraction may be repeated.
     """
-    for index, old in enumerate(records):
-        if old.key == new.key:
-            return [*records[:index], _merged(old, new), *records[index + 1 :]]
-    return [*records, new]
+    about = [n for n, old in enumerate(records) if old.key == new.key or old.key.startswith(f"{new.key}+")]
+    said = [n for n in about if _same(records[n].value, new.value) or _has(records[n].value, claim.value)]
+    denied = [n for n in about if _has(records[n].value, claim.denied)]
+    if not claim.replaces and about and not said:
+        return [*records, replace(new, key=f"{new.key}+{_folded(claim.value or new.value)[:40]}")]
+    index = next(iter([*denied, *said] if claim.replaces else said), about[0] if about else None)
+    if index is None:
+        return [*records, new]
+    old = records[index]
+    if index in said and index not in denied:
+        new = replace(new, value=old.value)
+    return [*records[:index], _merged(old, replace(new, key=old.key)), *records[index + 1 :]]
+
+
+def _same(value: str, other: str) -> bool:
+    return _folded(value) == _folded(other)
+
+
+def _has(statement: str, value: str) -> bool:
+    """Whether a statement names a value: all of it, not within a longer word."""
+    at = statement.casefold().find(value.casefold()) if value else -1
+    if at < 0:
+        return False
+    around = statement[max(0, at - 1) : at], statement[at + len(value) : at + len(value) + 1]
+    return not (value.isascii() and any(character.isalnum() and character.isascii() for character in around))
 
 
 def _merged(old: Record, new: Record) -> Record:
-    refs = {old.source.ref, *(str(entry.get("ref")) for entry in old.history)}
-    if new.source.ref in refs:
+    learned = {(old.source.ref, _folded(old.value))}
+    learned |= {(str(entry.get("ref")), _folded(str(entry.get("value")))) for entry in old.history}
+    if (new.source.ref, _folded(new.value)) in learned:
         return old
-    if _folded(old.value) == _folded(new.value):
+    if _same(old.value, new.value):
         confidence = round(min(0.99, old.confidence + (1 - old.confidence) * new.confidence / 2), 3)
         return replace(old, confidence=confidence, last_confirmed_at=new.source.observed_at, updated_at=new.updated_at)
     stale = new.source.observed_at < old.source.observed_at

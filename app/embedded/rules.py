@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
+from app.embedded.profile import profile_statement
 from app.embedded.statements import (
     Statement,
     event,
@@ -12,10 +13,7 @@ from app.embedded.statements import (
     favourite,
     habit,
     like,
-    named,
-    occupation,
     prefer,
-    relation,
     slug,
 )
 
@@ -33,8 +31,11 @@ _REMEMBER = re.compile(
     r"(?:一下)?[：:，,、 ]*(?P<zh>\S.{2,})",
     re.IGNORECASE,
 )
-_END = r"(?= (?:with|on|at|because|since|so|and|but)\b|[,.;!()]|$)"
-_PLACE = r"(?= (?:for|in|when|with|on|at|because|since|so|and|but)\b|[,.;!()]|$)"
+_END = r"(?= (?:now|these days|nowadays|any ?more|again|instead|with|on|at|because|since|so|and|but)\b|[,.;!()]|$)"
+_PLACE = (
+    r"(?= (?:now|these days|nowadays|any ?more|again|instead|for|in|when|with|on|at|because"
+    r"|since|so|and|but)\b|[,.;!()]|$)"
+)
 
 
 def statement_in(sentence: str, day: str) -> tuple[Statement, str] | None:
@@ -57,6 +58,9 @@ def asks_to_remember(sentence: str) -> bool:
 
 
 def _first_match(said: str, day: str) -> Statement | None:
+    profile = profile_statement(said)
+    if profile:
+        return profile
     for pattern, make in _RULES:
         match = pattern.search(said)
         statement = make(match, said) if match else None
@@ -90,7 +94,7 @@ _DATED = re.compile(
     r"|\d{4}年|\d{1,2}月\d{1,2}[日号號]|昨天|明天|后天|後天|前天|[上下这這本](?:周|週|星期|个月|個月|礼拜|禮拜)|周[一二三四五六日天]|星期[一二三四五六日天]",
     re.IGNORECASE,
 )
-_ZH_STOP = r"(?=[，,。；;！!（(]|$)"
+_ZH_STOP = r"(?=了?(?:[，,。；;！!（(]|$))"
 
 _RULES: tuple[_Rule, ...] = (
     # preferences
@@ -105,15 +109,20 @@ _RULES: tuple[_Rule, ...] = (
     ),
     (
         re.compile(
-            r"\bmy (?:all-time |absolute )?favou?rite (?P<topic>[^,.;!]{1,40}?) (?:is|are|was)\b", re.IGNORECASE
+            r"\bmy (?:all-time |absolute )?favou?rite (?P<topic>[^,.;!]{1,40}?) (?:(?:has )?changed to"
+            r"|(?:is|are)(?:(?:n't| not| no longer) [^,.;!?]{2,40}?(?:,| but"
+            r"| any ?more,?)(?: but)?(?: it's)?)?)(?: now| actually| really| still)*\b",
+            re.IGNORECASE,
         ),
         favourite,
     ),
     (re.compile(r"我最(?:喜欢|喜歡|爱|愛)的(?P<topic>.{1,12}?)(?:是|就是)"), favourite),
     (
         re.compile(
-            r"\bI(?: really| absolutely| just| also| do| still)* (?:like|love|enjoy|adore|hate|dislike|detest|"
-            rf"can't stand|cannot stand|don't like|do not like)(?: to| using)? (?P<a>[^,.;!]{{2,60}}?){_PLACE}",
+            r"\bI(?: really| absolutely| just| also| do| still| no longer| now)* (?:like|love|enjoy"
+            r"|adore|hate|dislike|detest|"
+            rf"can't stand|cannot stand|don't like|do not like)(?: to"
+            rf"| using)? (?P<a>[^,.;!]{{2,60}}?){_PLACE}",
             re.IGNORECASE,
         ),
         like,
@@ -153,68 +162,6 @@ _RULES: tuple[_Rule, ...] = (
             r"|我(?:总是|總是|一般|通常|从不|從不|一直)(?:都)?(?:用|写|寫|喝|吃)(?P<b>.{1,40})"
         ),
         habit,
-    ),
-    # profile
-    (
-        re.compile(
-            r"\bmy (?:full |first |last |nick)?name is\b|\b(?:please |you can )?call me [A-Z]\w|\bI go by [A-Z]", re.I
-        ),
-        named("name"),
-    ),
-    (
-        re.compile(r"我(?:的名字)?(?:叫做|叫|名叫)(?!你|他|她|它|人|车|車|外卖|外賣)|我的名字是|请叫我|請叫我"),
-        named("name"),
-    ),
-    (
-        re.compile(
-            r"\bI(?:'m| am)? (?:now |currently |just )*(?:live|living|moved|relocated|based|reside)d? "
-            r"(?:in|to|at|near)\b",
-            re.I,
-        ),
-        named("location"),
-    ),
-    (re.compile(r"我(?:现在|現在|目前|刚|剛)?(?:住在|搬到|搬去|定居|家在)"), named("location")),
-    (
-        re.compile(
-            r"\bI(?:'m| am)? (?:now |currently |just )*(?:work|working|joined|employed) (?:at|for|by|with|in)\b", re.I
-        ),
-        named("work"),
-    ),
-    (re.compile(r"我(?:现在|現在|目前)?在.{1,20}(?:工作|上班|任职|任職|就职|就職|实习|實習)"), named("work")),
-    (re.compile(r"\bI work as\b|\bmy (?:job|occupation|profession|role|title) is\b", re.I), named("occupation")),
-    (re.compile(rf"\b(?:I'm|I am) (?:also )?an? (?P<a>[a-z][^,.;!]{{2,40}}?){_PLACE}", re.I), occupation),
-    (
-        re.compile(
-            r"我是(?:一名|一位|一个|一個|个|個|做)?.{0,14}(?:师|師|员|員|生|家|经理|經理|医|醫|人|者|主管|总监|總監|的)(?=[，,。；;！!]|$)"
-        ),
-        named("occupation", 0.7),
-    ),
-    (
-        re.compile(
-            r"\bmy (?P<what>(?:work |home |personal )?"
-            r"(?:email|e-mail|phone|phone number|number|address|birthday|time ?zone|age|wife|husband|partner|girlfriend"
-            r"|boyfriend|son|daughter|kid|brother|sister|mother|mom|father|dad|boss|manager|colleague|teammate|friend"
-            r"|dog|cat|pet|team|company|school|university|doctor|dentist|car|laptop|computer|editor|ide"
-            r"|operating system|os|shell|keyboard|deadline|hobby|native language|blood type|allergy|diet)"
-            r"(?:'s [a-z]{2,20})?)(?: (?:name|address|number|date))? (?:is|are|was|has|lives|works)\b",
-            re.IGNORECASE,
-        ),
-        relation,
-    ),
-    (
-        re.compile(
-            r"我(?:的)?(?P<what>邮箱|郵箱|电话|電話|手机号|手機號|地址|生日|时区|時區|年龄|年齡|妻子|老婆|太太|丈夫|老公|女朋友|男朋友|儿子|兒子|女儿|"
-            r"女兒|哥哥|弟弟|姐姐|妹妹|妈妈|媽媽|爸爸|老板|老闆|经理|經理|领导|領導|同事|朋友|狗|猫|貓|宠物|寵物|公司|学校|學校|团队|團隊|车|車|电脑|電腦|"
-            r"编辑器|編輯器|血型|母语|母語)(?:的?名字)?(?:是|叫|在|住)"
-        ),
-        relation,
-    ),
-    (
-        re.compile(
-            r"\bI(?:'m| am) allergic to\b|\bI(?:'m| am) (?:a )?(?:vegan|vegetarian)\b|我对.{1,10}过敏|我對.{1,10}過敏",
-            re.I,
-        ),
-        named("diet"),
     ),
     # people and projects
     (
