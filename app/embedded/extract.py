@@ -8,6 +8,7 @@ from app.core.turns import CapturedMessage, TextPart
 from app.embedded.documents import day_of
 from app.embedded.records import ANY, Claim, Record, Source
 from app.embedded.rules import asks_to_remember, statement_in
+from app.embedded.sharing import keeper
 from app.embedded.statements import Statement
 
 MAX_SENTENCE_CHARS = 400
@@ -78,7 +79,7 @@ def _statements_of_line(line: str) -> Iterator[str]:
 def _memory(statement: Statement, said: str, message: CapturedMessage) -> Memory:
     value = " ".join(said.split())
     return Memory(
-        peer=message.peer_id,
+        peer=keeper(statement.file, message.peer_id),
         file=statement.file,
         title=statement.title,
         record=Record(

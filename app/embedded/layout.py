@@ -4,7 +4,7 @@
 
     <data_dir>/accounts/<account>/<user>/
         memories/profile.md  preferences/  events/YYYY/MM/DD/  entities/  experiences/
-        peers/<peer>/memories/...        the same, for what one peer may see
+        peers/<peer>/memories/...        preferences and events that only one peer may see
         memory/YYYY-MM-DD.md             daily notes, append only
         sessions/<session>.jsonl         transcripts; <session>.meta.json shows each at a glance
         index.db                         may be deleted at any time

@@ -15,6 +15,7 @@ from app.embedded.experiences import Experience
 from app.embedded.extract import Memory
 from app.embedded.openai import EndpointError, chat_over_http
 from app.embedded.records import Record, Source
+from app.embedded.sharing import keeper
 from app.embedded.statements import slug
 from app.settings import ChatSettings
 
@@ -102,9 +103,10 @@ def _memory(fields: Mapping[str, Any], messages: Sequence[CapturedMessage]) -> M
     name = slug(key)
     day = day_of(said.created_at)
     file = {"profile": "profile.md", "events": f"events/{day.replace('-', '/')}/{name}.md"}
+    path = file.get(category, f"{category}/{name}.md")
     return Memory(
-        peer=said.peer_id,
-        file=file.get(category, f"{category}/{name}.md"),
+        peer=keeper(path, said.peer_id),
+        file=path,
         title=one_line(key, 80),
         record=Record(
             type=category,

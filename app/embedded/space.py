@@ -16,6 +16,7 @@ from app.embedded import commits, layout, session_index, transcript
 from app.embedded.embedders import Embedder
 from app.embedded.entries import message_tokens
 from app.embedded.live_index import EMBED_WAIT_S, LiveIndex
+from app.embedded.sharing import move_shared
 from app.embedded.transcript import Archive, Transcript
 from app.settings import EmbeddedSettings
 
@@ -55,6 +56,7 @@ class UserSpace:
         with layout.locked(self.root, Deadline.after_ms(_UNHURRIED_MS)):
             layout.sweep_temporaries(self.root)
             session_index.take_apart(self.root)
+            move_shared(self.root)
         self.index = LiveIndex(
             self.root,
             layout.uri_root(tenant),

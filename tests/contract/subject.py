@@ -41,8 +41,16 @@ class Subject:
     mark: str = field(default_factory=lambda: uuid.uuid4().hex[:10])
     """Makes this test's session ids and turn ids its own on a shared server."""
 
-    def who(self, session: str = "talk", *, user: str = "alice", agent: str = "main") -> Identity:
-        return Identity(Tenant(self.account, user), f"{session}-{self.mark}", None, agent, None, PeerRole.ASSISTANT)
+    def who(
+        self,
+        session: str = "talk",
+        *,
+        user: str = "alice",
+        agent: str = "main",
+        sender: str | None = None,
+        peer_role: PeerRole = PeerRole.ASSISTANT,
+    ) -> Identity:
+        return Identity(Tenant(self.account, user), f"{session}-{self.mark}", None, agent, sender, peer_role)
 
     def turn(self, *texts: str, name: str = "a", peer: str | None = None) -> list[CapturedMessage]:
         """Messages of user and assistant in turn, one per text."""

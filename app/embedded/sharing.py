@@ -1,0 +1,79 @@
+"""What the agents (or persons) of one user share, as on OpenViking: profile, entities and experiences are the user's
+own, preferences, events and turns belong to the peer that they were told to.
+
+Before this rule a peer kept everything; `move_shared` brings what such a directory holds to its place.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from app.embedded import layout
+from app.embedded.records import Claim, Record, merge, read_records, write_records
+from app.embedded.rules import statement_in
+
+OF_A_PEER = frozenset({"preferences", "events"})
+"""Categories whose memories are kept below the peer; the others are every peer's."""
+
+
+def keeper(file: str, peer: str | None) -> str | None:
+    """The peer below which a memory ``file`` (relative to the memories) of ``peer`` is kept; None is the user."""
+    return peer if file.partition("/")[0] in OF_A_PEER else None
+
+
+def move_shared(root: Path) -> None:
+    """Move what peers of the user at ``root`` keep and every peer may see to the user's own memories.
+
+    Records go, and a person's own lines stay where they were written. Call it with the lock held; a crash in between
+    leaves a record in both places, and the next call ends what was begun.
+    """
+    found = sorted(_records(root), key=lambda entry: entry[1].source.observed_at)
+    for source, record in found:
+        target = root / "memories" / source.relative_to(_memories_of(root, source))
+        title, body, records = _read(target)
+        if not records:
+            title = _read(source)[0]
+        merged = merge(records, *_read_again(record))
+        if merged != records:
+            layout.write_atomic(target, write_records(title, merged, body).encode("utf-8", "replace"))
+    for source in dict.fromkeys(source for source, _ in found):
+        _keep_own_lines(source)
+
+
+def _records(root: Path) -> Iterator[tuple[Path, Record]]:
+    for memories in sorted((root / "peers").glob("*/memories")):
+        for path in sorted([*memories.glob("profile.md"), *memories.glob("entities/**/*.md")]):
+            yield from ((path, record) for record in _read(path)[2])
+
+
+def _memories_of(root: Path, path: Path) -> Path:
+    return root.joinpath(*path.relative_to(root).parts[:3])
+
+
+def _read(path: Path) -> tuple[str, str, list[Record]]:
+    """Title, body and records of a file; of one that is not there, none."""
+    try:
+        body, records = read_records(path.read_text("utf-8", "replace"))
+    except FileNotFoundError:
+        return path.stem, "", []
+    heading = next((line for line in body.splitlines() if line.startswith("# ")), f"# {path.stem}")
+    return heading.removeprefix("# "), body, records
+
+
+def _read_again(record: Record) -> tuple[Record, Claim]:
+    """The record with what today's rules make of its statement; one that they do not know replaces nothing."""
+    stated = statement_in(record.value, "1970-01-01")
+    if stated and stated[0].type == record.type and record.type == "profile":
+        return replace(record, key=stated[0].key), stated[0].claim
+    return record, Claim(replaces=record.type != "profile")
+
+
+def _keep_own_lines(path: Path) -> None:
+    """Take the records out of a file, and the file away when nothing of a person's is in it."""
+    title, body, records = _read(path)
+    values = {record.value for record in records}
+    own = [line for line in body.splitlines() if line.strip().removeprefix("- ").strip() not in values]
+    if any(line.strip() and line.strip() != f"# {title}" for line in own):
+        layout.write_atomic(path, ("\n".join(own).rstrip() + "\n").encode("utf-8", "replace"))
+    else:
+        path.unlink(missing_ok=True)
