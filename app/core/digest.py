@@ -199,7 +199,7 @@ def _step(message: CapturedMessage) -> str:
 
 
 def _call(part: ToolPart) -> str:
-    outcome = "no result" if part.output is None else "failed" if part.is_error else "ok"
+    outcome = "no result" if part.output is None else "failed" if part.failed else "ok"
     return f"{one_line(part.name, 60) or 'tool'}({one_line(_argument(part), 80)}) {outcome}"
 
 
@@ -217,10 +217,10 @@ def _errors(messages: Sequence[CapturedMessage]) -> Iterator[str]:
     worked_later = []
     for part in reversed(tools):
         worked_later.append(part.name in works)
-        if part.output is not None and not part.is_error:
+        if part.output is not None and not part.failed:
             works.add(part.name)
     for part, later in zip(tools, reversed(worked_later), strict=True):
-        if part.is_error:
+        if part.failed:
             ending = " (a later call worked)" if later else ""
             yield f"- {part.name}({one_line(_argument(part), 80)}): {one_line(part.output or '', 120)}{ending}"
 

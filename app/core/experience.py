@@ -1,9 +1,9 @@
 """An agent experience: reading its file, and rendering it as the guidance that stands in the block.
 
 Source: agent-experience design, sections 4 and 5. OpenViking writes `## Situation / ## Approach / ## Reflect` and a
-`<!-- MEMORY_FIELDS {json} -->` trailer; the block shows Trigger and Scope (from Situation), Do (from Approach),
-Avoid (from Reflect) and Check (from Reflect or Approach). No heading is ever empty. All text passes the fence: it
-is data.
+`<!-- MEMORY_FIELDS {json} -->` trailer; the block shows Trigger (Situation's first line) and Scope (its others),
+Do (from Approach), Avoid (from Reflect) and Check (from Reflect or Approach). No heading is ever empty. All text passes
+the fence: it is data.
 """
 
 import json
@@ -111,10 +111,11 @@ def render_experience(hit: Hit) -> str:
     Every line of the file is in it: half a lesson may say the opposite, so a section's limit takes it whole or not.
     """
     experience = parse_experience(hit.uri, hit.text)
-    trigger = experience.situation or _first_sentence(experience.preface) or (_NO_TRIGGER,)
+    situation = experience.situation or _first_sentence(experience.preface) or (_NO_TRIGGER,)
+    trigger, scope = situation[:1], situation[1:] or situation
     do = experience.approach or _after_first_sentence(experience.preface) or experience.reflect or (_NO_DO,)
     avoid, check = _avoid_and_check(experience)
-    fields = (("Trigger", trigger), ("Do", do), ("Avoid", avoid), ("Scope", trigger), ("Check", check))
+    fields = (("Trigger", trigger), ("Do", do), ("Avoid", avoid), ("Scope", scope), ("Check", check))
     safe = iter(neutralise_lines([experience.name, hit.uri, *(line for _, lines in fields for line in lines)]))
     rendered = [f"### Experience: {next(safe)[:MAX_NAME_CHARS]}", f"Source: {next(safe)}", f"Score: {hit.score:.3f}"]
     for label, lines in fields:

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from app.core.outcomes import says_failed
+
 
 @dataclass(frozen=True, slots=True)
 class TextPart:
@@ -20,6 +22,12 @@ class ToolPart:
     input: Any
     output: str | None
     is_error: bool = False
+    """Whether the host called it an error; see `failed`."""
+
+    @property
+    def failed(self) -> bool:
+        """Whether the call failed: by the host's word, or by an exit status in its output."""
+        return self.is_error or (self.output is not None and says_failed(self.output))
 
 
 Part = TextPart | ToolPart

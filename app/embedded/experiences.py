@@ -5,17 +5,21 @@ The file has the three headings that experience recall reads (seed: agent experi
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from app.core.digest import one_line
+from app.core.outcomes import says_failed
 from app.core.turns import CapturedMessage, TextPart, ToolPart
+from app.core.words import token_set
 from app.embedded.records import TRAILER, TRAILER_END
 from app.embedded.statements import slug
 
 MAX_EXPERIENCES = 10
 """Most experiences of one commit."""
 MAX_STEPS = 8
+_LEAST_TASK = 8
+"""What is shorter names no task."""
 
 _ERROR_LINE = re.compile(
     r"error|exception|fail|denied|refused|not found|no such|cannot|timed? ?out|panic|错误|錯誤|失败|失敗|异常|異常"
@@ -73,7 +77,7 @@ def experiences_in(messages: Sequence[CapturedMessage]) -> Iterator[Experience]:
 
 def _fails(step: _Step) -> bool:
     if step.tool:
-        return step.tool.is_error
+        return step.tool.failed
     return step.role == "user" and bool(_ERROR_LINE.search(step.text[:4000]))
 
 
@@ -84,7 +88,7 @@ def _fixed_at(steps: Sequence[_Step], error: int) -> int | None:
     for at in range(error + 1, min(len(steps), error + 200)):
         step = steps[at]
         if failed:
-            if step.tool and step.tool.name == failed.name and step.tool.output is not None and not step.tool.is_error:
+            if step.tool and _repeats(step.tool, failed) and step.tool.output is not None and not step.tool.failed:
                 return at
         elif step.role == "assistant":
             helped = True
@@ -93,45 +97,64 @@ def _fixed_at(steps: Sequence[_Step], error: int) -> int | None:
     return None
 
 
+def _repeats(tool: ToolPart, failed: ToolPart) -> bool:
+    """Whether a call tries again what failed: the same tool, with some of the same words where both have any."""
+    words, before = token_set(_said_to(tool)), token_set(_said_to(failed))
+    return tool.name == failed.name and (not words or not before or not words.isdisjoint(before))
+
+
+def _said_to(tool: ToolPart) -> str:
+    """The texts among a tool's arguments: a command, a path, a query."""
+    given = tool.input.values() if isinstance(tool.input, dict) else [tool.input]
+    return " ".join(value[:4000] for value in given if isinstance(value, str))
+
+
 def _experience(steps: Sequence[_Step], error: int, fixed: int, source: str) -> Experience:
-    asked = next((s.text for s in reversed(steps[: error + 1]) if s.role == "user" and not s.tool), "")
-    failed = steps[error]
-    shown = _error_line((failed.tool.output or "") if failed.tool else failed.text)
-    task = one_line(asked, 200) or "An automated task"
-    between = steps[error + 1 : fixed + 1]
-    approach = list(dict.fromkeys(line for step in between if (line := _approach_line(step))))
-    why = [one_line(s) for step in between if step.role == "assistant" and not step.tool for s in _reasons(step.text)]
-    done = f"{failed.tool.name} worked afterwards" if failed.tool else "the user confirmed that it works"
-    avoid = (
-        f"Avoid repeating `{_call(failed.tool)}` as it was: it fails with: {shown}"
-        if failed.tool
-        else f"Watch for: {shown}"
+    """The lesson, its error named once: the situation says it, everything else refers to it."""
+    failed, between = steps[error], steps[error + 1 : fixed + 1]
+    shown = _error_line(
+        (failed.tool.output or "")[-8000:].splitlines() if failed.tool else _SENTENCE_END.split(failed.text[:8000])
     )
+    task = _task(steps[: error + 1], shown)
+    approach = [line for step in between if (line := _approach_line(step))][-MAX_STEPS:]
+    why = [one_line(s) for step in between if step.role == "assistant" and not step.tool for s in _reasons(step.text)]
+    why = [reason for reason in why if not any(reason in line for line in approach)]
+    avoid = f"Avoid repeating `{_call(failed.tool)}` as it was." if failed.tool else "Avoid going on before it is gone."
+    done = f"{failed.tool.name} worked afterwards" if failed.tool else "the user confirmed that it works"
     body = "\n".join(
         [
-            f"# {one_line(asked, 80) or shown}",
+            f"# {one_line(task, 80) or 'An error and its fix'}",
             "",
             "## Situation",
-            f"- When working on: {task}",
-            f"- and this error appears: {shown}",
+            f"- When this error appears: {shown}",
+            *([f"- while working on: {task}"] if task else []),
             "",
             "## Approach",
-            *(f"- {line}" for line in approach[-MAX_STEPS:]),
+            *_bullets(approach, shown),
             "",
             "## Reflect",
-            f"- {avoid}",
-            *(f"- {line}" for line in list(dict.fromkeys(why))[:3]),
-            f"- Verified: {done}.",
+            *_bullets([avoid, *why[:3], f"Verified: {done}."], shown),
         ]
     )
     fields = {"type": "experience", "confidence": 0.7, "source": {"kind": "chat_turn", "ref": source}}
-    name = f"{slug(asked, 5)}-{slug(shown, 3)}"[:90]
+    name = f"{slug(task or shown, 5)}-{slug(shown, 3)}"[:90]
     return Experience(name, f"{body}\n\n{TRAILER}\n{json.dumps(fields)}\n{TRAILER_END}\n")
+
+
+def _task(steps: Sequence[_Step], shown: str) -> str:
+    """What was asked for last, in words other than the error's."""
+    asked = (one_line(step.text.replace(shown, " "), 200) for step in reversed(steps) if step.role == "user")
+    return next((text for task in asked if len(text := task.strip(" :：-—")) >= _LEAST_TASK), "")
+
+
+def _bullets(lines: Iterable[str], shown: str) -> list[str]:
+    """Different lines as a list, in which the error has no words of its own."""
+    return [f"- {line}" for line in dict.fromkeys(line.replace(shown, "the error") for line in lines)]
 
 
 def _approach_line(step: _Step) -> str:
     if step.tool:
-        return "" if step.tool.is_error else f"`{_call(step.tool)}`"
+        return "" if step.tool.failed else f"`{_call(step.tool)}`"
     return one_line(step.text, 200) if step.role == "assistant" else ""
 
 
@@ -142,10 +165,12 @@ def _call(tool: ToolPart) -> str:
     return one_line(f"{tool.name}({argument})", 240).replace("`", "'")
 
 
-def _error_line(output: str) -> str:
-    lines = [line.strip() for line in output[-8000:].splitlines() if line.strip()]
+def _error_line(said: Sequence[str]) -> str:
+    """The last line (or sentence) that tells of an error; a bare exit status only where nothing else does."""
+    lines = [line.strip() for line in said[-400:] if line.strip()]
     telling = [line for line in lines if _ERROR_LINE.search(line[:1000])]
-    return one_line((telling or lines or ["it failed without a message"])[-1], 200)
+    plain = [line for line in lines if not says_failed(line[:400])]
+    return one_line((telling or plain or lines or ["it failed without a message"])[-1], 200)
 
 
 def _reasons(text: str) -> list[str]:

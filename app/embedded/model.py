@@ -68,7 +68,7 @@ def _numbered(messages: Sequence[CapturedMessage]) -> Iterator[str]:
             if isinstance(part, TextPart):
                 text = part.text
             else:
-                outcome = "failed" if part.is_error else "ok"
+                outcome = "failed" if part.failed else "ok"
                 given = json.dumps(part.input, ensure_ascii=False, default=str)
                 text = f"[tool {part.name} {one_line(given, 400)} -> {outcome}] {one_line(part.output or '', 400)}"
             yield f"[{number}] {day_of(message.created_at)} {message.role}: {text[:_MAX_MESSAGE_CHARS]}"

@@ -103,7 +103,7 @@ def _pieces(part: Part) -> Iterator[dict[str, Any]]:
         for text in _cut(part.text):
             yield {"type": "text", "text": text}
         return
-    status = "pending" if part.output is None else "error" if part.is_error else "completed"
+    status = "pending" if part.output is None else "error" if part.failed else "completed"
     for number, output in enumerate(_cut(part.output or "")):
         yield {
             "type": "tool",
