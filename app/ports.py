@@ -114,6 +114,8 @@ class ContextBackend(Protocol):
     """Long-term memory and session history of many tenants."""
 
     name: str
+    place: str
+    """Where its data is: tasks and archives of a backend in another place are not its own. Without secrets."""
 
     async def find(self, who: Identity, query: str, target: Target, limit: int, deadline: Deadline) -> list[Hit]:
         """The best ``limit`` leaf hits for ``query``, best first; an empty list is a normal answer. One request."""

@@ -56,7 +56,7 @@ def utc_now() -> datetime:
 class EmbeddedBackend:
     """`app.ports.ContextBackend` on local files."""
 
-    name = "embedded"
+    name = place = "embedded"
 
     def __init__(
         self,

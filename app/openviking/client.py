@@ -84,6 +84,7 @@ class OpenVikingBackend:
         self._health = Health(self._gateway, settings.keys(), common_key(settings))
         self._calls = Calls(settings, self._gateway, self._health, outgoing_headers)
         self._url = _shown(settings.url)
+        self.place = f"{self.name} {self._url}"
 
     def move_to(self, url: str) -> None:
         """Send what is asked from now on to another base URL: a server that was started again may get another port."""

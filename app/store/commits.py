@@ -118,6 +118,8 @@ def review(
     changed = _relieve(connection, session, rules)
     if not rules.remembers(session_rows.identity_of(session).kind):
         return changed
+    if now < session.commit_after:
+        return changed
     reached = tokens.pending >= rules.threshold_ratio * budget and not _unfinished(connection, session)
     asked = remember and now - session.remembered_at >= rules.remember_interval_seconds
     if not reached and not asked:

@@ -2,7 +2,7 @@
 
 from typing import Any, assert_never
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, delete, select, update
 
 from app.core.cleaning import storable
 from app.store import commits as commit_rows
@@ -29,6 +29,8 @@ from app.store.work import (
 )
 
 MAX_ERROR_CHARS = 500
+MAX_REFUSED = 5
+"""Refused commits of a session that are kept to be looked at, beside the one that was refused just now."""
 
 
 def record(connection: Connection, session: SessionRow, outcome: Outcome, now: float) -> None:
@@ -74,15 +76,18 @@ def _record_turn(
 def _record_commit(connection: Connection, session: SessionRow, row: CommitRow, outcome: Outcome, now: float) -> None:
     values: dict[str, Any] = {}
     match outcome:
-        case CommitAccepted(_, task_id, archive_id, poll_at):
-            values = {"state": CommitPhase.RUNNING, "next_at": poll_at, "error": ""}
+        case CommitAccepted(_, task_id, archive_id, poll_at, backend):
+            values = {"state": CommitPhase.RUNNING, "next_at": poll_at, "error": "", "backend": backend}
+            _note_no_refusal(connection, session)
             values["task_id"] = storable(task_id) if task_id else None
             values["archive_id"] = archive_id or row.archive_id
         case CommitEmpty(_, error):
             values = {"state": CommitPhase.EMPTY, "finished_at": now, "error": _kept(error)}
             if not error:
+                _note_no_refusal(connection, session)
                 _relieve(connection, session, row)
-        case CommitRefused(_, error):
+        case CommitRefused(_, error, retry_at):
+            _note_refusal(connection, session, retry_at)
             values = {"state": CommitPhase.REJECTED, "finished_at": now, "error": _kept(error)}
             if session.archived_through == row.through and session.epoch == row.epoch:
                 session_rows.change(connection, session.id, archived_through=row.after)
@@ -103,6 +108,26 @@ def _record_commit(connection: Connection, session: SessionRow, row: CommitRow, 
         case _:
             raise TypeError(f"{type(outcome).__name__} is no outcome of a commit")
     connection.execute(update(commits).where(commits.c.id == row.id).values(values))
+
+
+def _note_refusal(connection: Connection, session: SessionRow, retry_at: float) -> None:
+    """Put the session's next commit off, and forget all but the newest of those that were refused."""
+    refusals = session.commit_refusals + 1
+    session_rows.change(connection, session.id, commit_refusals=refusals, commit_after=retry_at)
+    refused = (
+        commits.c.session_id == session.id,
+        commits.c.state == CommitPhase.REJECTED,
+        commits.c.new_epoch.is_(False),  # a reset that is asked for again must find the one before
+    )
+    newest = select(commits.c.id).where(*refused).order_by(commits.c.id.desc()).limit(MAX_REFUSED)
+    kept = list(connection.execute(newest).scalars())
+    if len(kept) == MAX_REFUSED:
+        connection.execute(delete(commits).where(*refused, commits.c.id < kept[-1]))
+
+
+def _note_no_refusal(connection: Connection, session: SessionRow) -> None:
+    if session.commit_refusals:
+        session_rows.change(connection, session.id, commit_refusals=0, commit_after=0.0)
 
 
 def _kept(error: str) -> str:

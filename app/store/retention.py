@@ -3,7 +3,7 @@
 from sqlalchemy import Connection, delete, func, select, update
 
 from app.store.schema import commits, sessions, turns
-from app.store.work import UNDELIVERED, UNSENT_COMMITS, CommitPhase, TurnState
+from app.store.work import UNDELIVERED, UNSENT_COMMITS, TurnState
 
 _BATCH = 500
 
@@ -27,8 +27,9 @@ def sweep_old(connection: Connection, now: float, keep_s: float, max_kept_bytes:
 
 def _forget_sessions(connection: Connection, cutoff: float) -> int:
     waiting_turn = select(turns.c.id).where(turns.c.session_id == sessions.c.id, turns.c.state.in_(UNDELIVERED))
-    waiting = (*UNSENT_COMMITS, CommitPhase.RUNNING)
-    waiting_commit = select(commits.c.id).where(commits.c.session_id == sessions.c.id, commits.c.state.in_(waiting))
+    # An archive that is being made is the backend's affair; one that was not asked for yet is all that will be kept.
+    unsent = commits.c.state.in_(UNSENT_COMMITS)
+    waiting_commit = select(commits.c.id).where(commits.c.session_id == sessions.c.id, unsent)
     quiet = select(sessions.c.id).where(
         sessions.c.last_turn_at < cutoff, ~waiting_turn.exists(), ~waiting_commit.exists()
     )

@@ -49,6 +49,8 @@ sessions = Table(
     Column("due_at", Float),
     Column("lane", Integer, nullable=False, server_default="3"),
     Column("retry_at", Float, nullable=False, server_default="0"),
+    Column("commit_refusals", Integer, nullable=False, server_default="0"),
+    Column("commit_after", Float, nullable=False, server_default="0"),
     Column("lease_owner", Text),
     Column("lease_until", Float, nullable=False, server_default="0"),
     Column("fence", Integer, nullable=False, server_default="0"),
@@ -61,7 +63,8 @@ for, see `app.store.work.Lane`; ``retry_at``: not before then (back-off, or a wr
 ``archived_through``: the last position that a commit holds or will hold; ``cleared_through``: the last position that
 the prompt no longer shows, ``cleared_message`` its last message's number. ``token_budget`` is the
 turns' own, ``assemble_budget`` that of the prompts, 0 while none is known. ``opening``: what the epoch's first turns
-told, a text for each."""
+told, a text for each. After so many ``commit_refusals`` in a row no commit is planned before ``commit_after``, unless
+somebody asks for it."""
 
 turns = Table(
     "turns",
@@ -123,6 +126,7 @@ commits = Table(
     Column("state", Text, nullable=False),
     Column("task_id", Text),
     Column("archive_id", Text),
+    Column("backend", Text),
     Column("attempts", Integer, nullable=False, server_default="0"),
     Column("attempt_started", Float),
     Column("next_at", Float, nullable=False),
@@ -133,4 +137,5 @@ commits = Table(
     Index("commits_by_session", "session_id", "id"),
 )
 """One row per archive asked for. It holds the turns after position ``after`` up to ``through``; the prompt loses those
-up to ``clear_through`` as soon as the archive is ready."""
+up to ``clear_through`` as soon as the archive is ready. ``backend``: the one that ``task_id`` and ``archive_id`` belong
+to, see `app.ports.ContextBackend.place`; NULL when that was not written down."""

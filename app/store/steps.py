@@ -165,7 +165,10 @@ def commit_left(rules: WorkRules, now: float, before: float, connection: Connect
     One that somebody works on is left alone, and no prompt changes by this: see `commit_policy.on_remember`.
     """
     still = select(sessions).where(
-        sessions.c.id == session_id, sessions.c.lease_until <= now, sessions.c.last_turn_at <= before
+        sessions.c.id == session_id,
+        sessions.c.lease_until <= now,
+        sessions.c.last_turn_at <= before,
+        sessions.c.commit_after <= now,
     )
     session = connection.execute(still.with_for_update(skip_locked=True)).one_or_none()
     if session is not None and rules.commit.remembers(session_rows.identity_of(session).kind):
@@ -216,7 +219,7 @@ def _due_task(connection: Connection, session: SessionRow, now: float) -> WorkSt
     if row is None:
         return None
     if row.state == CommitPhase.FAILED:
-        return ReExtract(row.id, row.archive_id, row.attempts)
+        return ReExtract(row.id, row.archive_id, row.attempts, row.backend)
     return FollowCommit(
         id=row.id,
         task_id=row.task_id,
@@ -226,6 +229,7 @@ def _due_task(connection: Connection, session: SessionRow, now: float) -> WorkSt
         new_epoch=row.new_epoch,
         last_turn_id=_last_turn_id(connection, row),
         known_failed=_known_failed(connection, session),
+        backend=row.backend,
     )
 
 
@@ -259,7 +263,7 @@ def _begin_commit(
     marked = update(commit_table).where(commit_table.c.id == commit.id)
     connection.execute(marked.values(started | {"attempts": commit.attempts + 1}))
     doubted = commit.state == CommitPhase.SENDING
-    return SendCommit(commit.id, keep, commit.new_epoch, commit.attempts, doubted)
+    return SendCommit(commit.id, keep, commit.new_epoch, commit.attempts, doubted, session.commit_refusals)
 
 
 def _plan_quiet(connection: Connection, session: SessionRow, rules: CommitRules, now: float) -> bool:
@@ -296,7 +300,8 @@ def _quiet_due(connection: Connection, session: SessionRow, rules: CommitRules) 
         dates.append((session.last_turn_at + rules.idle_seconds, Cause.IDLE))
     if remember:
         dates.append((session.remembered_at + rules.remember_interval_seconds, Cause.REMEMBER))
-    return min(dates, default=None)
+    due, cause = min(dates, default=(0.0, None))
+    return (max(due, session.commit_after), cause) if cause else None
 
 
 def _give_back(

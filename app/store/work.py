@@ -94,6 +94,8 @@ class SendCommit:
     new_epoch: bool
     attempts: int
     doubted: bool
+    refusals: int = 0
+    """Commits of the session that the backend refused in a row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +112,8 @@ class FollowCommit:
     """The last turn in the archive: while the backend lists its messages as live, the archive is not finished."""
     known_failed: tuple[str, ...]
     """Other archives of this session that are known to have failed."""
+    backend: str | None = None
+    """The place of the backend that was asked for the commit, when it is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +123,8 @@ class ReExtract:
     id: int
     archive_id: str | None
     attempts: int
+    backend: str | None = None
+    """The place of the backend that has the archive, when it is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,11 +180,13 @@ class CommitAccepted:
     task_id: str | None
     archive_id: str | None
     poll_at: float
+    backend: str | None = None
+    """The place of the backend that makes it."""
 
 
 @dataclass(frozen=True, slots=True)
 class CommitEmpty:
-    """There was nothing to archive, or no such session (``error`` says so)."""
+    """There was nothing to archive, or what was to be followed is nowhere to be found (``error`` says so)."""
 
     id: int
     error: str = ""
@@ -186,10 +194,11 @@ class CommitEmpty:
 
 @dataclass(frozen=True, slots=True)
 class CommitRefused:
-    """The backend will never take this commit."""
+    """The backend will not take this commit; the session's next one is not tried by itself before ``retry_at``."""
 
     id: int
     error: str
+    retry_at: float
 
 
 @dataclass(frozen=True, slots=True)

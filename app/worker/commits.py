@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from app.core.deadline import Clock, Deadline
+from app.core.reasons import Reason
 from app.ports import BackendError, CommitState, ContextBackend
 from app.store.work import (
     CommitAccepted,
@@ -27,6 +28,7 @@ from app.worker.pace import Pace
 
 SUMMARY_TOKENS = 1_000_000
 """Budget for reading a summary back: it only comes when all live messages fit before it (rig, Context)."""
+_ANOTHER = "another backend was asked for this archive, and this one does not have it"
 LOST_AFTER_S = 900.0
 """How long an archive whose task the backend forgot may stay without a result before it counts as failed."""
 
@@ -46,6 +48,10 @@ class Archivist:
     clock: Callable[[], float]
     monotonic: Clock
 
+    def is_foreign(self, place: str | None) -> bool:
+        """Whether what was made at ``place`` is another backend's: here its name may mean something else."""
+        return place is not None and place != self.backend.place
+
     def deadline(self, since: float | None = None) -> Deadline:
         """For one call, which may begin from the monotonic time ``since``, or now."""
         return Deadline((self.monotonic() if since is None else since) + self.call_s, self.monotonic)
@@ -63,13 +69,13 @@ async def send(archivist: Archivist, lease: Lease, step: SendCommit, marked_at: 
     poll_at = archivist.clock() + archivist.pace.before_poll(0)
     if receipt.task_id is None and receipt.archive_id is None and not step.doubted:
         return CommitEmpty(step.id)
-    return CommitAccepted(step.id, receipt.task_id, receipt.archive_id, poll_at)
+    return CommitAccepted(step.id, receipt.task_id, receipt.archive_id, poll_at, archivist.backend.place)
 
 
 async def follow(archivist: Archivist, lease: Lease, step: FollowCommit) -> CommitOutcome:
     """Look how far the archive is; when it is extracted, read the summary back. A failed look is no failed archive."""
     try:
-        if step.task_id is None:
+        if step.task_id is None or archivist.is_foreign(step.backend):
             return await _from_session(archivist, lease, step)
         status = await archivist.backend.commit_status(lease.who, step.task_id, archivist.deadline())
         match status.state:
@@ -83,6 +89,8 @@ async def follow(archivist: Archivist, lease: Lease, step: FollowCommit) -> Comm
                 past = await archivist.backend.past(lease.who, SUMMARY_TOKENS, archivist.deadline())
                 return CommitExtracted(step.id, past.overview)
     except BackendError as error:
+        if error.not_found:
+            return CommitEmpty(step.id, Reason.SESSION_NOT_FOUND)
         wait = max(archivist.pace.before_poll(step.age_s), error.retry_after_s or 0.0)
         return CommitProgress(step.id, archivist.clock() + wait)
 
@@ -93,19 +101,26 @@ async def extract_again(archivist: Archivist, lease: Lease, step: ReExtract) -> 
     if step.archive_id is None:
         return ExtractionFailed(step.id, "the backend does not say which archive failed", retry_at)
     try:
+        if archivist.is_foreign(step.backend):
+            past = await archivist.backend.past(lease.who, SUMMARY_TOKENS, archivist.deadline())
+            if step.archive_id not in past.failed_ids:
+                return CommitEmpty(step.id, _ANOTHER)
         receipt = await archivist.backend.re_extract(lease.who, step.archive_id, archivist.deadline())
     except BackendError as error:
+        if error.not_found:
+            return CommitEmpty(step.id, Reason.SESSION_NOT_FOUND)
         if error.retryable or error.uncertain:
             return CommitPostponed(step.id, error.detail, max(retry_at, archivist.clock() + (error.retry_after_s or 0)))
         return ExtractionFailed(step.id, error.detail, retry_at)
     # The receipt may name the archive of another session: the backend decides where it tries again.
-    return CommitAccepted(step.id, receipt.task_id, None, archivist.clock() + archivist.pace.before_poll(0))
+    poll_at = archivist.clock() + archivist.pace.before_poll(0)
+    return CommitAccepted(step.id, receipt.task_id, None, poll_at, archivist.backend.place)
 
 
 def _refused(archivist: Archivist, step: SendCommit, error: BackendError, deadline: Deadline) -> CommitOutcome:
     now = archivist.clock()
     if error.not_found:
-        return CommitEmpty(step.id, "session_not_found")
+        return CommitEmpty(step.id, Reason.SESSION_NOT_FOUND)
     if error.uncertain:
         wait = max(settles_in(error, deadline, archivist.settle_s), error.retry_after_s or 0.0)
         return CommitPostponed(step.id, error.detail, now + wait, doubtful=True)
@@ -113,7 +128,7 @@ def _refused(archivist: Archivist, step: SendCommit, error: BackendError, deadli
         # An earlier attempt may still have worked: then the doubt stays.
         retry_at = now + archivist.pace.after_failure(step.attempts, error)
         return CommitPostponed(step.id, error.detail, retry_at, doubtful=step.doubted)
-    return CommitRefused(step.id, error.detail)
+    return CommitRefused(step.id, error.detail, now + archivist.pace.after_refused_commit(step.refusals))
 
 
 async def _from_session(archivist: Archivist, lease: Lease, step: FollowCommit) -> CommitOutcome:
@@ -126,6 +141,8 @@ async def _from_session(archivist: Archivist, lease: Lease, step: FollowCommit) 
     running = any(message.source_id.startswith(mark) for message in past.messages)
     if step.age_s > LOST_AFTER_S or (not running and (past.overview or step.new_epoch)):
         return CommitExtracted(step.id, past.overview)
+    if archivist.is_foreign(step.backend) and not running:
+        return CommitEmpty(step.id, _ANOTHER)
     return _later(archivist, step)
 
 

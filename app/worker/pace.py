@@ -34,6 +34,14 @@ class Pace:
         longest = self.longest_s * EXTRACTION_FACTOR * (PATIENT_FACTOR if attempts >= PATIENT_AFTER else 1)
         return (0.5 + self.random() / 2) * min(longest, self.first_s * 2.0 ** min(attempts + 2, 30))
 
+    def after_refused_commit(self, refusals: int) -> float:
+        """Back-off after so many refusals in a row; what was refused for good may be taken once somebody has mended it.
+
+        Nobody waits for these commits, so that they may wait much longer than a turn.
+        """
+        longest = self.longest_s * EXTRACTION_FACTOR * PATIENT_FACTOR
+        return (0.5 + self.random() / 2) * min(longest, self.first_s * 2.0 ** min(refusals + 2, 30))
+
     def before_poll(self, age_s: float) -> float:
         """Between two looks at a task: often at first, for short ones, then seldom."""
         return min(5.0, 0.25 + max(0.0, age_s) / 8)

@@ -53,6 +53,7 @@ class MemoryBackend:
     """Sessions in a dict. ``faults`` are taken one a write: an error to raise, before or after the write is applied."""
 
     name = "memory"
+    place = "memory"
 
     def __init__(self) -> None:
         self.sessions: dict[tuple[str, str], Session] = {}

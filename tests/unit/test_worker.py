@@ -31,9 +31,13 @@ class Desk:
 
     def __init__(self, store: SqlTurnStore, backend: MemoryBackend, clock: FakeClock) -> None:
         self.store = store
-        self.backend = backend
         self.clock = clock
-        self.worker = Worker(store, backend, WorkerSettings(), random=lambda: 1.0)
+        self.work_with(backend)
+
+    def work_with(self, backend: MemoryBackend) -> None:
+        """Start over with another backend."""
+        self.backend = backend
+        self.worker = Worker(self.store, backend, WorkerSettings(), random=lambda: 1.0)
 
     async def say(self, *texts: str, who: Identity | None = None, **turn: object) -> object:
         return await self.store.accept(a_turn(*texts, who=who, **turn))  # type: ignore[arg-type]
