@@ -9,6 +9,7 @@ from app.embedded.documents import day_of
 from app.embedded.records import ANY, Claim, Record, Source
 from app.embedded.rules import asks_to_remember, statement_in
 from app.embedded.sharing import keeper
+from app.embedded.speakers import quoted_speaker
 from app.embedded.statements import Statement
 
 MAX_SENTENCE_CHARS = 400
@@ -29,7 +30,6 @@ class Memory:
 
 
 _SENTENCE_END = re.compile(r"[。！？\n]|[.!?](?=\s|$)|(?<=[.!?][\"”])\s")
-_LABELLED = re.compile(r"[^\s:：,，。]{1,20}(?: [^\s:：,，。]{1,20})?[:：]\s")
 
 
 def memories_in(messages: Sequence[CapturedMessage]) -> Iterator[Memory]:
@@ -68,7 +68,7 @@ def _statements_of_line(line: str) -> Iterator[str]:
         start = end.end()
         if asks or not 4 <= len(sentence) <= MAX_SENTENCE_CHARS:
             continue
-        if _LABELLED.match(sentence) and not asks_to_remember(sentence):
+        if quoted_speaker(sentence) and not asks_to_remember(sentence):
             return
         if not sentence.lower().startswith(
             ("if ", "如果", "假如", "what ", "how ", "why ", "should ", "could ", "can ")

@@ -5,7 +5,6 @@ beside a turn that does, in a conversation that was about it. So a turn's score 
 conversation's.
 """
 
-import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -14,6 +13,7 @@ from typing import NamedTuple
 from app.core.words import STOP_WORDS, tokens
 from app.embedded.documents import Document
 from app.embedded.index import Chunk
+from app.embedded.speakers import quoted_speaker, usual_speakers
 from app.settings import SearchSettings
 
 WORD_NEIGHBOURS = (0.5, 0.2)
@@ -36,9 +36,6 @@ DECAY_FLOOR = 0.9
 """What age leaves of a score at least (`rrf`): an old fact is still the answer when nothing newer is."""
 TIMELESS = frozenset({"profile", "preferences", "entities", "experiences"})
 """Categories that do not age (seed: long-term knowledge)."""
-
-LABEL = re.compile(r"[^\s:：][^:：\n]{0,30}[:：]\s")
-"""A speaker's name in front of what was said."""
 
 
 class Scored(NamedTuple):
@@ -112,16 +109,17 @@ def _with_neighbours(scores: Mapping[int, float], chunks: Sequence[Chunk], share
 def _weighed(query: str, chunks: Sequence[Chunk], scores: Sequence[float]) -> list[float]:
     """The scores of ``chunks`` by who said it, how, and at what length."""
     asked = frozenset(tokens(query)) - STOP_WORDS
-    named: dict[str, bool] = {}
+    turns = (((c.file, c.document.speaker), c.document.text) for c in chunks if c.document.speaker)
+    usual = usual_speakers(turns)
+    named = {of for of, name in usual.items() if not asked.isdisjoint(tokens(name))}
     weighed = []
     for chunk, score in zip(chunks, scores, strict=True):
         text = chunk.document.text
         factor = max(BRIEF_CHARS, len(text)) ** -BREVITY
         if chunk.document.speaker:
-            label = match.group() if (match := LABEL.match(text)) else ""
-            if label not in named:
-                named[label] = not asked.isdisjoint(tokens(label))
-            factor *= (NAMED_SPEAKER if named[label] else 1.0) * (QUESTION if asks(text) else 1.0)
+            of = (chunk.file, chunk.document.speaker)
+            first_hand = of in named and quoted_speaker(text) == usual[of]
+            factor *= (NAMED_SPEAKER if first_hand else 1.0) * (QUESTION if asks(text) else 1.0)
         weighed.append(score * factor)
     return weighed
 

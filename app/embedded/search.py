@@ -17,7 +17,7 @@ from app.core.hits import Hit
 from app.core.words import token_set, tokens
 from app.embedded.documents import Document, day_of
 from app.embedded.index import Chunk
-from app.embedded.scores import LABEL, Scored, asks, merged
+from app.embedded.scores import Scored, asks, merged
 from app.settings import SearchSettings
 
 EXCERPT_CHARS = 800
@@ -201,7 +201,7 @@ def said(documents: Sequence[Document]) -> str:
         if not document.speaker:
             lines.append(document.text)
             continue
-        said = document.text if LABEL.match(document.text) else f"{document.speaker}: {document.text}"
+        said = f"{document.speaker}: {document.text}"
         today = day_of(document.at)
         lines.append(said if today == day else f"{today} {said}")
         day = today
