@@ -156,6 +156,6 @@ async def test_taking_a_turn_in_asks_the_store_no_more_for_many_messages_or_a_lo
     await desk.after(said(0), 0, key="first")
     small = await asked(said(1), 0)
     large = await asked(joined(*range(2, 2000)), 0)
-    assert large == small
+    assert len(large) == len(small)
     assert not any("turns.prints" in statement.partition("FROM")[0] for statement in small), "prints are read"
-    assert await asked(said(2001), 0) == small
+    assert len(await asked(said(2001), 0)) == len(small)
