@@ -3,7 +3,7 @@
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -15,6 +15,7 @@ from app.classify.classifier import ByMeaning, ByWords, Classifier
 from app.core.commit_policy import CommitRules
 from app.core.deadline import Deadline
 from app.core.identity import Identity, Tenant
+from app.core.notebook import Notebook
 from app.core.trace import RecallTrace
 from app.engine.explain import Texts, texts_of
 from app.engine.past import preflight
@@ -61,10 +62,19 @@ class Services:
     traces: TraceStore
     local: "LocalServer | None" = None
     """The OpenViking that runs as a child of this process, where settings ask for one."""
+    notebook: Notebook = field(default_factory=Notebook)
 
     async def preflight(self, who: Identity, asked: AssembleInput, deadline: Deadline) -> AssembleResult:
         """The session's past for the prompt; see `app.engine.past`."""
-        return await preflight(who, asked, deadline, backend=self.backend, store=self.store, settings=self.settings)
+        return await preflight(
+            who,
+            asked,
+            deadline,
+            backend=self.backend,
+            store=self.store,
+            settings=self.settings,
+            notes=self.notebook.notes_on,
+        )
 
     async def transform(self, who: Identity, asked: AssembleInput, deadline: Deadline) -> AssembleResult:
         """Recall for the latest user message; see `app.engine.recall`."""

@@ -6,15 +6,25 @@ the embedded engine's archive summary when no chat model is configured.
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from app.core.sentences import MAX_LINE_CHARS, Line, is_acknowledgement, lines_of, one_line, sentences_of, specifics_in
+from app.core.sentences import (
+    HEAD_CHARS,
+    MAX_LINE_CHARS,
+    TAIL_CHARS,
+    Line,
+    is_acknowledgement,
+    lines_of,
+    one_line,
+    sentences_of,
+    specifics_in,
+)
 from app.core.summary import cut_to_tokens
 from app.core.tokens import estimate_tokens
 from app.core.turns import CapturedMessage, TextPart, ToolPart
 
-__all__ = ["MAX_LINE_CHARS", "digest", "longer_opening", "one_line", "opening_lines", "told_by"]
+__all__ = ["MAX_LINE_CHARS", "Notes", "digest", "longer_opening", "notes_on", "one_line", "opening_lines", "told_by"]
 
 OPENING_CHARS = 3_000
 """How much of a session's beginning is kept word for word."""
@@ -62,15 +72,68 @@ class _Section:
     """What a line is worth where space is short; among equals the newest stay."""
 
 
-def digest(messages: Sequence[CapturedMessage], max_tokens: int, said: str = "") -> str:
+@dataclass(frozen=True, slots=True)
+class CallNote:
+    """One tool call: whether it worked, and the line about its error if it did not."""
+
+    tool: str
+    worked: bool
+    error: str = ""
+
+
+@dataclass(slots=True)
+class Notes:
+    """What a digest may take from one message. It depends on the message alone, and `app.core.notebook` keeps it."""
+
+    decisions: tuple[str, ...]
+    fixes: tuple[str, ...]
+    files: tuple[str, ...]
+    calls: tuple[CallNote, ...]
+    chars: int
+    """Of the message's text, as far as `lines` reads it."""
+    _lines: tuple[Line, ...] | None = field(default=None, compare=False)
+
+    def lines(self, message: CapturedMessage) -> tuple[Line, ...]:
+        """The message's lines (`lines_of`), judged when they are first asked for: not every message's are."""
+        if self._lines is None:
+            self._lines = tuple(line for text in _texts(message) for line in lines_of(text))
+        return self._lines
+
+    @property
+    def size(self) -> int:
+        """Characters that are held, or will be, about."""
+        texts = (*self.decisions, *self.fixes, *self.files, *(call.error for call in self.calls))
+        return 300 + self.chars + sum([60 + len(text) for text in texts])
+
+
+def notes_on(message: CapturedMessage) -> Notes:
+    """The notes on a message: the dear part of a digest."""
+    texts = _texts(message)
+    sentences = [sentence for text in texts for sentence in sentences_of(text)]
+    return Notes(
+        decisions=_distinct(f"- {one_line(s)}" for s in sentences if _DECIDED.search(s) and _weighty(s)),
+        fixes=_distinct(f"- {one_line(s)}" for s in sentences if _FIXED.search(s)),
+        files=tuple(_files(message)),
+        calls=tuple(_call_note(part) for part in _tools(message)),
+        chars=sum(min(len(text), HEAD_CHARS + TAIL_CHARS) for text in texts),
+    )
+
+
+NotesOn = Callable[[CapturedMessage], Notes]
+"""`notes_on`, or what knows its results already."""
+
+
+def digest(messages: Sequence[CapturedMessage], max_tokens: int, said: str = "", notes: NotesOn = notes_on) -> str:
     """What happened in ``messages``, in at most about ``max_tokens`` tokens, cut at line ends; empty for no messages.
 
     Sections: title (how it began), decisions, facts, requests, files, errors and fixes, last steps. Each has a share of
     the space and keeps its newest lines, the facts those with most names, numbers and dates; what one does not need
-    goes to the next. No line stands twice, and none that stands in ``said``.
+    goes to the next. No line stands twice, and none that stands in ``said``. ``notes``: see `NotesOn`.
     """
-    sections = [section for section in _sections(messages) if section.lines]
-    if not sections or max_tokens <= 0:
+    if not messages or max_tokens <= 0:
+        return ""
+    sections = [section for section in _sections(messages, [notes(message) for message in messages]) if section.lines]
+    if not sections:
         return ""
     left, shares = max_tokens, sum(section.share for section in sections)
     written: list[str] = [said]
@@ -83,7 +146,7 @@ def digest(messages: Sequence[CapturedMessage], max_tokens: int, said: str = "")
     return cut_to_tokens("\n\n".join(written[1:]), max_tokens)
 
 
-def told_by(messages: Iterable[CapturedMessage]) -> list[str]:
+def told_by(messages: Iterable[CapturedMessage], notes: NotesOn = notes_on) -> list[str]:
     """What ``messages`` tell that a summary of the session's beginning must not lose, a line each, in order.
 
     All that the user says but acknowledgements and requests without anything specific; of the assistant, what names
@@ -92,7 +155,7 @@ def told_by(messages: Iterable[CapturedMessage]) -> list[str]:
     told = [
         _bullet(message, line)
         for message in messages
-        for line in _lines(message)
+        for line in notes(message).lines(message)
         if line.specifics >= (_LEAST_SPECIFICS if message.role == "assistant" else int(line.asks))
     ]
     return list(dict.fromkeys(told))
@@ -120,34 +183,29 @@ def opening_lines(told: Iterable[str], max_tokens: int, said: str = "") -> str:
     return "\n".join([_OPENING, *(lines[index] for index in sorted(kept))]) if kept else ""
 
 
-def _sections(messages: Sequence[CapturedMessage]) -> list[_Section]:
+def _sections(messages: Sequence[CapturedMessage], notes: Sequence[Notes]) -> list[_Section]:
     first = next((text for message in messages if message.role == "user" and (text := _first_words(message))), "")
     steps = [f"- {step}" for message in messages[-2 * _LAST_STEPS :] if (step := _step(message))]
     title = first or (steps[0][2:] if steps else next((one_line(text) for text in map(_text, messages) if text), ""))
-    spoken = [(message, line) for message in messages[-MAX_READ:] for line in _lines(message)]
+    read = zip(messages[-MAX_READ:], notes[-MAX_READ:], strict=True)
+    spoken = [(message, line) for message, noted in read for line in noted.lines(message)]
     facts = {
         _bullet(message, line): line.specifics - (message.role == "assistant")
         for message, line in spoken
         if not line.asks and (message.role == "user" or line.specifics >= _LEAST_SPECIFICS)
     }
     requests = [f"- {line.text}" for message, line in spoken if message.role == "user" and line.asks]
-    sentences = [sentence for message in messages for text in _texts(message) for sentence in sentences_of(text)]
-    decisions = [f"- {one_line(s)}" for s in sentences if _weighty(s) and _DECIDED.search(s)]
-    fixes = [f"- {one_line(sentence)}" for sentence in sentences if _FIXED.search(sentence)]
+    fixes = [line for noted in notes for line in noted.fixes]
+    files = list(dict.fromkeys(path for noted in notes for path in noted.files))[-_MAX_FILES:]
     return [
         _Section(_TITLE, (one_line(title, _TITLE_CHARS),) if title else (), 0.05),
-        _Section("## Decisions", _distinct(decisions), 0.15),
+        _Section("## Decisions", _distinct(line for noted in notes for line in noted.decisions), 0.15),
         _Section("## Facts", tuple(facts), 0.3, facts),
         _Section("## Requests", _distinct(requests), 0.2),
-        _Section("## Files", tuple(f"- {path}" for path in _files(messages)), 0.08),
-        _Section("## Errors and fixes", _distinct([*_errors(messages), *fixes]), 0.12),
+        _Section("## Files", tuple(f"- {path}" for path in files), 0.08),
+        _Section("## Errors and fixes", _distinct([*_errors(notes), *fixes]), 0.12),
         _Section("## Last steps", tuple(steps[-_LAST_STEPS:]), 0.15),
     ]
-
-
-def _lines(message: CapturedMessage) -> Iterator[Line]:
-    for text in _texts(message):
-        yield from lines_of(text)
 
 
 def _bullet(message: CapturedMessage, line: Line) -> str:
@@ -210,32 +268,35 @@ def _argument(part: ToolPart) -> str:
     return part.input if isinstance(part.input, str) else ""
 
 
-def _errors(messages: Sequence[CapturedMessage]) -> Iterator[str]:
+def _call_note(part: ToolPart) -> CallNote:
+    failed = part.failed
+    said = f"- {part.name}({one_line(_argument(part), 80)}): {one_line(part.output or '', 120)}" if failed else ""
+    return CallNote(part.name, part.output is not None and not failed, said)
+
+
+def _errors(notes: Sequence[Notes]) -> Iterator[str]:
     """Each failed call with the start of its error, and whether the same tool worked later."""
-    tools = [part for message in messages for part in _tools(message)]
+    calls = [call for noted in notes for call in noted.calls]
     works: set[str] = set()
     worked_later = []
-    for part in reversed(tools):
-        worked_later.append(part.name in works)
-        if part.output is not None and not part.failed:
-            works.add(part.name)
-    for part, later in zip(tools, reversed(worked_later), strict=True):
-        if part.failed:
-            ending = " (a later call worked)" if later else ""
-            yield f"- {part.name}({one_line(_argument(part), 80)}): {one_line(part.output or '', 120)}{ending}"
+    for call in reversed(calls):
+        worked_later.append(call.tool in works)
+        if call.worked:
+            works.add(call.tool)
+    for call, later in zip(calls, reversed(worked_later), strict=True):
+        if call.error:
+            yield call.error + (" (a later call worked)" if later else "")
 
 
-def _files(messages: Sequence[CapturedMessage]) -> list[str]:
-    """Paths that tools were given or people named, the latest `_MAX_FILES` in order of first mention."""
+def _files(message: CapturedMessage) -> dict[str, None]:
+    """Paths that tools were given or people named, in order of first mention."""
     found: dict[str, None] = {}
-    for message in messages:
-        for part in message.parts:
-            text = part.text if isinstance(part, TextPart) else _input_text(part)
-            for word in _PATH_LIKE.findall(text):
-                path = word.strip(".-@")
-                if 3 <= len(path) <= 200 and _is_path(path):
-                    found.setdefault(path)
-    return list(found)[-_MAX_FILES:]
+    for part in message.parts:
+        text = part.text if isinstance(part, TextPart) else _input_text(part)
+        for word in _PATH_LIKE.findall(text):
+            if "." in word and 3 <= len(path := word.strip(".-@")) <= 200 and _is_path(path):
+                found.setdefault(path)
+    return found
 
 
 def _is_path(word: str) -> bool:
@@ -257,7 +318,10 @@ def _input_text(part: ToolPart) -> str:
 
 
 def _weighty(sentence: str) -> bool:
-    return sum(1 if char.isascii() else 3 for char in sentence[:_LEAST_WEIGHT]) >= _LEAST_WEIGHT
+    head = sentence[:_LEAST_WEIGHT]
+    if head.isascii():
+        return len(head) == _LEAST_WEIGHT
+    return sum(1 if char.isascii() else 3 for char in head) >= _LEAST_WEIGHT
 
 
 def _texts(message: CapturedMessage) -> list[str]:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, compress, takewhile
 
+from app.core.digest import NotesOn, notes_on
 from app.core.messages import Message, Role, is_excluded, role_of, tool_results
 from app.core.pairs import Unit, units, with_results
 from app.core.prints import archived, print_of
@@ -46,14 +47,21 @@ class Assembled:
 
 
 def assemble_past(
-    messages: Sequence[Message], past: Past, *, token_budget: int, summary_share: float, prompt_follows: bool = False
+    messages: Sequence[Message],
+    past: Past,
+    *,
+    token_budget: int,
+    summary_share: float,
+    prompt_follows: bool = False,
+    notes: NotesOn = notes_on,
 ) -> Assembled:
     """The prompt's messages: leading system messages, the summary, then the live messages within ``token_budget``.
 
     The summary takes at most ``summary_share`` of the budget, tells what the budget cuts as well as what is archived,
     and goes before what the newest messages need. Where it would cost more than the messages that it stands for, and
     the host has all of these, they stay. ``prompt_follows``: the host will put one more user message behind these.
-    Running this on its own output changes nothing. Linear in the size of the input.
+    ``notes``: see `app.core.digest.NotesOn`. Running this on its own output changes nothing. Linear in the size of the
+    input.
     """
     own = _own_at_the_head(messages)
     host = [message for message, ours in zip(messages, own, strict=True) if not ours]
@@ -68,14 +76,14 @@ def assemble_past(
         tokens = sum(map(message_tokens, final)) + estimate_tokens(addition or "")
         return Assembled(tuple(final), addition, tokens, changed=bool(body) or len(final) != len(messages))
 
-    body = recap(past, gone, (), former.body, room) if room else ""
+    body = recap(past, gone, (), former.body, room, notes) if room else ""
     # Nothing is taken out unless a summary stands in for it.
     live = kept if body or not (gone or any(own)) else list(messages)
     whole = answer(live, (), body)
     if whole.estimated_tokens <= token_budget:
         return _unchanged_if_shorter(whole, host, complete=complete and not any(own) and bool(gone))
     shown, cut = _within_budget(live, token_budget - room - SUMMARY_COST if room else token_budget)
-    body = recap(past, gone, cut, former.body, room) if room else ""
+    body = recap(past, gone, cut, former.body, room, notes) if room else ""
     whole = answer(shown, cut, body)
     excess = whole.estimated_tokens - token_budget
     if not body or excess <= 0:

@@ -8,9 +8,10 @@ no other repeats. Deterministic, and the same as long as the same messages are g
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import chain, islice
 
 from app.core.capture import captured_messages
-from app.core.digest import digest, one_line, opening_lines, told_by
+from app.core.digest import OPENING_TURNS, NotesOn, digest, notes_on, one_line, opening_lines, told_by
 from app.core.messages import Message
 from app.core.summary import FRAME_TOKENS, INDEX_HEADING, SUMMARY_COST, contained, cut_to_tokens
 from app.core.tokens import estimate_tokens
@@ -18,6 +19,8 @@ from app.core.turns import CapturedMessage
 
 _NO_TIME = datetime.fromtimestamp(0, UTC)
 """A digest shows no times, so messages that are captured only for one need none."""
+OPENING_MESSAGES = 4 * OPENING_TURNS
+"""Of how many messages the beginning is read where the store did not keep it."""
 _OPENING_SHARE = 4
 """A session's beginning takes at most this part of the space."""
 
@@ -42,11 +45,14 @@ class Past:
     """Of the whole session; needed only for messages without a time (see `app.core.prints.archived`)."""
 
 
-def recap(past: Past, gone: Sequence[Message], cut: Sequence[Message], former: str, room: int) -> str:
+def recap(
+    past: Past, gone: Sequence[Message], cut: Sequence[Message], former: str, room: int, notes: NotesOn = notes_on
+) -> str:
     """The summary's text within ``room`` tokens; nothing when there is nothing to tell.
 
     ``gone`` are the host's archived messages, ``cut`` those that the budget leaves out. ``former``: the text of our
     earlier summary where it stands for messages that nobody has any more; then the rest of the past is in it already.
+    ``notes``: see `app.core.digest.NotesOn`.
     """
     if former and not cut:
         return cut_to_tokens(former, room)
@@ -57,13 +63,13 @@ def recap(past: Past, gone: Sequence[Message], cut: Sequence[Message], former: s
     overview = former or contained(past.overview)
     if not (overview or past.abstracts or unsummarised or taken):
         return ""
-    began = () if former else past.opening or told_by((*unsummarised, *taken))
+    began = () if former else past.opening or told_by(islice(chain(unsummarised, taken), OPENING_MESSAGES), notes)
     opening = opening_lines(map(contained, began), room // _OPENING_SHARE, overview)
     left = room - _cost(opening)
     others = bool(overview or unsummarised)
-    newest = contained(digest(taken, left // 2 if others else left, f"{opening}\n{overview}"))
+    newest = contained(digest(taken, left // 2 if others else left, f"{opening}\n{overview}", notes))
     left -= _cost(newest)
-    newer = contained(digest(unsummarised, left // 2 if overview else left, opening))
+    newer = contained(digest(unsummarised, left // 2 if overview else left, opening, notes))
     left -= _cost(newer)
     text = "\n\n".join(part for part in (opening, cut_to_tokens(overview, left - 1), newer, newest) if part)
     abstracts = () if former else past.abstracts

@@ -6,6 +6,7 @@ from dataclasses import replace
 import structlog
 
 from app.core.deadline import Deadline
+from app.core.digest import NotesOn, notes_on
 from app.core.identity import Identity
 from app.core.messages import Message, time_of
 from app.core.past import assemble_past, brings_history
@@ -43,11 +44,13 @@ async def preflight(
     backend: ContextBackend,
     store: TurnStore,
     settings: Settings,
+    notes: NotesOn = notes_on,
 ) -> AssembleResult:
     """The messages with the archived past replaced by its summary (contract, `preflight`). Never raises for a backend.
 
     When the backend fails or is late, the last summary that the store kept and a digest of what it does not cover take
-    its place. The answer is ``ok`` when anything was replaced or rebuilt, else a passthrough with the reason.
+    its place. The answer is ``ok`` when anything was replaced or rebuilt, else a passthrough with the reason. ``notes``
+    is `app.core.digest.notes_on`, or keeps its results: then a digest that was late has less to do the next time.
     """
     if asked.bypassed:
         return _passthrough(asked.messages, Reason.SESSION_BYPASSED)
@@ -66,6 +69,7 @@ async def preflight(
         token_budget=asked.token_budget,
         summary_share=settings.capture.summary_share,
         prompt_follows=bool(asked.prompt and asked.prompt.strip()),
+        notes=notes,
     )
     if known.known and abs(known.assemble_budget - asked.token_budget) > known.assemble_budget // BUDGET_STEPS:
         store.note_budget(who, asked.token_budget)

@@ -30,6 +30,8 @@ from app.settings import OpenVikingSettings
 
 MAX_RESPONSE_BYTES = 96 * 1024 * 1024
 """Above what a whole session's messages can take (a turn is at most 32 MiB of JSON); more is not read."""
+AT_ONCE_BYTES = 256 * 1024
+"""Longer answers (an archive's messages) are parsed in a thread: others need the event loop."""
 PATIENCE_S = 0.5
 """A time-out of a call that had this long is a failure of the server; shorter ones in a row add up to one."""
 PROBE_S = 2.0
@@ -173,13 +175,15 @@ class Gateway:
             raise from_timeout(operation, sent=True, weight=weight) from problem
         except (httpx.HTTPError, httpx.StreamError, httpx.InvalidURL, RuntimeError, OSError) as problem:
             raise from_transport(operation, problem, weight=weight) from problem
-        body = _parsed(content)
+        large = len(content) > AT_ONCE_BYTES
+        body = await asyncio.to_thread(_parsed, content) if large else _parsed(content)
         if not response.is_success:
             raise from_status(operation, response.status_code, response.headers, body, datetime.now(UTC))
         if not isinstance(body, dict) or body.get("status") != "ok":
             raise from_garbage(operation, "no envelope")
         try:
-            return parse(body.get("result", body))
+            result = body.get("result", body)
+            return await asyncio.to_thread(parse, result) if large else parse(result)
         except (Garbage, ValueError, OverflowError, RecursionError) as problem:
             raise from_garbage(operation, str(problem)) from problem
 

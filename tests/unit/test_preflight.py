@@ -3,15 +3,19 @@
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from app.core import notebook
 from app.core.deadline import Deadline
+from app.core.digest import Notes, notes_on
 from app.core.identity import Identity, PeerRole, Tenant
 from app.core.prints import print_of
 from app.core.reasons import Reason
 from app.core.turns import CapturedMessage, TextPart
+from app.engine import past
 from app.engine.past import preflight
 from app.engine.results import AssembleInput, AssembleResult
 from app.errors import StoreUnavailable
@@ -103,6 +107,7 @@ async def asked(
     undelivered: Sequence[CapturedMessage] | None = None,
     bypassed: bool = False,
     ms: float = 5000,
+    **more: Any,
 ) -> AssembleResult:
     request = AssembleInput(messages=messages, prompt="go on", token_budget=10_000, bypassed=bypassed)
     return await preflight(
@@ -112,6 +117,7 @@ async def asked(
         backend=backend,
         store=Store(known, undelivered),
         settings=Settings(_env_file=None),  # type: ignore[arg-type, call-arg]
+        **more,
     )
 
 
@@ -197,3 +203,33 @@ async def test_while_a_reset_is_on_its_way_the_old_epoch_stays_hidden() -> None:
     past = SessionPast("Old summary.", (("archive_001", "old"),), (STORED,))
     result = await asked(gives(past), LocalPast(known=True, resetting=True), undelivered=())
     assert (result.assembled, result.reason, result.messages) == (False, Reason.NO_SESSION_DATA, ())
+
+
+async def test_an_archive_without_an_overview_is_digested_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[CapturedMessage] = []
+    monkeypatch.setattr(notebook, "notes_on", lambda message: (read.append(message), notes_on(message))[1])
+    known = LocalPast(prints=PRINTS, unsummarised=(STORED,) * 3, known=True)
+    kept = notebook.Notebook()
+    answers = [await asked(gives(replace(PAST, overview="")), known, OLD, NEW, notes=kept.notes_on) for _ in range(3)]
+    assert ["src/app.py" in text(answer) for answer in answers] == [True] * 3
+    assert read == [STORED]
+
+
+async def test_a_digest_that_is_late_is_there_the_next_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept, go, done = notebook.Notebook(), threading.Event(), threading.Event()
+
+    def slow(message: CapturedMessage) -> Notes:
+        go.wait(30)
+        found = kept.notes_on(message)
+        done.set()
+        return found
+
+    monkeypatch.setattr(past, "GRACE_S", 0.0)
+    known = LocalPast(prints=PRINTS, unsummarised=(STORED,), known=True)
+    late = await asked(gives(replace(PAST, overview="")), known, OLD, NEW, ms=20, notes=slow)
+    assert (late.assembled, late.reason) == (False, Reason.DEADLINE_EXCEEDED)
+    go.set()
+    assert await asyncio.to_thread(done.wait, 30)
+    monkeypatch.setattr(notebook, "notes_on", lambda message: pytest.fail("read again"))
+    result = await asked(gives(replace(PAST, overview="")), known, OLD, NEW, notes=kept.notes_on)
+    assert "src/app.py" in text(result)
