@@ -18,6 +18,7 @@ from app.core.words import token_set, tokens
 from app.embedded.documents import Document, day_of
 from app.embedded.index import Chunk
 from app.embedded.scores import Scored, asks, merged
+from app.embedded.speakers import quoted_speaker, usual_speakers
 from app.settings import SearchSettings
 
 EXCERPT_CHARS = 800
@@ -36,6 +37,8 @@ VARIED = 40
 ALIKE = 0.4
 """Share of words from which on two texts say the same. Less is no repetition: those who talk about one thing use the
 same words."""
+NAMED_TURNS = 2
+"""Fewest turns with a name in front that show that a role goes by it."""
 MAX_CANDIDATES = 400
 """Most candidates of each search, whatever the limit."""
 RANK_STEP = 0.03
@@ -73,8 +76,13 @@ def hits(
     order = _without_doubles(sorted(scored, key=lambda s: (-s.score, s.document.uri)))
     varied = [*_varied(order[:VARIED], settings.mmr_lambda), *order[VARIED : 4 * limit]]
     excerpts = _excerpts(varied)[:limit]
-    top = _log_odds(_confidence(query, [said(turns) for turns in excerpts[:CONFIDENT]], semantic=bool(vectors)))
-    return [_hit(turns, _logistic(top - RANK_STEP * rank)) for rank, turns in enumerate(excerpts)]
+    named = _named(holding)
+    texts = [said(turns, named) for turns in excerpts]
+    top = _log_odds(_confidence(query, texts[:CONFIDENT], semantic=bool(vectors)))
+    return [
+        _hit(turns[0], text, _logistic(top - RANK_STEP * rank))
+        for rank, (turns, text) in enumerate(zip(excerpts, texts, strict=True))
+    ]
 
 
 def _is_over(document: Document, now: datetime) -> bool:
@@ -181,11 +189,10 @@ class _Excerpt:
         )
 
 
-def _hit(documents: Sequence[Document], score: float) -> Hit:
-    first = documents[0]
+def _hit(first: Document, text: str, score: float) -> Hit:
     return Hit(
         uri=first.uri,
-        text=said(documents),
+        text=text,
         score=score,
         category=first.category,
         peer=first.peer,
@@ -193,17 +200,25 @@ def _hit(documents: Sequence[Document], score: float) -> Hit:
     )
 
 
-def said(documents: Sequence[Document]) -> str:
-    """Date and speaker in front of turns, each day once; everything else as it is."""
+def _named(chunks: Sequence[Chunk]) -> set[str]:
+    """The URIs of turns that begin with the name that their session's role goes by: it stands for the role."""
+    turns = [((chunk.file, chunk.document.speaker), chunk.document) for chunk in chunks if chunk.document.speaker]
+    usual = usual_speakers(((of, document.text) for of, document in turns), NAMED_TURNS)
+    return {document.uri for of, document in turns if of in usual and quoted_speaker(document.text) == usual[of]}
+
+
+def said(documents: Sequence[Document], named: Collection[str] = ()) -> str:
+    """Date and role in front of turns, each day once; everything else as it is. Those in ``named`` begin with a name
+    that stands for the role."""
     lines: list[str] = []
     day = ""
     for document in documents:
         if not document.speaker:
             lines.append(document.text)
             continue
-        said = f"{document.speaker}: {document.text}"
+        line = document.text if document.uri in named else f"{document.speaker}: {document.text}"
         today = day_of(document.at)
-        lines.append(said if today == day else f"{today} {said}")
+        lines.append(line if today == day else f"{today} {line}")
         day = today
     return "\n".join(lines)
 

@@ -82,11 +82,11 @@ def quoted_speaker(text: str) -> str:
     return name if name and name.lower() not in _OWN_WORDS and person(name) == name else ""
 
 
-def usual_speakers(turns: Iterable[tuple[tuple[int, str], str]]) -> Mapping[tuple[int, str], str]:
-    """For each session and role, the name that at least half of its turns begin with; ``turns`` gives (session and
-    role, text)."""
+def usual_speakers(turns: Iterable[tuple[tuple[int, str], str]], least: int = 1) -> Mapping[tuple[int, str], str]:
+    """For each session and role, the name that at least half of its turns, and ``least``, begin with; ``turns`` gives
+    (session and role, text)."""
     names: dict[tuple[int, str], Counter[str]] = {}
     for of, text in turns:
         names.setdefault(of, Counter())[quoted_speaker(text)] += 1
     usual = {of: counted.most_common(1)[0] for of, counted in names.items()}
-    return {of: name for of, (name, count) in usual.items() if name and 2 * count >= names[of].total()}
+    return {of: name for of, (name, count) in usual.items() if name and max(least, names[of].total() / 2) <= count}

@@ -42,6 +42,24 @@ async def test_every_turn_is_shown_with_its_stored_role(tmp_path: Path, role: st
         await backend.aclose()
 
 
+@pytest.mark.anyio
+async def test_a_name_stands_for_the_role_that_goes_by_it(tmp_path: Path) -> None:
+    who = Identity(Tenant(), "talk", None, "main", None, PeerRole.ASSISTANT)
+    turn = [said(0, "Ana: The picnic is at the lake."), said(1, "Noted: the picnic, at the lake.", "assistant")]
+    turn += [said(2, "Ana: The picnic needs a blanket.")]
+    backend = EmbeddedBackend(tmp_path, EmbeddedSettings())
+    try:
+        await backend.append(who, turn, Deadline.after_ms(20_000))
+        (hit,) = await backend.find(who, "the picnic", Target.MEMORIES, 3, Deadline.after_ms(20_000))
+        assert hit.text.split("\n") == [
+            "2026-03-04 Ana: The picnic is at the lake.",
+            "assistant: Noted: the picnic, at the lake.",
+            "Ana: The picnic needs a blanket.",
+        ]
+    finally:
+        await backend.aclose()
+
+
 @pytest.mark.parametrize(
     ("text", "name"),
     [
