@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Literal
 
+from app.core.appended import appended_part
 from app.core.cleaning import clean_assistant_text, clean_tool_text, storable
 from app.core.incoming import Incoming, Span, span_of
 from app.core.inject import is_simulated
@@ -67,7 +68,8 @@ def capture_turn(
     """
     seen = _seen(incoming, recorded, keyed=keyed) if recorded else [False] * len(incoming.messages)
     fresh = [message for message, old in zip(incoming.messages, seen, strict=True) if not old]
-    told = [] if is_heartbeat else [message for message in fresh if not is_simulated(message)]
+    before = frozenset(recorded)
+    told = [] if is_heartbeat else [appended_part(one, before) for one in fresh if not is_simulated(one)]
     captured = captured_messages(told, received_at, peer_id)
     return CapturedTurn(
         messages=captured,

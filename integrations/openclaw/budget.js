@@ -42,6 +42,7 @@ export async function ask(runtime, session, path, body, mostMs) {
   if (!timeoutMs || runtime.circuit.isOpen) return null;
   const deadlineMs = Math.max(MIN_MS, Math.floor(timeoutMs - MARGIN_MS));
   const outcome = await spend(session, () => runtime.client.post(path, { ...body, deadlineMs }, { timeoutMs }));
+  if (outcome.kind === "ok") runtime.watchBackend(outcome.body);
   return settled(runtime, path, outcome);
 }
 

@@ -7,6 +7,37 @@ import { PLUGIN_ID } from "./config.js";
 /** A failure this soon after the pause ended lengthens the next: the health check alone is not to be trusted then. */
 const RELAPSE_MS = 60_000;
 
+/** Reason codes of the sidecar that say its backend does not serve it. */
+const BACKEND_TROUBLE = /(?:^|:)openviking_(?:unavailable|rejected)$/;
+
+/**
+ * Says once that the sidecar answers without its backend, and once that the backend is back. What preflight
+ * assembled may come from the sidecar's own store, so its `ok` proves nothing.
+ *
+ * @param {{baseUrl: string, logger: () => Logger}} options
+ */
+export function createBackendWatch({ baseUrl, logger }) {
+  let isSaid = false;
+
+  /** Reads an answer of /assemble. @param {Record<string, any>} answer */
+  return function watch(answer) {
+    if (typeof answer.reason !== "string") return;
+    const degraded = Array.isArray(answer.recall?.degraded) ? answer.recall.degraded.map(String) : [];
+    const trouble = [answer.reason, ...degraded].find((code) => BACKEND_TROUBLE.test(code));
+    if (trouble) {
+      const code = trouble.slice(trouble.lastIndexOf(":") + 1);
+      if (!isSaid) logger().warn(`${PLUGIN_ID}: ${baseUrl} answers, but its backend does not (${code}); turns are kept there`);
+      isSaid = true;
+    } else if (isSaid && PROVES_BACKEND.has(answer.reason) && (answer.recall || answer.reason !== "ok") && !degraded.length) {
+      logger().info(`${PLUGIN_ID}: the backend behind ${baseUrl} is back`);
+      isSaid = false;
+    }
+  };
+}
+
+/** Reason codes that only an answer of the backend leads to. */
+const PROVES_BACKEND = new Set(["ok", "no_recall_hits", "no_session_data", "session_not_found"]);
+
 /**
  * @typedef {object} Circuit
  * @property {boolean} isOpen true while the sidecar is not to be asked

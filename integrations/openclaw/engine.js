@@ -10,7 +10,7 @@ import { sessionOf } from "./spool.js";
 
 /**
  * @import { AssembleParams, AssembleResult, CommitParams, CompactParams, CompactResult, Message } from "./types.d.ts"
- * @import { Runtime } from "./state.js"
+ * @import { Runtime, SessionState } from "./state.js"
  */
 
 /** How long a compaction waits for turns of its session that are still in the spool. */
@@ -58,6 +58,7 @@ export function createEngine(runtime) {
     if (config.capture) {
       const history = { ...scope, messages: outgoing.messages, ...pick("tokenBudget", params.tokenBudget) };
       void runtime.courier.complete({ path: "/after-turn", body: history }, config.turnBudgetMs);
+      keepAppended(session, scope, outgoing.messages.at(-1));
     }
     const body = {
       ...scope,
@@ -72,6 +73,23 @@ export function createEngine(runtime) {
     isAfterCompaction = false;
     const answer = await ask(runtime, session, "/assemble", body, mostMs);
     return assembled(answer, messages, outgoing.restore) ?? own;
+  }
+
+  /**
+   * Hands over the assistant's last message when the host may have appended to it: the reply to a sub-agent's result is
+   * put there without a turn of its own. A turn without a key, of which the sidecar takes what it does not have.
+   *
+   * @param {SessionState} session
+   * @param {Record<string, any>} scope
+   * @param {Message | undefined} last
+   */
+  function keepAppended(session, scope, last) {
+    if (last?.role !== "assistant" || !Array.isArray(last.content)) return;
+    const texts = last.content.filter((block) => block?.type === "text").length;
+    const seen = `${last.timestamp} ${texts}`;
+    if (texts < 2 || session.appended === seen) return;
+    session.appended = seen;
+    void runtime.courier.submit({ path: "/after-turn", body: { ...scope, messages: [last] } }, config.commitTimeoutMs);
   }
 
   /**

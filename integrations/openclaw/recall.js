@@ -54,7 +54,8 @@ async function recall(runtime, prompt, event, context, kind) {
     };
     const session = runtime.session(scope);
     const answer = await ask(runtime, session, "/assemble", body, runtime.config.recallTimeoutMs);
-    return typeof answer?.contextBlock === "string" && answer.contextBlock ? answer.contextBlock : undefined;
+    // With `block`, the note that goes with a pasted transcript comes as an addition; it belongs beside the block.
+    return [answer?.contextBlock, answer?.systemPromptAddition].filter((text) => typeof text === "string" && text).join("\n\n");
   } catch (error) {
     runtime.logger().error(`${PLUGIN_ID}: recall went wrong: ${error}`);
     return undefined;

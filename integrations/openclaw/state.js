@@ -2,7 +2,7 @@
 // the hooks in another) and makes an engine per turn; module variables are private to a copy, globalThis is not.
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { createCircuit } from "./circuit.js";
+import { createBackendWatch, createCircuit } from "./circuit.js";
 import { createClient } from "./client.js";
 import { PLUGIN_ID } from "./config.js";
 import { createCourier } from "./courier.js";
@@ -24,6 +24,7 @@ const MAX_SAID = 100;
  * @property {unknown} [turn] the engine instance that `spentMs` is about
  * @property {number} spentMs of the turn's time budget
  * @property {{run: string, block: Promise<string | undefined>}} [recall] of the run under way
+ * @property {string} [appended] the assistant's last message that was handed over for what may be appended to it
  * @property {boolean} resetSeen the reset that a session_end will report was already told
  * @property {boolean} isEnded nothing was said since the session's end was told
  */
@@ -78,6 +79,7 @@ export function createRuntime(config, spoolDir) {
     circuit,
     spool,
     courier,
+    watchBackend: createBackendWatch({ baseUrl: config.baseUrl, logger: currentLogger }),
     logger: currentLogger,
     /** @param {Logger} next */
     useLogger(next) {

@@ -102,6 +102,38 @@ class Gateway:
         """Another verb of the rig on this gateway."""
         return self.rig.run(name, "--name", self.name, *args)
 
+    def use_window(self, tokens: int) -> None:
+        """Give the scripted model a window of this size, and open the host's HTTP endpoint for `tell`."""
+        config = json.loads(self._config.read_text())
+        for model in config["models"]["providers"]["fake"]["models"]:
+            model["contextWindow"] = tokens
+        config["gateway"]["http"] = {"endpoints": {"chatCompletions": {"enabled": True}}}
+        self._config.write_text(json.dumps(config, indent=1))
+        eventually(lambda: self._post("Hello. SAY: hello", "warm").is_success, 120, "the changed configuration")
+
+    def tell(self, text: str, session: str, agent: str = "main") -> str:
+        """A turn over the host's HTTP endpoint, which is quicker than `say`: no command line is started for it."""
+        answer = self._post(text, session, agent)
+        assert answer.is_success, answer.text
+        return str(answer.json()["choices"][0]["message"]["content"])
+
+    def _post(self, text: str, session: str, agent: str = "main") -> httpx.Response:
+        gateway = json.loads(self._config.read_text())["gateway"]
+        headers = {
+            "Authorization": f"Bearer {gateway['auth']['token']}",
+            "x-openclaw-session-key": f"agent:{agent}:{session}",
+        }
+        body = {"model": f"openclaw/{agent}", "messages": [{"role": "user", "content": text}]}
+        url = f"http://127.0.0.1:{gateway['port']}/v1/chat/completions"
+        try:
+            return httpx.post(url, json=body, headers=headers, timeout=120, trust_env=False)
+        except httpx.TransportError:  # it restarts when its configuration changes
+            return httpx.Response(503)
+
+    @property
+    def _config(self) -> Path:
+        return self.rig.home / "profiles" / self.name / "openclaw.json"
+
     def log(self) -> str:
         """The whole log of the running gateway."""
         return (self.rig.home / "profiles" / self.name / "gateway.log").read_text(errors="replace")

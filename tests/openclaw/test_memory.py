@@ -151,6 +151,17 @@ def test_a_sub_agent(world: World) -> None:
     parents = [m for m in world.stored() if m.text == "the kid is on its way"]
     assert len(stored) == len(parents) == 1
     assert stored[0].session != parents[0].session
+    world.gateway.say("Is it back? SAY: it is back", "parent")
+    world.gateway.say("Anything else? SAY: nothing else", "parent")
+    eventually(lambda: [m for m in world.stored() if m.text == "nothing else"])
+    said = [m.text for m in world.stored() if m.session == parents[0].session and m.role == "assistant"]
+    shown = [text_of(m) for m in world.asked("Anything else?") if m["role"] == "assistant"]
+    reply = next(text for text in shown if text.startswith("the kid is on its way")).removeprefix(
+        "the kid is on its way"
+    )
+    assert reply.strip(), "the host appended no reply to the sub-agent's result"
+    assert [text.strip() for text in said].count(reply.strip()) == 1
+    assert sum("the kid is on its way" in text for text in said) == 1
 
 
 def test_a_heartbeat_leaves_nothing(world: World) -> None:

@@ -347,3 +347,24 @@ def test_source_ids_are_turn_and_index() -> None:
 
 def test_messages_carry_the_peer() -> None:
     assert {message.peer_id for message in captured(user("a"), assistant("b"), peer_id="main").messages} == {"main"}
+
+
+def appended(*said: str, stamp: int = STAMP) -> list[dict[str, Any]]:
+    return [{"role": "assistant", "content": [{"type": "text", "text": text} for text in said], "timestamp": stamp}]
+
+
+def test_what_a_host_appends_to_an_assistants_message_is_kept_once() -> None:
+    record: tuple[str, ...] = ()
+    kept: list[str] = []
+    grown = (["On its way."], ["On its way.", "The kid is done."], ["On its way.", "The kid is done.", "So is two."])
+    for said in grown * 2:
+        turn = captured(*appended(*said), recorded=record)
+        record += turn.prints
+        kept += texts(turn)
+    assert kept == ["On its way.", "The kid is done.", "So is two."]
+
+
+def test_equal_beginnings_of_other_times_are_other_messages() -> None:
+    first = captured(*appended("Yes."))
+    turn = captured(*appended("Yes.", "And no.", stamp=STAMP + 1), recorded=first.prints)
+    assert texts(turn) == ["Yes.\nAnd no."]

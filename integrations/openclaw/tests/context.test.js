@@ -247,3 +247,37 @@ test("a reset that could not be told waits behind the turns, and the old past st
   const told = sidecar.requests.slice(before).map(({ path, body }) => body?.advancementKey ?? path);
   assert.deepEqual(told.slice(-3), ["a-1", "/sessions/reset", "a-2"]);
 });
+
+test("the note beside a pasted transcript reaches the model with the block, and without one", async (t) => {
+  const { sidecar, plugin } = await setUp(t);
+  const note = "<ingest-reply-assist>\nacknowledge it\n</ingest-reply-assist>";
+  const context = { ...sessionParams("a"), runId: "run-1" };
+  for (const [block, expected] of [[BLOCK, `${BLOCK}\n\n${note}`], [undefined, note]]) {
+    answerAssemble(sidecar, { status: "assembled", messages: [], estimatedTokens: 1, contextBlock: block, systemPromptAddition: note });
+    context.runId += "+";
+    assert.deepEqual(await plugin.fire("before_prompt_build", { prompt: "Ann: hi\nBob: hello" }, context), { prependContext: expected });
+  }
+});
+
+test("a backend that is away behind a healthy sidecar is said once, and once that it is back", async (t) => {
+  const { sidecar, plugin } = await setUp(t);
+  const recall = (/** @type {string} */ reason, /** @type {string[]} */ degraded = []) => ({ status: "passthrough", reason, messages: [], estimatedTokens: 1, recall: { degraded } });
+  let run = 0;
+  const ask = async (/** @type {any} */ body) => {
+    answerAssemble(sidecar, body);
+    await plugin.fire("before_prompt_build", { prompt: "Which tea?" }, { ...sessionParams("a"), runId: `run-${++run}` });
+  };
+  await ask(recall("no_recall_hits"));
+  assert.deepEqual(plugin.log, []);
+  await ask(recall("openviking_unavailable", ["memories:openviking_unavailable"]));
+  await ask(recall("ok", ["experiences:openviking_unavailable"]));
+  answerAssemble(sidecar, { status: "assembled", reason: "ok", messages: [user("kept by the sidecar")], estimatedTokens: 1 });
+  await plugin.engine().assemble(main([user("one")]));
+  await ask(recall("openviking_rejected"));
+  await ask(recall("deadline_exceeded"));
+  assert.equal(plugin.log.length, 1, "one line while it lasts");
+  assert.match(plugin.log[0] ?? "", /^warn .*backend does not \(openviking_unavailable\)/);
+  for (let n = 0; n < 2; n++) await ask(recall("no_recall_hits"));
+  assert.equal(plugin.log.length, 2);
+  assert.match(plugin.log[1] ?? "", /^info .*is back/);
+});

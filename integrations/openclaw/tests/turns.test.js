@@ -206,3 +206,23 @@ test("whatever the host passes, nothing throws", async (t) => {
     await plugin.fire(hook, { prompt: 7, messages: "no" }, { sessionKey: 7 });
   }
 });
+
+test("what the host appends to the assistant's last message is handed over once, before the next turn", async (t) => {
+  const { sidecar, plugin } = await setUp(t);
+  const part = (/** @type {string} */ text) => ({ type: "text", text });
+  const history = (/** @type {string[]} */ ...texts) => [
+    { role: "user", content: "Send a kid.", timestamp: 1 },
+    { role: "assistant", content: texts.map(part), timestamp: 2 },
+  ];
+  const assemble = (/** @type {any[]} */ messages) => plugin.engine().assemble({ ...sessionParams("a"), messages, runtimeContext: undefined });
+  await assemble(history("on its way"));
+  assert.equal(sidecar.to("/after-turn").length, 0);
+  for (let n = 0; n < 2; n++) await assemble(history("on its way", "the kid is done"));
+  await plugin.engine().commitTurn(turn("a", 1));
+  await assemble(history("on its way", "the kid is done", "and tidy"));
+  await eventually(() => sidecar.to("/after-turn").length === 3, "the second part");
+  const [first, second, third] = sidecar.to("/after-turn").map((request) => request.body);
+  assert.deepEqual(first, { ...sessionParams("a"), agentId: "main", messages: history("on its way", "the kid is done").slice(1) });
+  assert.equal(second.advancementKey, "a-1");
+  assert.equal(third.messages[0].content.length, 3);
+});
