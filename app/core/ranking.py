@@ -38,6 +38,8 @@ COMPARED_CHARS = 4_000
 """How much of a hit's text is compared with the query or with other hits."""
 SUMMARY_FILES = (".abstract.md", ".overview.md")
 """Where OpenViking keeps directory summaries, which are no memories."""
+MACHINE_RECORDS = frozenset({"cases", "trajectories"})
+"""Categories of what OpenViking's agent evolution learns experiences from: rubrics as JSON, and logs of steps."""
 MAX_VARIED = 100
 """Candidates that variety is weighed among: every one is compared with every other."""
 
@@ -154,6 +156,8 @@ def _refusal(candidate: Candidate, seen: Collection[str], policy: Policy) -> Ver
         return Verdict.IMPORTED
     if is_experience(hit.uri, candidate.category) != (policy.section == "experiences"):
         return Verdict.NOT_EXPERIENCE if policy.section == "experiences" else Verdict.IS_EXPERIENCE
+    if candidate.category in MACHINE_RECORDS:
+        return Verdict.MACHINE_RECORD
     return Verdict.SAME_URI if hit.uri in seen else None
 
 

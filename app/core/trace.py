@@ -23,6 +23,7 @@ class Verdict(StrEnum):
     IMPORTED = "imported"
     IS_EXPERIENCE = "is_experience"
     NOT_EXPERIENCE = "not_experience"
+    MACHINE_RECORD = "machine_record"
     SAME_URI = "same_uri"
     SAME_TEXT = "same_text"
     BELOW_THRESHOLD = "below_threshold"
@@ -46,6 +47,7 @@ _MEANINGS = {
     Verdict.IMPORTED: "imported content, which a setting keeps out",
     Verdict.IS_EXPERIENCE: "an experience, which has its own section",
     Verdict.NOT_EXPERIENCE: "not an experience",
+    Verdict.MACHINE_RECORD: "a record that the backend learns from, not meant to be read",
     Verdict.SAME_URI: "the same memory again",
     Verdict.SAME_TEXT: "says the same as a better one",
     Verdict.BELOW_THRESHOLD: "scores below the threshold",

@@ -96,7 +96,8 @@ class OpenVikingBackend:
         tenant = effective_tenant(self._settings, who.tenant)
         body = {
             "query": query,
-            "limit": max(1, limit),
+            # Machine records stand among the memories and are dropped; there must be enough behind them.
+            "limit": max(1, limit) * (2 if target is Target.MEMORIES else 1),
             "level": models.LEAF,
             "target_uri": _places(target, who.actor_peer),
         }
@@ -297,7 +298,7 @@ def _places(target: Target, actor_peer: str | None) -> str | list[str]:
         case Target.EXPERIENCES:  # of the user, never of a peer
             return "viking://~/memories/experiences"
         case Target.RESOURCES:
-            return "viking://resources"
+            return ["viking://resources", "viking://~/resources"]
     own = "viking://~/memories"
     return [own, f"viking://~/peers/{actor_peer}/memories"] if actor_peer else own
 

@@ -4,11 +4,13 @@ import json
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from app.core.ranking import MACHINE_RECORDS
 from app.core.turns import CapturedMessage
 from app.openviking.errors import Garbage
+from app.openviking.prose import without_hints, without_speaker
 from app.openviking.wire import from_jsonl, from_wire
 from app.ports import Appended, CommitReceipt, CommitState, CommitStatus, Hit, SessionPast, Target
 
@@ -47,7 +49,12 @@ def hits(result: Any, target: Target, user: str | None, peer: str | None) -> lis
     kind = "resources" if target is Target.RESOURCES else "memories"
     found = [_hit(item, target) for item in _list(_object(result, "result"), kind)]
     mine = [
-        hit for hit in found if hit.level == LEAF and not _name(hit.uri).startswith(".") and _may_see(hit, user, peer)
+        replace(hit, text=without_speaker(hit.text, peer))
+        for hit in found
+        if hit.level == LEAF
+        and not _name(hit.uri).startswith(".")
+        and _may_see(hit, user, peer)
+        and hit.category not in MACHINE_RECORDS
     ]
     return sorted(mine, key=lambda hit: -hit.score)
 
@@ -116,7 +123,7 @@ def past(result: Any) -> SessionPast:
     if not isinstance(overview, str):
         raise Garbage("the overview is not text")
     return SessionPast(
-        overview=overview,
+        overview=without_hints(overview),
         abstracts=tuple(_abstract(item) for item in _list(answer, "pre_archive_abstracts")),
         messages=tuple(m for item in _list(answer, "messages") if (m := from_wire(item))),
         archives=_count(stats, "totalArchives"),
@@ -134,7 +141,7 @@ def overview(result: Any) -> str:
     text = _object(result, "result").get("overview")
     if not isinstance(text, str):
         raise Garbage("the overview is not text")
-    return text
+    return without_hints(text)
 
 
 def stored_messages(result: Any) -> list[CapturedMessage]:

@@ -174,7 +174,7 @@ async def test_a_value_that_can_not_be_a_header_is_refused_unsent(
         (Target.MEMORIES, PeerRole.PERSON, ["viking://~/memories", "viking://~/peers/bob/memories"]),
         (Target.MEMORIES, PeerRole.NONE, "viking://~/memories"),
         (Target.EXPERIENCES, PeerRole.ASSISTANT, "viking://~/memories/experiences"),
-        (Target.RESOURCES, PeerRole.ASSISTANT, "viking://resources"),
+        (Target.RESOURCES, PeerRole.ASSISTANT, ["viking://resources", "viking://~/resources"]),
     ],
 )
 async def test_a_search_is_one_request(
@@ -185,7 +185,12 @@ async def test_a_search_is_one_request(
     found = await backend.find(who(role=role), "tea", target, 2, soon())
     assert [hit.text for hit in found] == ["whole body"] * 2
     (request,) = httpx_mock.get_requests()
-    assert json.loads(request.content) == {"query": "tea", "limit": 2, "level": 2, "target_uri": places}
+    assert json.loads(request.content) == {
+        "query": "tea",
+        "limit": 4 if target is Target.MEMORIES else 2,
+        "level": 2,
+        "target_uri": places,
+    }
 
 
 async def test_a_batch_is_one_request_to_the_escaped_session(backend: OpenVikingBackend, httpx_mock: HTTPXMock) -> None:

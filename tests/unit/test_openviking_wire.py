@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from app.core.batches import MAX_CHARS, MAX_MESSAGES, batches, extent
 from app.core.turns import CapturedMessage, TextPart, ToolPart
-from app.openviking import models
+from app.openviking import models, prose
 from app.openviking.errors import Garbage
 from app.openviking.wire import MAX_MESSAGE_CHARS, MAX_TEXT_CHARS, encode, from_jsonl, from_wire, to_wire
 from app.ports import CommitState, Target
@@ -226,3 +226,27 @@ LIKELY = st.dictionaries(
 def test_garbage_is_called_garbage(reader: Any, result: Any) -> None:
     with contextlib.suppress(Garbage, ValueError):
         reader(result)
+
+
+def test_machine_records_are_no_memories() -> None:
+    uris = ["memories/cases/fix_ci.md", "memories/trajectories/fix_ci.md", "memories/preferences/tea.md"]
+    items = [{"uri": f"viking://user/ann/{uri}", "level": 2, "score": 0.9, "abstract": "x"} for uri in uris]
+    found = models.hits({"memories": items, "resources": []}, Target.MEMORIES, "ann", None)
+    assert [hit.uri for hit in found] == [items[2]["uri"]]
+
+
+def test_an_overview_has_neither_the_templates_instructions_nor_empty_sections() -> None:
+    overview = (
+        "# Working Memory\n\n## Session Title\n_A short and distinctive 5-10 word title._\n\nAtlas\n\n"
+        "## Current State\n_2-5 sentences MAX: What is the latest status?_\n\nAtlas ships on Friday.\n\n"
+        "## Open Issues\n_Unresolved questions._\n\n- none\n"
+    )
+    assert prose.without_hints(overview) == (
+        "# Working Memory\n\n## Session Title\nAtlas\n\n## Current State\nAtlas ships on Friday."
+    )
+    assert prose.without_hints("## Mood\n\n_tense_ but fine") == "## Mood\n\n_tense_ but fine"
+
+
+def test_quoted_messages_do_not_carry_the_peer_in_front() -> None:
+    text = "**main**: We ship Atlas.\n**assistant**: Noted.\n**Note**: stays"
+    assert prose.without_speaker(text, "main") == "We ship Atlas.\nassistant: Noted.\n**Note**: stays"
