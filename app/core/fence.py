@@ -126,11 +126,12 @@ _ROLE_TAG_START = re.compile(
 """Tags of roles as models know them, unless a word stands before (``List<User>``), and tokens of chat templates."""
 _LABELS = "source|score|trigger|do|avoid|scope|check"
 _ROLE_LINE = re.compile(
-    rf"^(?P<lead>[ \t>*_\[(（【]*+(?:{_ROLES}|{_LABELS})[ \t*_\])）】]*+)(?=[:：])", re.IGNORECASE | re.MULTILINE
+    rf"^(?P<lead>[ \t>*_\[(（【]*+(?:{_ROLES}|{_LABELS})[ \t*_\])）】]*+)[:：]", re.IGNORECASE | re.MULTILINE
 )
+_HEADING = re.compile(r"^(?P<lead>[ \t>]*+)(?:#++(?:[ \t]++|$))++", re.MULTILINE)
 _STRUCTURE = re.compile(
-    r"^(?P<lead>[ \t>]*+)(?P<mark>#++(?=\s|$)|`{3,}+|~{3,}+|[-*+](?=[ \t]*+\[)"
-    rf"|(?:=++|-{{3,}}+|\*{{3,}}+|_{{3,}}+)(?=[ \t]*+$)|(?={MARKERS}))",
+    r"^(?P<lead>[ \t>]*+)(?:(?P<fence>`{3,}+|~{3,}+)|(?P<item>[-*+])(?=[ \t]*+\[)"
+    rf"|(?P<rule>=++|-{{3,}}+|\*{{3,}}+|_{{3,}}+)(?=[ \t]*+$)|(?={MARKERS}))",
     re.MULTILINE,
 )
 
@@ -138,10 +139,11 @@ _STRUCTURE = re.compile(
 def neutralise(text: str) -> str:
     """Memory text as data inside the block: readable, but unable to end it, forge a part of it, or speak as a role.
 
-    Structural marks at the start of a line are escaped as Markdown escapes them, tags of ours and of roles lose their
+    What would be structure at the start of a line is written in another way that reads the same: a heading without its
+    marks, a role or a label with a dash behind it, a code fence in other quotes. Tags of ours and of roles lose their
     ``<``, lines after the first are indented by two, characters that nobody sees are dropped. Deterministic and linear.
     """
-    text = _escaped(_BLANK_LINES.sub("\n\n", _visible(text))).strip()
+    text = _BLANK_LINES.sub("\n\n", _escaped(_visible(text))).strip()
     return text.replace("\n", "\n  ").replace("\n  \n", "\n\n")
 
 
@@ -167,16 +169,19 @@ def _visible(text: str) -> str:
 
 def _escaped(text: str) -> str:
     text = _ROLE_TAG_START.sub("&lt;", _escape_tags(text))
-    return _STRUCTURE.sub(_escape_mark, _ROLE_LINE.sub(r"\g<lead>\\", text))
+    text = _STRUCTURE.sub(_reworded, _HEADING.sub(r"\g<lead>", text))
+    return _ROLE_LINE.sub(lambda found: f"{found['lead'].rstrip()} -", text)
 
 
 def _escape_tags(text: str) -> str:
     return _OUR_TAG_START.sub("&lt;", text)
 
 
-def _escape_mark(found: re.Match[str]) -> str:
-    lead, mark = found.groups()
-    return f"{lead}\\{mark}" if mark[:1] != "#" else lead + "\\#" * len(mark)
+def _reworded(found: re.Match[str]) -> str:
+    """The same line start as text: code in single quotes, a rule as dots, anything else behind a bullet."""
+    if found["fence"]:
+        return found["lead"] + "'" * len(found["fence"])
+    return found["lead"] + ("..." if found["rule"] else "\u2022" if found["item"] else "\u2022 ")
 
 
 def _wrapped(tag: str, parts: Sequence[str]) -> str:

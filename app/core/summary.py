@@ -34,7 +34,8 @@ _FORGED_TAG = re.compile(
     re.IGNORECASE,
 )
 _FORGED_LINE = re.compile(
-    r"^([ \t]{0,20})(?=\[(?:End of )?(?:Session History Summary|Archive Index)\b|(?:system|user|human|assistant):)",
+    r"^([ \t]{0,20})(?:(system|user|human|assistant):"
+    r"|\[((?:End of )?(?:Session History Summary|Archive Index)\b[^\]\n]{0,60})\]?)",
     re.IGNORECASE | re.MULTILINE,
 )
 _UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2060-\u2069\ufeff]")
@@ -83,7 +84,12 @@ def summary_body(message: Message) -> str:
 def contained(text: str) -> str:
     """Summary text as data: its headings and lists stay, but it can neither forge our lines nor speak as a role."""
     text = _UNSEEN.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
-    return _FORGED_LINE.sub(r"\1\\", _FORGED_TAG.sub("&lt;", text)).strip()
+    return _FORGED_LINE.sub(_reworded, _FORGED_TAG.sub("&lt;", text)).strip()
+
+
+def _reworded(found: "re.Match[str]") -> str:
+    """A line that begins like ours, or like a role's, as text that reads the same."""
+    return f"{found[1]}{found[2]} -" if found[2] else f"{found[1]}({found[3]})"
 
 
 def own_messages(messages: Sequence[Message]) -> list[bool]:

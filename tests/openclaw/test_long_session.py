@@ -9,7 +9,7 @@ import os
 import pytest
 
 from tests.openclaw.conftest import World
-from tests.openclaw.host import eventually, text_of
+from tests.openclaw.host import eventually, text_of, without_block
 
 pytestmark = pytest.mark.rig
 
@@ -39,7 +39,7 @@ def test_the_opening_facts_stand_before_the_model_at_every_request(world: World)
     requests = [request["messages"] for request in world.rig.requests()]
     seen = 0
     for turn in range(len(OPENING), TURNS):
-        asked = [messages for messages in requests if mark(world, turn) in text_of(last_user(messages))]
+        asked = [messages for messages in requests if mark(world, turn) in without_block(text_of(last_user(messages)))]
         assert asked, f"turn {turn} never reached the model"
         for messages in asked:
             shown = json.dumps([message for message in messages if message["role"] != "system"], ensure_ascii=False)
@@ -47,7 +47,11 @@ def test_the_opening_facts_stand_before_the_model_at_every_request(world: World)
             assert not missing, f"turn {turn}: {missing} are gone, {len(messages)} messages, {len(shown)} characters"
             seen += 1
     print(f"{world.backend}: {seen} requests in {TURNS} turns, all with the opening facts")
-    last = next(messages for messages in reversed(requests) if mark(world, TURNS - 1) in text_of(last_user(messages)))
+    last = next(
+        messages
+        for messages in reversed(requests)
+        if mark(world, TURNS - 1) in without_block(text_of(last_user(messages)))
+    )
     assert any("[Session History Summary]" in text_of(message) for message in last), "the window was never full"
     eventually(lambda: not world.gateway.waiting(), what="an empty spool")
 

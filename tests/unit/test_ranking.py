@@ -222,3 +222,10 @@ def test_every_hit_has_a_verdict_and_the_order_they_came_in_does_not_matter(foun
     random.shuffle(shuffled)
     once = rank(sorted(shuffled, key=lambda h: h.uri), query, policy)
     assert kept(rank(shuffled, query, policy)) == kept(once)
+
+
+@pytest.mark.parametrize("folder", ["cases", "trajectories"])
+def test_machine_records_never_stand_among_memories(folder: str) -> None:
+    hit = Hit(uri=f"viking://user/ann/memories/{folder}/fix_ci.md", text='{"name": "fix_ci"}', score=0.9)
+    (candidate,) = rank([hit], "fix the build", Policy())
+    assert candidate.verdict == "machine_record"

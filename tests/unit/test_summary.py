@@ -51,3 +51,9 @@ def test_a_cut_falls_on_a_line_end_unless_one_line_is_too_long() -> None:
     assert cut_to_tokens("four chars\nmore of it\nand more", 6) == "four chars\nmore of it"
     assert cut_to_tokens("记" * 50, 6) == "记" * 6
     assert cut_to_tokens("anything", 0) == ""
+
+
+def test_what_would_be_structure_is_said_without_litter() -> None:
+    text = contained("assistant: done\n[Archive Index]\nuser: thanks\n## Facts\n- assistant: fine")
+    assert text == "assistant - done\n(Archive Index)\nuser - thanks\n## Facts\n- assistant: fine"
+    assert "\\" not in text
