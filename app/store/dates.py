@@ -25,7 +25,7 @@ def mend(connection: Connection, now: float, lease_s: float, *, set_back: bool =
     _mend_commits(connection, (CommitPhase.SENDING,), now, now + lease_s, max(task_ahead_s, lease_s))
     _change(connection, sessions.c.retry_at > now + retry_ahead_s, retry_at=now, due_at=now)
     _change(connection, sessions.c.last_turn_at > now + lease_s, last_turn_at=now, due_at=now)
-    _change(connection, sessions.c.commit_after > now + TASK_AHEAD_S, commit_after=now)
+    _change(connection, sessions.c.commit_after > now + task_ahead_s, commit_after=now)
     _change(connection, sessions.c.remembered_at > now + lease_s, remembered_at=now, due_at=now)
     _change(connection, sessions.c.lease_until > now + 2 * lease_s, lease_until=now + lease_s)
     in_doubt = (turns.c.state.in_(OPEN_TURNS), turns.c.doubt_until > now + max(retry_ahead_s, lease_s))

@@ -104,8 +104,10 @@ class Database:
 def _slice(connection: Connection, work: Callable[[Connection, Item], bool], left: list[Item]) -> None:
     """Work on the items from the end of ``left``, and take out what is done."""
     done, end = 0, time.monotonic() + SLICE_S
-    while done < len(left) and time.monotonic() < end:
+    while True:
         done += work(connection, left[-1 - done])
+        if done == len(left) or time.monotonic() >= end:
+            break
     del left[len(left) - done :]
 
 

@@ -1,58 +1,103 @@
-"""Keeping the store bounded: what is old enough, or more than may be kept, is forgotten."""
+"""Keeping the store bounded: what is old enough, or more than may be kept, is forgotten.
 
-from sqlalchemy import Connection, delete, func, select, update
+Each chore finds what may go by reading, and forgets it piece by piece in transactions of its own, which look again:
+what is to be forgotten may be a lot, and nobody waits for it.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from sqlalchemy import Connection, and_, delete, func, select, update
 
 from app.store.schema import commits, sessions, turns
 from app.store.work import UNDELIVERED, UNSENT_COMMITS, TurnState
 
 _BATCH = 500
+_PIECE = 50
+"""Turns that are forgotten at once: well under the time that one transaction may take."""
+
+Piece = tuple[int, ...]
+"""Ids of rows that are forgotten together."""
 
 
-def sweep_old(connection: Connection, now: float, keep_s: float, max_kept_bytes: int) -> int:
-    """Forget what may be forgotten, a batch at a time; how much was. Nothing undelivered is ever touched.
+@dataclass(frozen=True, slots=True)
+class Chore:
+    """A kind of thing to forget. ``find`` gives the next pieces behind an id; ``forget`` says whether one is done."""
 
-    A session that was quiet for ``keep_s`` goes as a whole: its keys, prints and commits. Of others, turns of earlier
-    epochs go. Delivered text waits here for its archive's extraction, but neither longer than
-    ``keep_s`` nor beyond ``max_kept_bytes``: the backend has it.
+    find: Callable[[Connection, int], Sequence[Piece]]
+    forget: Callable[[Connection, Piece], bool]
+
+
+def chores(cutoff: float, max_kept_bytes: int) -> Sequence[Chore]:
+    """What is to be forgotten. Nothing undelivered is ever touched.
+
+    A session in which nothing was said since ``cutoff`` goes as a whole: its keys, prints and commits. Of others, turns
+    of earlier epochs go. Delivered text waits here for its archive's extraction, but neither from before ``cutoff`` nor
+    beyond ``max_kept_bytes``: the backend has it.
     """
-    cutoff = now - keep_s
-    forgotten = _forget_sessions(connection, cutoff)
-    forgotten += _forget_epochs(connection, cutoff)
-    aged = select(turns.c.id).where(
-        turns.c.state == TurnState.DELIVERED, turns.c.created_at < cutoff, turns.c.bytes > 0
+    return (
+        Chore(partial(_quiet_sessions, cutoff), partial(_forget_session, cutoff)),
+        Chore(partial(_former_turns, cutoff), _forget_turns),
+        Chore(partial(_aged_texts, cutoff), _drop_texts),
+        Chore(partial(_texts_beyond, max_kept_bytes), _drop_texts),
     )
-    forgotten += _drop_text(connection, list(connection.execute(aged.limit(_BATCH)).scalars()))
-    return forgotten + _drop_text(connection, _beyond(connection, max_kept_bytes))
 
 
-def _forget_sessions(connection: Connection, cutoff: float) -> int:
+def _is_quiet(cutoff: float) -> Any:
     waiting_turn = select(turns.c.id).where(turns.c.session_id == sessions.c.id, turns.c.state.in_(UNDELIVERED))
     # An archive that is being made is the backend's affair; one that was not asked for yet is all that will be kept.
     unsent = commits.c.state.in_(UNSENT_COMMITS)
     waiting_commit = select(commits.c.id).where(commits.c.session_id == sessions.c.id, unsent)
-    quiet = select(sessions.c.id).where(
-        sessions.c.last_turn_at < cutoff, ~waiting_turn.exists(), ~waiting_commit.exists()
-    )
-    # Locked, so that a turn that comes in just now finds no session and makes a new one, instead of going with the old.
-    locked = quiet.limit(_BATCH).with_for_update(of=sessions, skip_locked=True)
-    ids = list(connection.execute(locked).scalars())
-    for table in (turns, commits):
-        connection.execute(delete(table).where(table.c.session_id.in_(ids)))
-    connection.execute(delete(sessions).where(sessions.c.id.in_(ids)))
-    return len(ids)
+    return and_(sessions.c.last_turn_at < cutoff, ~waiting_turn.exists(), ~waiting_commit.exists())
 
 
-def _forget_epochs(connection: Connection, cutoff: float) -> int:
+def _quiet_sessions(cutoff: float, connection: Connection, after: int) -> Sequence[Piece]:
+    quiet = select(sessions.c.id).where(sessions.c.id > after, _is_quiet(cutoff))
+    return [(id_,) for id_ in connection.execute(quiet.order_by(sessions.c.id).limit(_BATCH)).scalars()]
+
+
+def _forget_session(cutoff: float, connection: Connection, piece: Piece) -> bool:
+    """Forget some of the session's turns, or all that is left of it.
+
+    It gives up its name first, so that a turn that comes in meanwhile begins a new session instead of going with this
+    one. No host can give a session a name with a slash.
+    """
+    (id_,) = piece
+    quiet = select(sessions.c.id).where(sessions.c.id == id_, _is_quiet(cutoff))
+    if connection.execute(quiet.with_for_update(of=sessions, skip_locked=True)).scalar() is None:
+        return True
+    some = list(connection.execute(select(turns.c.id).where(turns.c.session_id == id_).limit(_PIECE)).scalars())
+    connection.execute(delete(turns).where(turns.c.id.in_(some)))
+    if len(some) == _PIECE:
+        connection.execute(update(sessions).where(sessions.c.id == id_).values(session=f"forgotten/{id_}", due_at=None))
+        return False
+    connection.execute(delete(commits).where(commits.c.session_id == id_))
+    connection.execute(delete(sessions).where(sessions.c.id == id_))
+    return True
+
+
+def _former_turns(cutoff: float, connection: Connection, after: int) -> Sequence[Piece]:
     reset = select(sessions.c.id).where(sessions.c.epoch > 0)  # few, and without them every turn would be looked at
     present = select(sessions.c.epoch).where(sessions.c.id == turns.c.session_id).scalar_subquery()
-    former = select(turns.c.id).where(turns.c.session_id.in_(reset), turns.c.epoch < present)
+    former = select(turns.c.id).where(turns.c.session_id.in_(reset), turns.c.epoch < present, turns.c.id > after)
     old = former.where(turns.c.created_at < cutoff, turns.c.state.not_in(UNDELIVERED))
-    ids = list(connection.execute(old.limit(_BATCH)).scalars())
-    connection.execute(delete(turns).where(turns.c.id.in_(ids)))
-    return len(ids)
+    return _pieces(connection.execute(old.order_by(turns.c.id).limit(_BATCH)).scalars().all())
 
 
-def _beyond(connection: Connection, max_kept_bytes: int) -> list[int]:
+def _forget_turns(connection: Connection, piece: Piece) -> bool:
+    connection.execute(delete(turns).where(turns.c.id.in_(piece), turns.c.state.not_in(UNDELIVERED)))
+    return True
+
+
+def _aged_texts(cutoff: float, connection: Connection, _after: int) -> Sequence[Piece]:
+    delivered = turns.c.state == TurnState.DELIVERED
+    aged = select(turns.c.id).where(delivered, turns.c.created_at < cutoff, turns.c.bytes > 0)
+    return _pieces(connection.execute(aged.order_by(turns.c.created_at).limit(_BATCH)).scalars().all())
+
+
+def _texts_beyond(max_kept_bytes: int, connection: Connection, _after: int) -> Sequence[Piece]:
     """The oldest delivered texts that make up what is kept beyond the bound."""
     delivered = turns.c.state == TurnState.DELIVERED
     excess = (connection.execute(select(func.sum(turns.c.bytes)).where(delivered)).scalar() or 0) - max_kept_bytes
@@ -64,9 +109,14 @@ def _beyond(connection: Connection, max_kept_bytes: int) -> list[int]:
                 break
             ids.append(id_)
             excess -= size
-    return ids
+    return _pieces(ids)
 
 
-def _drop_text(connection: Connection, ids: list[int]) -> int:
-    connection.execute(update(turns).where(turns.c.id.in_(ids)).values(payload=None, bytes=0))
-    return len(ids)
+def _drop_texts(connection: Connection, piece: Piece) -> bool:
+    delivered = update(turns).where(turns.c.id.in_(piece), turns.c.state == TurnState.DELIVERED)
+    connection.execute(delivered.values(payload=None, bytes=0))
+    return True
+
+
+def _pieces(ids: Sequence[int]) -> Sequence[Piece]:
+    return [tuple(ids[start : start + _PIECE]) for start in range(0, len(ids), _PIECE)]

@@ -222,10 +222,15 @@ class SqlTurnStore:
         await self._database.write_behind(dates.mend, self.clock(), self.rules.lease_s, set_back=set_back)
 
     async def forget_old(self) -> int:
-        """Forget what is too old to be kept, a batch at a time; how much was."""
-        return await self._database.write_behind(
-            retention.sweep_old, self.clock(), self._keep_s, self._max_pending_bytes
-        )
+        """Forget all that is too old to be kept, in slices; how many sessions, turns and texts that was."""
+        forgotten = 0
+        for chore in retention.chores(self.clock() - self._keep_s, self._max_pending_bytes):
+            place = 0
+            while pieces := await self._database.read(chore.find, place):
+                await self._database.write_in_slices(chore.forget, pieces)
+                forgotten += sum(map(len, pieces))
+                place = pieces[-1][-1]
+        return forgotten
 
     async def aclose(self) -> None:
         """Close the connections."""

@@ -62,7 +62,7 @@ LOOK_FOR_DEAD_S = 3.0
 CLOCK_SLACK_S = 1.0
 """A wall clock that falls behind the monotonic one by more than this was set back; drift and scheduling stay below."""
 TIDY_EVERY = 20
-"""Of these looks, every how many-th also forgets what is too old and mends what a clock left behind."""
+"""Of these looks, every how many-th also mends what a clock left behind; what is too old is forgotten as often."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +117,7 @@ class Worker:
         async with anyio.create_task_group() as group:
             try:
                 group.start_soon(self._housekeeping)
+                group.start_soon(self._cleaning)
                 while True:
                     self._work = anyio.Event()
                     until = await self._guarded(lambda: self._dispatch(group))
@@ -250,8 +251,6 @@ class Worker:
 
     async def _housekeeping(self) -> None:
         await self._guarded(self._store.mend_dates)
-        await self._guarded(lambda: self._store.sweep(processes.is_gone, self._made_at))
-        self.wake()
         for round_ in itertools.count(1):
             await anyio.sleep(LOOK_FOR_DEAD_S)
             await self._guarded(self.compare_clocks)
@@ -259,7 +258,14 @@ class Worker:
                 self.wake()
             if round_ % TIDY_EVERY == 0:
                 await self._guarded(self._store.mend_dates)
-                await self._guarded(self._store.forget_old)
+
+    async def _cleaning(self) -> None:
+        """What may take long: commit what a former process left, and forget what is too old, time and again."""
+        await self._guarded(lambda: self._store.sweep(processes.is_gone, self._made_at))
+        self.wake()
+        while True:
+            await anyio.sleep(LOOK_FOR_DEAD_S * TIDY_EVERY)
+            await self._guarded(self._store.forget_old)
 
     async def _guarded(self, work: Callable[[], Awaitable[T]]) -> T | None:
         try:

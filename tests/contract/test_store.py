@@ -459,6 +459,42 @@ async def test_a_session_that_goes_on_is_kept_however_little_is_to_be(opened: Op
     assert (await store.accept(a_turn("live", key="k"))).status == "duplicate"
 
 
+async def test_everything_that_is_old_is_forgotten_however_much(opened: OpenStore, clock: FakeClock) -> None:
+    store = await opened(keep_days=1)
+    for number in range(600):
+        await store.accept(a_turn("beat", who=somebody(f"s{number}"), skipped=Reason.HEARTBEAT))
+    clock.now += 2 * 86_400
+    await store.accept(a_turn("new", who=somebody("new")))
+    assert await store.forget_old() == 600
+    assert [item.session for item in (await store.deliveries(None, limit=500)).items] == ["new"]
+
+
+async def test_a_turn_that_comes_while_its_session_is_forgotten_begins_a_new_one(
+    opened: OpenStore, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store_engine, "SLICE_S", 0)
+    store = await opened(keep_days=1)
+    for number in range(250):
+        await store.accept(a_turn(f"beat {number}", skipped=Reason.HEARTBEAT))
+    clock.now += 2 * 86_400
+    write = store._database.write_behind
+    slices = 0
+
+    async def interrupted(*args: object) -> object:
+        nonlocal slices
+        slices += 1
+        written = await write(*args)  # type: ignore[arg-type]
+        if slices == 1:
+            await store.accept(a_turn("back again"))
+        return written
+
+    monkeypatch.setattr(store._database, "write_behind", interrupted)
+    await store.forget_old()
+    assert slices > 1
+    assert [item.captured for item in (await store.deliveries(None)).items] == [1]
+    assert [step.messages[0].parts for step in await deliver_all(store)] == [(TextPart("back again"),)]
+
+
 async def test_a_dead_letter_waits_for_a_decision_however_long(opened: OpenStore, clock: FakeClock) -> None:
     store = await opened(keep_days=1)
     turn_id = await dead_letter(store)
