@@ -34,7 +34,7 @@ from types import FrameType
 from typing import Any
 
 MESSAGES, HISTORY_CHARS, MEMORIES = 50, 30_000, 6
-ROUNDS, WARM_UP, BLOCKS = 600, 60, 12
+ROUNDS, WARM_UP, BLOCKS = 1200, 60, 30
 LEAST = {"new question": 0.25, "repeated question": 0.35}
 PROFILED = {"new question": 1500, "repeated question": 2500}
 SAMPLE_S = 0.001
@@ -188,7 +188,12 @@ def serve(make: Callable[..., Any], arguments: tuple[Any, ...], pipe: Connection
     profile = Profile()
     signal.signal(signal.SIGPROF, profile.sample)
     application = make(*arguments)
-    gc.freeze()  # as `openviking-sidecar serve` does
+    if make is sidecar_app:
+        from app.cli import settle_memory
+
+        settle_memory()
+    else:
+        gc.freeze()
     config = uvicorn.Config(application, port=0, log_config=None, access_log=False, lifespan="on")
     server = uvicorn.Server(config)
 

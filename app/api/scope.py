@@ -26,8 +26,9 @@ async def services_of(request: Request) -> Services:
 
 
 async def tenant_of(request: Request, _token: Annotated[object, Depends(_bearer)]) -> Tenant:
-    """`tenant_from` as a dependency, with the token in the OpenAPI document."""
-    return tenant_from(request)
+    """`tenant_from` as a dependency, with the token in the OpenAPI document; asked once for a request."""
+    known: Tenant | None = getattr(request.state, "tenant", None)
+    return known or tenant_from(request)
 
 
 def is_known(request: Request) -> bool:
@@ -53,10 +54,12 @@ def tenant_from(request: Request) -> Tenant:
             if wanted and allowed and wanted != allowed:
                 raise Forbidden("this token is bound to another tenant")
     default = services.settings.openviking
-    return Tenant(
+    request.state.tenant = Tenant(
         (bound and bound.account) or asked.account or default.account,
         (bound and bound.user) or asked.user or default.user,
     )
+    tenant: Tenant = request.state.tenant
+    return tenant
 
 
 async def resolve(services: Services, tenant: Tenant, body: ScopeBody) -> tuple[Identity, bool]:

@@ -4,11 +4,14 @@ import math
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Sequence
+from functools import lru_cache
 
 from app.core.words import CJK
 
 PREFIX_CHARS = 4
 """From this length on a word also counts where a longer one begins with it: "flight" in "flights"."""
+MAX_REMEMBERED_CHARS = 2_000
+"""Longest text whose folded form is kept for the next time it comes up."""
 MAX_PLACES = 16
 """Places of a word that are looked at in one text, so that no text can make the search slow."""
 
@@ -27,8 +30,14 @@ def words_in(text: str, wanted: Collection[str]) -> list[str]:
     They are searched for where they begin a word, which finds inflections and costs a tenth of cutting candidates into
     words; Chinese, Japanese and Korean bigrams stand anywhere.
     """
-    text = (text if text.isascii() else unicodedata.normalize("NFKC", text)).lower()
+    text = _folded(text) if len(text) <= MAX_REMEMBERED_CHARS else _folded.__wrapped__(text)
     return [word for word in wanted if word in text and _stands_alone(word, text)]
+
+
+@lru_cache(maxsize=2048)
+def _folded(text: str) -> str:
+    """The same memories come up again and again."""
+    return (text if text.isascii() else unicodedata.normalize("NFKC", text)).lower()
 
 
 def _stands_alone(word: str, text: str) -> bool:
