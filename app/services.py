@@ -17,16 +17,16 @@ from app.core.deadline import Deadline
 from app.core.identity import Identity, Tenant
 from app.core.notebook import Notebook
 from app.core.trace import RecallTrace
-from app.engine.explain import Texts, texts_of
 from app.engine.past import preflight
-from app.engine.recall import RecallEngine
 from app.engine.results import AssembleInput, AssembleResult
-from app.engine.searches import Searches
 from app.errors import CanNotStart, StoreUnavailable
 from app.observe.context import outgoing_headers
 from app.observe.metrics import Metrics
 from app.ports import BackendHealth, ContextBackend
 from app.private import make_private
+from app.recall.explain import Texts, texts_of
+from app.recall.searches import Searches
+from app.recall.transform import RecallEngine
 from app.settings import Settings
 from app.store.steps import WorkRules
 from app.store.traces import TraceStore, open_traces
@@ -77,7 +77,7 @@ class Services:
         )
 
     async def transform(self, who: Identity, asked: AssembleInput, deadline: Deadline) -> AssembleResult:
-        """Recall for the latest user message; see `app.engine.recall`."""
+        """Recall for the latest user message; see `app.recall.transform`."""
         result = await self.recall.transform(who, asked, deadline)
         self.metrics.on_recall(result.reason)
         return result
@@ -87,7 +87,7 @@ class Services:
         return await self.backend.health(Deadline.after_ms(HEALTH_MS))
 
     async def texts_of(self, trace: RecallTrace, tenant: Tenant) -> Texts:
-        """The words behind a recall of this tenant, as they are kept now; see `app.engine.explain`."""
+        """The words behind a recall of this tenant, as they are kept now; see `app.recall.explain`."""
         deadline = Deadline.after_ms(TEXTS_MS)
         return await texts_of(
             trace, tenant, queries=self.recall.queries, turns=self.store, backend=self.backend, deadline=deadline

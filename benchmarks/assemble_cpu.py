@@ -40,17 +40,20 @@ PROFILED = {"new question": 1500, "repeated question": 2500}
 SAMPLE_S = 0.001
 
 PARTS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("choosing", ("/app/engine/selection.py", "/app/core/block.py", "/app/core/ranking.py", "/app/core/shown.py")),
-    ("query and gate", ("/app/core/occasion.py",)),
+    (
+        "choosing",
+        ("/app/recall/selection.py", "/app/recall/block.py", "/app/recall/ranking.py", "/app/recall/shown.py"),
+    ),
+    ("query and gate", ("/app/recall/occasion.py",)),
     ("tokens", ("/app/core/tokens.py", ":_tokens", ":are_large")),
     ("injecting", ("/app/core/inject.py",)),
-    ("trace", ("/app/store/traces.py", "/app/core/trace.py", "recall.py:_trace")),
+    ("trace", ("/app/store/traces.py", "/app/core/trace.py", "transform.py:_trace")),
     ("backend call", ("/app/openviking/", "/httpx/", "/httpcore/", "/pytest_httpx/")),
-    ("cache of answers", ("/app/engine/searches.py",)),
+    ("cache of answers", ("/app/recall/searches.py",)),
     ("logging", ("/structlog/", "/logging/__init__.py", "/app/observe/logging.py")),
     ("metrics", ("/app/observe/metrics.py",)),
     ("body read, written", ("/app/api/wire.py", "/app/api/strict.py", "/pydantic/", "/app/api/assemble_schema.py")),
-    ("recall", ("/app/engine/",)),
+    ("recall", ("/app/recall/", "/app/engine/")),
     ("who asks", ("/app/api/scope.py", "/app/core/identity.py", "/app/store/")),
     ("handler and shell", ("/app/api/", "/app/factory.py", "/app/services.py")),
     ("FastAPI, Starlette", ("/fastapi/", "/starlette/")),

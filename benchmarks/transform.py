@@ -25,11 +25,11 @@ from app.core.deadline import Deadline
 from app.core.hits import Hit
 from app.core.identity import Identity, PeerRole, Tenant
 from app.core.trace import RecallTrace
-from app.engine.recall import RecallEngine
 from app.engine.results import AssembleInput
-from app.engine.searches import Searches
 from app.factory import create_app
 from app.ports import BackendHealth, Target
+from app.recall.searches import Searches
+from app.recall.transform import RecallEngine
 from app.settings import Settings
 
 BACKEND_S, LIMIT_MS, ROUNDS, WARM_UP = 0.030, 34.0, 200, 20

@@ -8,7 +8,7 @@ from fastapi import Response
 
 from app.api.pages import page
 from app.core.trace import CandidateTrace, CutTrace, RecallTrace, Verdict
-from app.engine.explain import Texts
+from app.recall.explain import Texts
 
 _SECTION_TITLES = {"experiences": "Agent experiences", "memories": "Long-term memories"}
 _HOW = {

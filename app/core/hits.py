@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+MACHINE_RECORDS = frozenset({"cases", "trajectories"})
+"""Categories of what OpenViking's agent evolution learns experiences from: rubrics as JSON, and logs of steps."""
+
 
 @dataclass(frozen=True, slots=True)
 class Hit:

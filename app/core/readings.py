@@ -8,8 +8,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from app.core.encoding import encode
-from app.core.messages import Message
-from app.core.shown import said_in
+from app.core.fence import strip_blocks
+from app.core.messages import Message, text_of
+from app.core.summary import is_summary
 from app.core.tokens import message_tokens
 
 MAX_BYTES = 32 * 1024 * 1024
@@ -17,6 +18,19 @@ MAX_BYTES = 32 * 1024 * 1024
 _PER_BYTE = 3
 """Bytes a byte of JSON: the JSON itself, and the words at one or two (four only where emoji are about)."""
 _FIXED = 300
+
+
+def said_in(message: Message) -> str:
+    """The words of a message without white space and injected blocks.
+
+    None of a summary: it sums up, and what it sums up may be wanted word for word.
+    """
+    return "" if is_summary(message) else squeezed(strip_blocks(text_of(message)))
+
+
+def squeezed(text: str) -> str:
+    """``text`` without white space, to be compared."""
+    return "".join(text.split())
 
 
 @dataclass(slots=True)
@@ -46,7 +60,7 @@ class Conversation:
         self._readings = {id(message): reading for message, reading in zip(messages, readings, strict=False)}
 
     def said(self, message: Message) -> str:
-        """`app.core.shown.said_in` of the message."""
+        """`said_in` of the message."""
         reading = self._of(message)
         if reading.words is None:
             reading.words = said_in(message)

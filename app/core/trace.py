@@ -1,7 +1,7 @@
 """Why a recall came out as it did, as plain data: what `GET /recalls/{traceId}` and the response's ``recall`` show.
 
 A trace holds no message text: names, numbers and reasons only. Query and memory text are in it when a setting says so;
-`app.engine.explain` finds them where they are kept anyway.
+`app.recall.explain` finds them where they are kept anyway.
 """
 
 from collections.abc import Mapping

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from app.core.ranking import MACHINE_RECORDS
+from app.core.hits import MACHINE_RECORDS
 from app.core.turns import CapturedMessage
 from app.openviking.errors import Garbage
 from app.openviking.prose import without_hints, without_speaker

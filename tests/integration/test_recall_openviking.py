@@ -7,10 +7,10 @@ import pytest
 from app.classify.classifier import ByWords
 from app.core.deadline import Deadline
 from app.core.identity import Identity, PeerRole, SessionKind, Tenant
-from app.engine.recall import RecallEngine
 from app.engine.results import AssembleInput, AssembleResult
-from app.engine.searches import Searches
 from app.openviking.client import OpenVikingBackend
+from app.recall.searches import Searches
+from app.recall.transform import RecallEngine
 from app.settings import Settings
 from tests.integration.conftest import RIG_DIR, OpenViking, Rigs, run
 from tests.unit.recalling import Traces

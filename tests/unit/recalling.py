@@ -10,10 +10,10 @@ from app.core.hits import Hit
 from app.core.identity import Identity, PeerRole, SessionKind, Tenant
 from app.core.reasons import Reason
 from app.core.trace import RecallTrace
-from app.engine.recall import RecallEngine
 from app.engine.results import AssembleInput, AssembleResult
-from app.engine.searches import Searches
 from app.ports import BackendError, Target
+from app.recall.searches import Searches
+from app.recall.transform import RecallEngine
 from app.settings import Settings
 
 HOME = "viking://user/alice/memories"

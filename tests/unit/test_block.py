@@ -2,10 +2,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.block import Section, experiences_section, fit, memories_section, render_block
 from app.core.hits import Hit
-from app.core.ranking import Candidate, Policy, rank
 from app.core.trace import Verdict
+from app.recall.block import Section, experiences_section, fit, memories_section, render_block
+from app.recall.ranking import Candidate, Policy, rank
 from tests.unit.recalling import HOME, experience, memory
 
 MEMORIES = memories_section(6, 4000)

@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.block import fit, memories_section, render_block
 from app.core.capture import capture_turn
 from app.core.fence import strip_blocks
 from app.core.incoming import read_incoming
 from app.core.inject import Mode, inject, is_injected, is_simulated
 from app.core.messages import Message, Role, role_of, text_of, tool_calls, tool_results
-from app.core.ranking import Policy, rank
 from app.core.transcript import REPLY_ASSIST
 from app.core.turns import CapturedMessage
+from app.recall.block import fit, memories_section, render_block
+from app.recall.ranking import Policy, rank
 from tests.unit.recalling import memory
 from tests.unit.test_block import HOSTILE
 

@@ -3,12 +3,12 @@
 import pytest
 
 from app.core.digest import digest
-from app.core.experience import render_experience
 from app.core.hits import Hit
 from app.core.outcomes import says_failed
 from app.core.turns import CapturedMessage, Part, TextPart, ToolPart
 from app.embedded.experiences import experiences_in
 from app.openviking.wire import to_wire
+from app.recall.experience import render_experience
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.hits import Hit
-from app.core.intent import intent_of
-from app.core.ranking import Candidate, Policy, category_of, event_date, rank, rest
 from app.core.trace import Verdict
+from app.recall.intent import intent_of
+from app.recall.ranking import Candidate, Policy, category_of, event_date, rank, rest
 from tests.unit.recalling import HOME, experience, memory
 
 MEMORIES = Policy("memories")

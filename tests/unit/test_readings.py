@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from app.core import readings as module
 from app.core.encoding import encode
 from app.core.readings import Conversation, Readings
-from app.core.shown import said_before
 from app.core.tokens import message_tokens
+from app.recall.shown import said_before
 
 HISTORY: list[dict[str, Any]] = [
     {"role": "user", "content": "Please run the import, 请运行导入", "timestamp": 1_760_000_000_000},

@@ -7,10 +7,10 @@ from app.classify.classifier import TASK_FROM
 from app.core.deadline import Deadline
 from app.core.identity import PeerRole, SessionKind, Tenant
 from app.core.reasons import Reason
-from app.core.shown import is_said, said_before
 from app.core.trace import Verdict, trace_from_dict, trace_to_dict
 from app.engine.results import AssembleResult
 from app.ports import Appended, CommitState, CommitStatus, Target
+from app.recall.shown import is_said, said_before
 from tests.unit.recalling import LESSON, Recalling, ScriptedBackend, experience, failing, memory, settings, someone
 
 pytestmark = pytest.mark.anyio
@@ -68,7 +68,7 @@ async def test_reading_a_huge_message_neither_stops_the_others_nor_the_clock(
     step: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     done = threading.Event()
-    monkeypatch.setattr(f"app.engine.recall.{step}", lambda *_, **__: done.wait())
+    monkeypatch.setattr(f"app.recall.transform.{step}", lambda *_, **__: done.wait())
     try:
         huge = "which tea do I like? " * 20_000
         result = await Recalling(ScriptedBackend(memories=[memory("tea", "Green tea.")]))(huge, ms=50)

@@ -4,15 +4,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from app.core.block import Item, Section, experiences_section, fit, memories_section
 from app.core.hits import Hit
 from app.core.identity import Identity
 from app.core.messages import Message
-from app.core.ranking import Candidate, Policy, cut_score, drop, rank, rest
-from app.core.shown import is_said, said_before, said_in, shown_items
+from app.core.readings import said_in
 from app.core.trace import CandidateTrace, CutTrace, Verdict
 from app.engine.results import RecalledItem
 from app.ports import Target
+from app.recall.block import Item, Section, experiences_section, fit, memories_section
+from app.recall.ranking import Candidate, Policy, cut_score, drop, rank, rest
+from app.recall.shown import is_said, said_before, shown_items
 from app.settings import ExperienceSettings, RecallSettings, Settings
 
 Hits = Mapping[Target, Sequence[Hit]]
@@ -62,7 +63,7 @@ def choose(
 ) -> list[Selection]:
     """The sections that were searched for, in the block's order; resources stand among the memories (seed, 6).
 
-    ``said`` is `app.core.shown.said_in`, or what knows its results already.
+    ``said`` is `app.recall.shown.said_in`, or what knows its results already.
     """
     chosen: list[Selection] = []
     if Target.EXPERIENCES in hits:

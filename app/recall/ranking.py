@@ -19,12 +19,12 @@ from datetime import UTC, date, datetime
 from types import MappingProxyType
 from typing import NamedTuple
 
-from app.core.experience import is_experience
-from app.core.hits import Hit
-from app.core.intent import Intent, intent_of
-from app.core.overlap import overlaps
+from app.core.hits import MACHINE_RECORDS, Hit
 from app.core.trace import Verdict
 from app.core.words import token_set
+from app.recall.experience import is_experience
+from app.recall.intent import Intent, intent_of
+from app.recall.overlap import overlaps
 
 OVERLAP_WEIGHT = 0.3
 """Log-odds for a hit that holds every word of the query; in proportion for a part of them."""
@@ -38,8 +38,6 @@ COMPARED_CHARS = 4_000
 """How much of a hit's text is compared with the query or with other hits."""
 SUMMARY_FILES = (".abstract.md", ".overview.md")
 """Where OpenViking keeps directory summaries, which are no memories."""
-MACHINE_RECORDS = frozenset({"cases", "trajectories"})
-"""Categories of what OpenViking's agent evolution learns experiences from: rubrics as JSON, and logs of steps."""
 MAX_VARIED = 100
 """Candidates that variety is weighed among: every one is compared with every other."""
 
@@ -89,7 +87,7 @@ def rank(hits: Sequence[Hit], query: str, policy: Policy) -> list[Candidate]:
     """Every hit as a candidate: those worth showing in their order, then the others with their verdicts.
 
     The result depends on nothing but the arguments: equal scores are ordered by URI. No limit is applied here; see
-    `app.core.block.fit`.
+    `app.recall.block.fit`.
     """
     admitted, refused = _admit(hits, policy)
     scored = _by_score(_score(admitted, query, policy))

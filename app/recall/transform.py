@@ -16,23 +16,23 @@ from typing import Protocol
 import structlog
 
 from app.classify.classifier import Classifier
-from app.core.block import render_block
 from app.core.deadline import Deadline
 from app.core.hits import Hit
 from app.core.identity import Identity
 from app.core.inject import Mode, inject
-from app.core.occasion import Occasion, Rules, occasion_of
 from app.core.query import fingerprint
 from app.core.readings import Conversation, Readings
 from app.core.reasons import Reason
 from app.core.tokens import estimate_tokens
 from app.core.trace import MAX_TRACED_CANDIDATES, RecallTrace, SearchTrace
 from app.engine import aside
-from app.engine.explain import RecentQueries
 from app.engine.results import AssembleInput, AssembleResult, RecallReport
-from app.engine.searches import Searches
-from app.engine.selection import Selection, choose
 from app.ports import BackendError, Target
+from app.recall.block import render_block
+from app.recall.explain import RecentQueries
+from app.recall.occasion import Occasion, Rules, occasion_of
+from app.recall.searches import Searches
+from app.recall.selection import Selection, choose
 from app.settings import Settings
 
 log = structlog.get_logger(__name__)

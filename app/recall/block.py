@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from app.core import fence
-from app.core.experience import render_experience
-from app.core.ranking import Candidate
 from app.core.trace import Verdict
+from app.recall.experience import render_experience
+from app.recall.ranking import Candidate
 
 MAX_CATEGORY_CHARS = 40
 MAX_REMEMBERED_CHARS = 2_000

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from app.core import fence
 from app.core.messages import Message, Role, role_of, text_of, tool_results
-from app.core.summary import is_summary
+from app.core.readings import said_in, squeezed
 
 MAX_SAID_CHARS = 64 * 1024
 """How much of the live messages is compared, newest first, in characters without white space."""
@@ -21,14 +21,6 @@ MAX_REMEMBERED_CHARS = 2_000
 
 _LABEL = re.compile(r"[-*\s]{0,8}(?:\d{4}-\d{2}-\d{2}\s)?(?:(?:user|assistant):\s)?")
 """What a memory puts in front of words: a bullet, the date, who spoke."""
-
-
-def said_in(message: Message) -> str:
-    """The words of a message without white space and injected blocks.
-
-    None of a summary: it sums up, and what it sums up may be wanted word for word.
-    """
-    return "" if is_summary(message) else _squeezed(fence.strip_blocks(text_of(message)))
 
 
 def said_before(messages: Sequence[Message], said: Callable[[Message], str] = said_in) -> str:
@@ -51,12 +43,8 @@ def is_said(memory: str, said: str) -> bool:
 
 @lru_cache(maxsize=2048)
 def _telling(memory: str) -> list[str]:
-    lines = [_squeezed(line[len(found[0]) :] if (found := _LABEL.match(line)) else line) for line in memory.split("\n")]
+    lines = [squeezed(line[len(found[0]) :] if (found := _LABEL.match(line)) else line) for line in memory.split("\n")]
     return [line for line in lines if len(line) >= MIN_LINE_CHARS]
-
-
-def _squeezed(text: str) -> str:
-    return "".join(text.split())
 
 
 def shown_items(messages: Sequence[Message], turns: int) -> frozenset[str]:
