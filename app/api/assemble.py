@@ -50,7 +50,7 @@ async def assemble(
     phase = body.chosen_phase
     request.state.phase = phase.value
     deadline = Deadline.after_ms(body.deadline_ms or services.settings.limits.assemble_ms)
-    who, bypassed = await resolve(services, tenant, body)
+    who, bypassed = await resolve(services, tenant, body, deadline)
     asked = AssembleInput(
         messages=tuple(body.messages),
         prompt=body.prompt,

@@ -10,7 +10,10 @@ from fastapi.security import HTTPBearer
 
 from app.api.pages import PAGES
 from app.api.schemas import ScopeBody
+from app.core.deadline import Deadline
 from app.core.identity import Identity, Tenant, is_bypassed, is_openviking_id, resolve_identity, session_name
+from app.engine import aside
+from app.engine.past import STORE_SHARE
 from app.errors import FieldProblem, Forbidden, InvalidRequest, StoreUnavailable, Unauthorized
 from app.services import Services
 
@@ -62,8 +65,13 @@ def tenant_from(request: Request) -> Tenant:
     return tenant
 
 
-async def resolve(services: Services, tenant: Tenant, body: ScopeBody) -> tuple[Identity, bool]:
-    """The identity of a request, and whether a bypass pattern covers its session. `InvalidRequest` if none."""
+async def resolve(
+    services: Services, tenant: Tenant, body: ScopeBody, deadline: Deadline | None = None
+) -> tuple[Identity, bool]:
+    """The identity of a request, and whether a bypass pattern covers its session. `InvalidRequest` if none.
+
+    Of what is left until ``deadline`` the store gets `STORE_SHARE` to tell who spoke last.
+    """
     scope = body.scope()
     session = session_name(scope.session_id, scope.session_key)
     if session is None:
@@ -75,7 +83,7 @@ async def resolve(services: Services, tenant: Tenant, body: ScopeBody) -> tuple[
         tenant,
         agent_prefix=routing.agent_prefix,
         peer_role=routing.peer_role,
-        last_agent=None if scope.names_agent else await _last_agent(services, tenant, session),
+        last_agent=None if scope.names_agent else await _last_agent(services, tenant, session, deadline),
     )
     if scope.names_agent:
         services.store.saw(who)
@@ -83,10 +91,13 @@ async def resolve(services: Services, tenant: Tenant, body: ScopeBody) -> tuple[
     return who, is_bypassed(scope, routing.bypass_sessions)
 
 
-async def _last_agent(services: Services, tenant: Tenant, session: str) -> str | None:
+async def _last_agent(services: Services, tenant: Tenant, session: str, deadline: Deadline | None) -> str | None:
     """The agent last seen for the session; nobody when the store is away, for only `/after-turn` can not do without."""
     try:
-        return await services.store.last_agent(tenant, session)
+        looking = services.store.last_agent(tenant, session)
+        if deadline is None:
+            return await looking
+        return await aside.in_time(looking, deadline.within_ms(deadline.remaining * 1000 * STORE_SHARE))
     except StoreUnavailable as error:
         log.warning("store_unavailable", detail=error.detail)
         return None

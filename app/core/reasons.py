@@ -64,4 +64,7 @@ class Reason(StrEnum):
         "internal_error",
         "A bug of the sidecar: look for `unexpected_error` under this request's id in the log.",
     )
-    STORE_UNAVAILABLE = "store_unavailable", "The turn store can not be written; nothing was accepted."
+    STORE_UNAVAILABLE = (
+        "store_unavailable",
+        "The turn store can not be used: nothing was accepted, or not read in time.",
+    )

@@ -1,11 +1,12 @@
-"""Reading large messages in a thread: milliseconds here would be milliseconds of everybody else's answers."""
+"""What must not hold up an answer: large messages are read in a thread, and nobody waits for ever for the store."""
 
 import asyncio
-from collections.abc import Callable, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, TypeVar
 
 from app.core.deadline import Deadline
 from app.core.messages import Message
+from app.errors import StoreUnavailable
 
 AT_ONCE_CHARS = 200_000
 AT_ONCE_MESSAGES = 500
@@ -19,6 +20,24 @@ async def read(work: Callable[[], T], *, large: bool, deadline: Deadline | None 
     if not large:
         return work()
     return await asyncio.wait_for(asyncio.to_thread(work), deadline.remaining if deadline else None)
+
+
+async def in_time(reading: Coroutine[Any, Any, T], deadline: Deadline) -> T:
+    """What is read from the store; `StoreUnavailable` when that is late. It ends by itself, with nobody waiting."""
+    task = asyncio.ensure_future(reading)
+    try:
+        await asyncio.wait({task}, timeout=deadline.remaining)
+        if task.done():
+            return task.result()
+    finally:
+        if not task.done():
+            task.add_done_callback(_let_go)
+    raise StoreUnavailable("the turn store did not answer in time")
+
+
+def _let_go(task: "asyncio.Task[Any]") -> None:
+    if not task.cancelled():
+        task.exception()
 
 
 def are_large(messages: Sequence[Message], prompt: str | None = None) -> bool:

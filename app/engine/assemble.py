@@ -11,7 +11,14 @@ from app.engine.results import AssembleInput, AssembleResult
 
 Step = Callable[[Identity, AssembleInput, Deadline], Awaitable[AssembleResult]]
 
-_TROUBLE = frozenset({Reason.DEADLINE_EXCEEDED, Reason.OPENVIKING_UNAVAILABLE, Reason.OPENVIKING_REJECTED})
+_TROUBLE = frozenset(
+    {
+        Reason.DEADLINE_EXCEEDED,
+        Reason.OPENVIKING_UNAVAILABLE,
+        Reason.OPENVIKING_REJECTED,
+        Reason.STORE_UNAVAILABLE,
+    }
+)
 
 
 async def assemble_context(

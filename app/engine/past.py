@@ -14,6 +14,7 @@ from app.core.reasons import Reason
 from app.core.recap import Past
 from app.core.tokens import message_tokens
 from app.core.turns import CapturedMessage
+from app.engine import aside
 from app.engine.results import AssembleInput, AssembleResult
 from app.errors import SidecarError
 from app.ports import BackendError, ContextBackend, LocalPast, SessionPast, TurnStore
@@ -23,6 +24,9 @@ log = structlog.get_logger(__name__)
 
 RESERVE_S = 0.05
 """Kept back from the deadline for the work after the backend's answer: a late backend must not make us late."""
+
+STORE_SHARE = 0.25
+"""How much of the time the first look into the store may take: the backend is asked behind it."""
 
 GRACE_S = 1.0
 """A past that is there a little late serves better than all of the history: only huge texts take longer."""
@@ -55,11 +59,13 @@ async def preflight(
     if asked.bypassed:
         return _passthrough(asked.messages, Reason.SESSION_BYPASSED)
     # Before the backend is asked: what is delivered meanwhile must be in one of both.
-    undelivered = () if brings_history(asked.messages) else await _undelivered(store, who)
+    soon = deadline.within_ms(deadline.remaining * 1000 * STORE_SHARE)
+    undelivered = () if brings_history(asked.messages) else await _undelivered(store, who, soon)
     (stored, trouble), local = await asyncio.gather(
-        _backend_past(backend, who, asked.token_budget, deadline), _local_past(store, who, asked.messages)
+        _backend_past(backend, who, asked.token_budget, deadline),
+        _local_past(store, who, asked.messages, _before(deadline)),
     )
-    known, seen = local
+    known, seen = local or (LocalPast(), ())
     if stored.failed_ids and not known.unsummarised and not known.resetting:
         known = replace(known, unsummarised=await _unextracted(backend, who, stored.failed_ids, deadline))
     reading = asyncio.to_thread(
@@ -78,7 +84,8 @@ async def preflight(
     except TimeoutError:
         return _passthrough(asked.messages, Reason.DEADLINE_EXCEEDED)
     if not assembled.changed:
-        return _passthrough(asked.messages, _why_unchanged(trouble, known))
+        late = Reason.STORE_UNAVAILABLE if local is None else None
+        return _passthrough(asked.messages, late or _why_unchanged(trouble, known))
     return AssembleResult(
         messages=assembled.messages,
         estimated_tokens=assembled.estimated_tokens,
@@ -125,22 +132,22 @@ def _before(deadline: Deadline) -> Deadline:
 
 
 async def _local_past(
-    store: TurnStore, who: Identity, messages: tuple[Message, ...]
-) -> tuple[LocalPast, tuple[str, ...]]:
-    """What the store has, and all prints of the session where messages without a time need them."""
+    store: TurnStore, who: Identity, messages: tuple[Message, ...], deadline: Deadline
+) -> tuple[LocalPast, tuple[str, ...]] | None:
+    """What the store has, and all prints of the session where messages without a time need them; None without it."""
     try:
-        known = await store.local_past(who)
+        known = await aside.in_time(store.local_past(who), deadline)
         if known.prints and any(time_of(message) is None for message in messages):
-            return known, await store.seen_prints(who)
+            return known, await aside.in_time(store.seen_prints(who), deadline)
         return known, ()
     except SidecarError as error:
         log.warning("past_without_store", reason=str(error.code))
-        return LocalPast(), ()
+        return None
 
 
-async def _undelivered(store: TurnStore, who: Identity) -> tuple[CapturedMessage, ...]:
+async def _undelivered(store: TurnStore, who: Identity, deadline: Deadline) -> tuple[CapturedMessage, ...]:
     try:
-        return await store.undelivered(who)
+        return await aside.in_time(store.undelivered(who), deadline)
     except SidecarError as error:
         log.warning("past_without_store", reason=str(error.code))
         return ()

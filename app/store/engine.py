@@ -44,6 +44,8 @@ SLICE_S = 0.01
 """How long one transaction of a long work goes on: as much as anybody may wait for it, with the time to commit it."""
 PAUSES = 4
 """How much longer such work pauses after a transaction than that took."""
+MAX_WAITING = 1_000
+"""Reads that wait for others to end; more would only pile up behind a store that hangs."""
 _MIGRATION_LOCK = 0x51DECA2
 _BUGS = (IntegrityError, ProgrammingError, DataError, NotSupportedError)
 
@@ -63,6 +65,8 @@ class Database:
 
     async def read(self, work: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """What ``work`` returns. Raises `StoreUnavailable` when the store can not be read."""
+        if self._reading.statistics().tasks_waiting >= MAX_WAITING:
+            raise StoreUnavailable("the turn store does not answer, and as many wait for it as may")
         call = partial(_transact, self._readers, work, *args, **kwargs)
         return await anyio.to_thread.run_sync(call, limiter=self._reading)
 
@@ -161,12 +165,9 @@ def _begin_sqlite(connection: Connection) -> None:
 
 
 def _postgresql(url: URL) -> Engine:
-    if url.drivername in {"postgresql", "postgres"}:
-        url = url.set(drivername="postgresql+psycopg")
-    # Parameters are message text, and what an error says ends up in a log.
-    return create_engine(
-        url, pool_size=9, max_overflow=8, pool_pre_ping=True, pool_timeout=BUSY_MS / 1000, hide_parameters=True
-    )
+    from app.store.postgres import postgres_engine  # its driver is an extra
+
+    return postgres_engine(url, pool_size=9, max_overflow=8)
 
 
 def _transact(engine: Engine, work: Callable[..., T], *args: Any, **kwargs: Any) -> T:
@@ -220,6 +221,9 @@ def migrate(engine: Engine) -> None:
             return
     with engine.begin() as connection:  # on SQLite the write lock itself keeps others out
         if connection.dialect.name == "postgresql":
+            from app.store.postgres import be_patient
+
+            be_patient(connection)
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _MIGRATION_LOCK})
         found = _revision(connection)
         if found == latest:

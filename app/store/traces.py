@@ -186,7 +186,9 @@ def _open(store_url: str, data_dir: Path) -> Engine:
     if url.get_backend_name() == "sqlite":
         engine = _own_file(data_dir / "traces.db")
     else:
-        engine = create_engine(url.set(drivername="postgresql+psycopg"), pool_size=2, pool_pre_ping=True)
+        from app.store.postgres import postgres_engine  # its driver is an extra
+
+        engine = postgres_engine(url, pool_size=2, max_overflow=2)
     try:
         _prepare(engine)
     except SQLAlchemyError:

@@ -1,5 +1,6 @@
 """A store that can not be read or written: `/assemble` goes on, `/after-turn` accepts nothing, and both say so."""
 
+import anyio
 import pytest
 
 from app.errors import StoreUnavailable
@@ -27,3 +28,27 @@ def test_only_after_turn_needs_the_store(start: Start, monkeypatch: pytest.Monke
         ready = client.get("/readyz")
         assert (ready.status_code, ready.json()["status"]) == (503, "not_ready")
     assert client.post("/after-turn", json=BODY).json()["status"] == "committed"
+
+
+@pytest.mark.parametrize("phase", ["transform", "preflight", "full"])
+def test_a_store_that_hangs_holds_no_answer_beyond_its_deadline(
+    start: Start, monkeypatch: pytest.MonkeyPatch, phase: str
+) -> None:
+    client = start()
+
+    async def hang(*_: object, **__: object) -> None:
+        await anyio.sleep_forever()
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Database, "read", hang)
+        answer = client.post("/assemble", json={**BODY, "phase": phase, "deadlineMs": 300})
+    assert (answer.status_code, answer.json()["messages"]) == (200, BODY["messages"])
+    if phase != "transform":
+        assert answer.json()["reason"] == "store_unavailable"
+
+
+def test_reads_do_not_pile_up_behind_a_store_that_hangs(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = start()
+    monkeypatch.setattr("app.store.engine.MAX_WAITING", 0)
+    answer = client.post("/assemble", json={**BODY, "phase": "preflight"})
+    assert (answer.status_code, answer.json()["reason"]) == (200, "store_unavailable")

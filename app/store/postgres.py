@@ -1,0 +1,80 @@
+"""PostgreSQL as a store that may hang: a server that accepts and never answers must be as little trouble as one away.
+
+The server's own time-out ends a statement that waits for a lock. It is no help when the server itself is stopped, or
+when the network swallows everything: so each wait for an answer ends here, too, and takes the connection with it.
+"""
+
+import time
+from collections.abc import Generator
+from typing import Any, TypeVar
+
+import psycopg
+from psycopg.waiting import Ready
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.engine import URL
+
+CONNECT_S = 2
+"""Longest wait for a connection; psycopg takes no less."""
+STATEMENT_S = 3.0
+"""How long the server works on one statement. Each of ours takes milliseconds, unless it waits for a lock."""
+ANSWER_S = 4.0
+"""How long an answer is waited for: longer, so that a server that is well tells by itself what it waited for."""
+
+T = TypeVar("T")
+
+
+class ImpatientConnection(psycopg.Connection[Any]):
+    """Closes itself, and raises `psycopg.OperationalError`, when an answer takes longer than ``patience_s``."""
+
+    patience_s = ANSWER_S
+
+    def wait(self, gen: Generator[Any, Any, T], *args: Any, **kwargs: Any) -> T:
+        """Wait for what ``gen`` waits for; psycopg looks after it ten times a second."""
+        return super().wait(self._in_time(gen), *args, **kwargs)
+
+    def _in_time(self, gen: Generator[Any, Any, T]) -> Generator[Any, Any, T]:
+        end = time.monotonic() + self.patience_s
+        try:
+            wanted = next(gen)
+            while True:
+                ready = yield wanted
+                if ready == Ready.NONE and time.monotonic() > end:
+                    self.close()
+                    raise psycopg.OperationalError("PostgreSQL accepts and does not answer")
+                wanted = gen.send(ready)
+        except StopIteration as finished:
+            result: T = finished.value
+            return result
+
+
+def postgres_engine(url: URL, *, pool_size: int, max_overflow: int) -> Engine:
+    """What talks to the PostgreSQL at ``url``; a ``connect_timeout`` in the URL counts."""
+    if url.drivername in {"postgresql", "postgres"}:
+        url = url.set(drivername="postgresql+psycopg")
+    # Parameters are message text, and what an error says ends up in a log.
+    engine = create_engine(
+        url,
+        pool_size=pool_size,
+        max_overflow=max_overflow,
+        pool_pre_ping=True,
+        pool_timeout=STATEMENT_S,
+        hide_parameters=True,
+    )
+    event.listen(engine, "do_connect", _connect)
+    return engine
+
+
+def be_patient(connection: Connection) -> None:
+    """Let this connection, which leaves its pool, take any time: for changes of the schema."""
+    connection.detach()
+    connection.connection.dbapi_connection.patience_s = float("inf")  # type: ignore[union-attr]
+    connection.exec_driver_sql("SET statement_timeout = 0")
+
+
+def _connect(_dialect: Any, _record: Any, args: Any, options: dict[str, Any]) -> ImpatientConnection:
+    connection = ImpatientConnection.connect(*args, **{"connect_timeout": CONNECT_S, **options})
+    # As a statement and not at the connection's start: poolers in between refuse options that they do not know.
+    connection.autocommit = True
+    connection.execute(f"SET statement_timeout = {int(STATEMENT_S * 1000)}")
+    connection.autocommit = False
+    return connection
