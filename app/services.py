@@ -250,4 +250,6 @@ def _worker_settings(settings: Settings) -> WorkerSettings:
         concurrency=delivery.concurrency,
         backoff_s=delivery.backoff_ms / 1000,
         longest_backoff_s=delivery.max_backoff_ms / 1000,
+        give_up_tries=delivery.give_up_tries,
+        give_up_s=delivery.give_up_ms / 1000,
     )

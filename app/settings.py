@@ -256,6 +256,12 @@ class DeliverySettings(BaseModel):
     )
     backoff_ms: int = Field(250, ge=1, description="First wait after a failure; doubles with jitter.")
     max_backoff_ms: int = Field(5_000, ge=1, description="Longest wait between tries.")
+    give_up_tries: int = Field(
+        5, ge=1, description="Failed tries, each while others were delivered, after which a turn is set aside."
+    )
+    give_up_ms: int = Field(
+        120_000, ge=0, description="A turn is not set aside sooner than this after its first failure."
+    )
 
 
 class LimitSettings(BaseModel):

@@ -11,11 +11,13 @@ from dataclasses import dataclass
 
 from app.core.batches import batches
 from app.core.deadline import Clock, Deadline
+from app.core.reasons import Reason
 from app.core.turns import CapturedMessage
 from app.ports import BackendError, ContextBackend
 from app.store.work import Lease, SendTurn, TurnDelivered, TurnDoubtful, TurnFailed, TurnRejected
 from app.worker.doubt import settles_in
 from app.worker.pace import Pace
+from app.worker.setbacks import Setbacks
 
 TurnOutcome = TurnDelivered | TurnFailed | TurnDoubtful | TurnRejected
 MarkAttempt = Callable[[Lease, SendTurn, int], Awaitable[bool]]
@@ -32,6 +34,7 @@ class Courier:
     backend: ContextBackend
     mark_attempt: MarkAttempt
     pace: Pace
+    setbacks: Setbacks
     settle_s: float
     call_s: float
     """Longest time from a mark to the end of its write: less than a lease, so that no write outlives its lease."""
@@ -55,6 +58,8 @@ async def deliver(courier: Courier, lease: Lease, step: SendTurn, marked_at: flo
         if isinstance(found, TurnDelivered | TurnDoubtful):
             return found
         missing = found
+    if (why := courier.setbacks.hopeless(step.turn_id)) is not None:
+        return TurnRejected(step, why)
     sent = len(step.messages) - len(missing)
     for batch in batches(missing):
         if not marked:
@@ -66,6 +71,7 @@ async def deliver(courier: Courier, lease: Lease, step: SendTurn, marked_at: flo
         if failure is not None:
             return failure
         sent += len(batch)
+    courier.setbacks.delivered(lease, step.turn_id)
     return TurnDelivered(step)
 
 
@@ -79,7 +85,7 @@ async def _look(
     except BackendError as error:
         if not error.not_found:
             retry_at = courier.clock() + courier.pace.after_failure(step.attempts, error)
-            return TurnDoubtful(step, error.detail, retry_at + courier.settle_s, retry_at)
+            return TurnDoubtful(step, error.detail, max(until, retry_at + courier.settle_s), retry_at)
         arrived = frozenset()
     rest = [message for message in missing if message.source_id not in arrived]
     if not rest:
@@ -99,6 +105,8 @@ async def _append(
         await courier.backend.append(lease.who, batch, deadline)
     except BackendError as error:
         now = courier.clock()
+        if error.uncertain or error.reason is Reason.OPENVIKING_REJECTED:
+            courier.setbacks.failed(lease, step.turn_id, error.detail)
         if error.uncertain:
             until = now + settles_in(error, deadline, courier.settle_s)
             soon = min(courier.settle_s, courier.pace.first_s)

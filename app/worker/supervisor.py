@@ -44,6 +44,7 @@ from app.worker import commits
 from app.worker.commits import Archivist
 from app.worker.deliver import Courier, deliver
 from app.worker.pace import Pace
+from app.worker.setbacks import Setbacks
 
 log = structlog.get_logger(__name__)
 
@@ -72,6 +73,8 @@ class WorkerSettings:
     concurrency: int = 8
     backoff_s: float = 0.25
     longest_backoff_s: float = 5.0
+    give_up_tries: int = 5
+    give_up_s: float = 120.0
 
 
 class Worker:
@@ -90,7 +93,8 @@ class Worker:
         settle_s, call_s = store.rules.settle_s, store.rules.call_s
         self._store = store
         self._concurrency = settings.concurrency
-        self._courier = Courier(backend, store.mark_attempt, pace, settle_s, call_s, store.clock, monotonic)
+        setbacks = Setbacks(settings.give_up_tries, settings.give_up_s, monotonic)
+        self._courier = Courier(backend, store.mark_attempt, pace, setbacks, settle_s, call_s, store.clock, monotonic)
         self._archivist = Archivist(backend, pace, settle_s, call_s, store.clock, monotonic)
         self._monotonic = monotonic
         self._made_at = store.clock()

@@ -140,3 +140,18 @@ async def test_a_worker_that_is_stopped_does_not_wait_for_ever(tmp_path: Path, m
     assert (await desk.store.deliveries(None)).items[0].state == "sending"
     assert len(await desk.store.claim("the next process", 1)) == 1
     await desk.store.aclose()
+
+
+async def test_a_failed_look_makes_no_doubt_shorter(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    look, troubles = desk.backend.arrived, [lost_before()]
+
+    async def arrived(*args: object) -> frozenset[str]:
+        if troubles:
+            raise troubles.pop()
+        return await look(*args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(desk.backend, "arrived", arrived)
+    await desk.say("q0")
+    await die_in(desk)
+    await applied_after(desk, 14.0)
+    assert desk.backend.texts(somebody()) == ["q0"]
