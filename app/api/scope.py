@@ -2,10 +2,10 @@
 
 import base64
 import hmac
-from typing import Annotated
+from typing import Annotated, Any
 
 import structlog
-from fastapi import Depends, Request
+from fastapi import Depends, Header, Request
 from fastapi.security import HTTPBearer
 
 from app.api.pages import PAGES
@@ -22,14 +22,32 @@ log = structlog.get_logger(__name__)
 _bearer = HTTPBearer(auto_error=False, description="A token of `SIDECAR_AUTH__TOKENS`, when tokens are configured.")
 
 
+DEMO = "demo"
+"""Account and user of the examples: what is tried out must not come back in anybody's real prompts."""
+
+
+def _tenant_header(name: str) -> Any:
+    return Header(
+        alias=f"X-OpenViking-{name}",
+        description="The tenant, where the token or key does not say it. The examples use a tenant of their own.",
+        openapi_examples={DEMO: {"value": DEMO}},
+    )
+
+
 async def services_of(request: Request) -> Services:
     """The services that the lifespan opened. Asynchronous, like all dependencies here: others cost a thread each."""
     services: Services = request.app.state.services
     return services
 
 
-async def tenant_of(request: Request, _token: Annotated[object, Depends(_bearer)]) -> Tenant:
-    """`tenant_from` as a dependency, with the token in the OpenAPI document; asked once for a request."""
+async def tenant_of(
+    request: Request,
+    _token: Annotated[object, Depends(_bearer)],
+    _account: Annotated[str | None, _tenant_header("Account")] = None,
+    _user: Annotated[str | None, _tenant_header("User")] = None,
+) -> Tenant:
+    """`tenant_from` as a dependency, with the token and the tenant's headers in the OpenAPI document; asked once for a
+    request."""
     known: Tenant | None = getattr(request.state, "tenant", None)
     return known or tenant_from(request)
 
@@ -55,7 +73,7 @@ def tenant_from(request: Request) -> Tenant:
     if bound:
         for wanted, allowed in ((asked.account, bound.account), (asked.user, bound.user)):
             if wanted and allowed and wanted != allowed:
-                raise Forbidden("this token is bound to another tenant")
+                raise Forbidden("this token is bound to another tenant than the X-OpenViking headers name")
     default = services.settings.openviking
     request.state.tenant = Tenant(
         (bound and bound.account) or asked.account or default.account,
