@@ -67,10 +67,11 @@ class Logs:
 
 @pytest.fixture
 def watched(installed: Installed) -> Iterator[Callable[..., Watched]]:
-    before, logs = structlog.get_config()["processors"], Logs()
+    before, logs = structlog.get_config(), Logs()
+    structlog.reset_defaults()  # a sidecar that ran in this process before may have left a higher level
     structlog.configure(processors=[logs])
     yield lambda **settings: Watched(installed, logs, **settings)
-    structlog.configure(processors=before)
+    structlog.configure(**before)
 
 
 async def ended(name: str) -> None:
