@@ -69,6 +69,7 @@ def test_after_a_restart_the_query_is_found_among_the_turns(start: Start, commit
             time.time() - 3600,
         )
         assert [turn.messages for turn in stored] == [()]
+    assert first.get("/recalls", headers=ALICE).is_success  # what was recorded is written down before anything is read
     second = start()
     assert "which &lt;b&gt;tea&lt;/b&gt; do I like?" in second.get(f"/ui/recalls/{trace_id}", headers=ALICE).text
 
@@ -79,6 +80,7 @@ def test_a_query_that_nobody_keeps_is_not_replaced_by_another(start: Start) -> N
     trace_id = first.post("/assemble", json=asked, headers=ALICE).json()["recall"]["traceId"]
     other = {"sessionId": "s1", "messages": [{"role": "user", "content": "and which bread?"}], "wait": True}
     assert first.post("/after-turn", json=other, headers=ALICE).is_success
+    assert first.get("/recalls", headers=ALICE).is_success
     shown = start().get(f"/ui/recalls/{trace_id}", headers=ALICE).text
     assert f"{len(QUESTION)} characters" in shown and "bread" not in shown
 
