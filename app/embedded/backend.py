@@ -19,12 +19,12 @@ from app.core.identity import Identity, Tenant
 from app.core.reasons import Reason
 from app.core.summary import cut_to_tokens
 from app.core.turns import CapturedMessage
-from app.embedded.documents import EXPERIENCES_REALM, OWN_REALM, peer_realm
-from app.embedded.embedders import Embedder, EmbedderError, make_embedder
-from app.embedded.layout import LockTimeout, make_private_dir, user_dir
-from app.embedded.search import MAX_CANDIDATES
+from app.embedded.index.documents import EXPERIENCES_REALM, OWN_REALM, peer_realm
+from app.embedded.index.embedders import Embedder, EmbedderError, make_embedder
+from app.embedded.index.sqlite import SqliteError, require_fts5
+from app.embedded.search.excerpts import MAX_CANDIDATES
 from app.embedded.space import InBackground, SessionUnknown, UserSpace
-from app.embedded.sqlite import SqliteError, require_fts5
+from app.embedded.storage.layout import LockTimeout, make_private_dir, user_dir
 from app.embedded.users import OpenUsers, most_open_users
 from app.ports import (
     Appended,

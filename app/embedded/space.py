@@ -12,12 +12,13 @@ import structlog
 from app.core.deadline import Deadline
 from app.core.identity import SessionKind, Tenant
 from app.core.turns import CapturedMessage
-from app.embedded import commits, layout, session_index, transcript
-from app.embedded.embedders import Embedder
-from app.embedded.entries import message_tokens
-from app.embedded.live_index import EMBED_WAIT_S, LiveIndex
-from app.embedded.sharing import move_shared
-from app.embedded.transcript import Archive, Transcript
+from app.embedded.extraction import distil
+from app.embedded.index.embedders import Embedder
+from app.embedded.index.live_index import EMBED_WAIT_S, LiveIndex
+from app.embedded.storage import layout, session_index, transcripts
+from app.embedded.storage.entries import message_tokens
+from app.embedded.storage.sharing import move_shared
+from app.embedded.storage.transcripts import Archive, Transcript
 from app.settings import EmbeddedSettings
 
 MAX_OPEN_TRANSCRIPTS = 64
@@ -85,7 +86,7 @@ class UserSpace:
                 script.kind = kind.value
             new = [m for m in messages if not (m.source_id and m.source_id in script.source_ids)]
             if new:
-                transcript.write(script, transcript.message_entries(script, new), session, now)
+                transcripts.write(script, transcripts.message_entries(script, new), session, now)
             waiting = script.waiting()
             counts = len(waiting), sum(map(message_tokens, waiting))
         if new:
@@ -113,7 +114,7 @@ class UserSpace:
             archive = script.archive(archive_id)
             if archive is None:
                 raise SessionUnknown(f"{session}/{archive_id}")
-        return transcript.read_messages(script.path, archive.start, archive.end)
+        return transcripts.read_messages(script.path, archive.start, archive.end)
 
     # commits
 
@@ -127,10 +128,10 @@ class UserSpace:
             waiting = len(script.waiting())
             if waiting <= keep_recent:
                 if new_epoch:
-                    transcript.write(script, [transcript.reset_entry(now.isoformat())], session, now.isoformat())
+                    transcripts.write(script, [transcripts.reset_entry(now.isoformat())], session, now.isoformat())
                 return "all_within_keep_window" if waiting else "no_messages"
-            entry = transcript.commit_entry(script, keep_recent, now.isoformat(), new_epoch=new_epoch)
-            transcript.write(script, [entry], session, now.isoformat())
+            entry = transcripts.commit_entry(script, keep_recent, now.isoformat(), new_epoch=new_epoch)
+            transcripts.write(script, [entry], session, now.isoformat())
             archive = script.archives[-1]
         self._begin(session, archive.id, now)
         return archive
@@ -150,7 +151,7 @@ class UserSpace:
             if archive is None:
                 raise SessionUnknown(f"{session}/{archive_id}")
             if archive.state == "failed":
-                transcript.write(script, [transcript.retry_entry(archive, now.isoformat())], session, now.isoformat())
+                transcripts.write(script, [transcripts.retry_entry(archive, now.isoformat())], session, now.isoformat())
         self._begin(session, archive_id, now)
         return archive
 
@@ -168,12 +169,12 @@ class UserSpace:
                     return
                 earlier = [a for a in script.in_epoch() if a.end <= archive.start and a.state == "completed"]
                 remembers = self._remembers(script.kind)
-            messages = transcript.read_messages(script.path, archive.start, archive.end)
-            outcome = commits.distil(messages, earlier[-1].summary if earlier else "", self._chat)
+            messages = transcripts.read_messages(script.path, archive.start, archive.end)
+            outcome = distil.distil(messages, earlier[-1].summary if earlier else "", self._chat)
             written: list[Path] = []
             if remembers:
                 with layout.locked(self.root, Deadline.after_ms(_UNHURRIED_MS)):
-                    written = commits.write_memories(self.root, session, archive_id, outcome, now)
+                    written = distil.write_memories(self.root, session, archive_id, outcome, now)
             self.index.take_in(written)
             self._close_commit(session, archive_id, "completed", outcome.summary, outcome.abstract, "", now)
             self.index.embed(wait_s=0)
@@ -186,7 +187,7 @@ class UserSpace:
         self,
         session: str,
         archive_id: str,
-        state: transcript.ArchiveState,
+        state: transcripts.ArchiveState,
         summary: str,
         abstract: str,
         error: str,
@@ -196,8 +197,8 @@ class UserSpace:
             archive = script.archive(archive_id)
             if archive is None or archive.state != "running":
                 return
-            entry = transcript.compaction_entry(archive, state, summary, abstract, error, now.isoformat())
-            transcript.write(script, [entry], session, now.isoformat())
+            entry = transcripts.compaction_entry(archive, state, summary, abstract, error, now.isoformat())
+            transcripts.write(script, [entry], session, now.isoformat())
             session_index.write_glance(self.root, session, script, now)
 
     def _remembers(self, kind: str) -> bool:
@@ -211,7 +212,7 @@ class UserSpace:
         """The transcript, up to date, with the user's lock held."""
         with layout.locked(self.root, deadline):
             script = self._transcripts.pop(session, None) or Transcript(layout.transcript_path(self.root, session))
-            script = transcript.refresh(script)
+            script = transcripts.refresh(script)
             try:
                 yield script
             except OSError:

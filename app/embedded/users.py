@@ -12,8 +12,8 @@ from itertools import islice
 import structlog
 
 from app.core.identity import Tenant
+from app.embedded.index.sqlite import SqliteError
 from app.embedded.space import InBackground, UserSpace
-from app.embedded.sqlite import SqliteError
 
 MAX_OPEN_USERS = 64
 """Users whose files are kept open; opening one again takes some milliseconds."""

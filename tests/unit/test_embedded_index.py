@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 
 from app.core.turns import CapturedMessage, TextPart
-from app.embedded import database, sqlite, transcript
 from app.embedded.backend import EmbeddedBackend
-from app.embedded.database import Database
-from app.embedded.documents import OWN_REALM
-from app.embedded.embedders import Vector, packed
-from app.embedded.index import Index
-from app.embedded.sqlite import Connection, Damaged, SqliteError
+from app.embedded.index import database, sqlite
+from app.embedded.index.database import Database
+from app.embedded.index.documents import OWN_REALM
+from app.embedded.index.embedders import Vector, packed
+from app.embedded.index.index import Index
+from app.embedded.index.sqlite import Connection, Damaged, SqliteError
+from app.embedded.storage import transcripts
 from app.errors import CanNotStart
 from app.settings import EmbeddedSettings
 
@@ -46,11 +47,11 @@ def note(root: Path, name: str, text: str) -> Path:
 
 
 def tell(root: Path, text: str) -> Path:
-    """Append to a transcript."""
-    script = transcript.refresh(transcript.Transcript(root / "sessions" / "talk.jsonl"))
+    """Append to a transcripts."""
+    script = transcripts.refresh(transcripts.Transcript(root / "sessions" / "talk.jsonl"))
     at = "2026-03-01T09:00:00+00:00"
     message = CapturedMessage("user", (TextPart(text),), at, f"t_{script.count}.0")
-    transcript.write(script, transcript.message_entries(script, [message]), "talk", at)
+    transcripts.write(script, transcripts.message_entries(script, [message]), "talk", at)
     return script.path
 
 
@@ -85,7 +86,7 @@ def test_an_index_goes_on_when_vectors_come_and_go(tmp_path: Path, monkeypatch: 
         assert by_words(index, "garden") == []
         assert by_words(index, "birds") == ["cherries are eaten by birds"]
     for most_in_memory in (1000, 0):  # searched in memory, then in the table
-        monkeypatch.setattr("app.embedded.vectors.MAX_IN_MEMORY", most_in_memory)
+        monkeypatch.setattr("app.embedded.index.vectors.MAX_IN_MEMORY", most_in_memory)
         with opened(tmp_path, EMBEDDER) as index:
             assert by_words(index, "garden") == []
             assert by_vectors(index, "c")[0] == "cherries are eaten by birds"

@@ -19,8 +19,8 @@ from app.core.hits import Hit
 from app.core.identity import Identity, PeerRole, SessionKind, Tenant
 from app.core.turns import CapturedMessage, Part, TextPart, ToolPart
 from app.embedded.backend import EmbeddedBackend
-from app.embedded.layout import segment, transcript_path, user_dir
-from app.embedded.records import Record, Source, write_records
+from app.embedded.storage.layout import segment, transcript_path, user_dir
+from app.embedded.storage.records import Record, Source, write_records
 from app.ports import BackendError, CommitState, SessionPast, Target
 from app.settings import EmbeddedSettings, EmbedderSettings
 
@@ -160,7 +160,7 @@ async def test_vectors_find_what_shares_no_word(tmp_path: Path) -> None:
 async def test_without_its_index_the_same_is_found(
     tmp_path: Path, engine: EmbeddedSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.embedded.live_index.EMBED_WAIT_S", 60)
+    monkeypatch.setattr("app.embedded.index.live_index.EMBED_WAIT_S", 60)
 
     async def answers(backend: EmbeddedBackend) -> list[list[Hit]]:
         return [await ask(backend, question) for question, _ in QUESTIONS]

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.turns import CapturedMessage, TextPart, ToolPart
-from app.embedded.chunks import MAX_CHARS, chunk_markdown
-from app.embedded.experiences import experiences_in
-from app.embedded.extract import memories_in
-from app.embedded.records import HYSTERESIS, Record, Source, holds_until, merge, read_records, write_records
+from app.embedded.extraction.experiences import experiences_in
+from app.embedded.extraction.extract import memories_in
+from app.embedded.index.chunks import MAX_CHARS, chunk_markdown
+from app.embedded.storage.records import HYSTERESIS, Record, Source, holds_until, merge, read_records, write_records
 
 
 def said(text: str, role: str = "user") -> CapturedMessage:

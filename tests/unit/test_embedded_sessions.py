@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from app.core.identity import Tenant
-from app.embedded.layout import user_dir
+from app.embedded.storage.layout import user_dir
 from tests.unit.test_embedded_memory import commit, opened, tell
 
 pytestmark = pytest.mark.anyio

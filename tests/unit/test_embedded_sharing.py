@@ -7,9 +7,9 @@ import pytest
 from app.core.deadline import Deadline
 from app.core.identity import Identity, PeerRole, Tenant
 from app.embedded.backend import EmbeddedBackend
-from app.embedded.layout import user_dir, write_atomic
-from app.embedded.records import Record, Source, read_records, write_records
-from app.embedded.sharing import move_shared
+from app.embedded.storage.layout import user_dir, write_atomic
+from app.embedded.storage.records import Record, Source, read_records, write_records
+from app.embedded.storage.sharing import move_shared
 from app.ports import Target
 from app.settings import EmbeddedSettings
 

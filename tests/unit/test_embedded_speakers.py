@@ -8,8 +8,8 @@ from app.core.deadline import Deadline
 from app.core.identity import Identity, PeerRole, Tenant
 from app.core.turns import CapturedMessage, TextPart
 from app.embedded.backend import EmbeddedBackend
-from app.embedded.extract import memories_in
-from app.embedded.speakers import quoted_speaker, usual_speakers
+from app.embedded.extraction.extract import memories_in
+from app.embedded.search.speakers import quoted_speaker, usual_speakers
 from app.ports import Target
 from app.settings import EmbeddedSettings
 

@@ -3,8 +3,8 @@
 import pytest
 
 from app.core.turns import CapturedMessage, TextPart
-from app.embedded.extract import memories_in
-from app.embedded.records import Claim, Record, Source, merge
+from app.embedded.extraction.extract import memories_in
+from app.embedded.storage.records import Claim, Record, Source, merge
 from tests.unit.statement_examples import (
     CORRECTIONS,
     LOOK_ALIKES,

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from app.core.identity import Tenant
+from app.embedded.index.sqlite import SqliteError
 from app.embedded.space import InBackground, UserSpace
-from app.embedded.sqlite import SqliteError
 from app.embedded.users import OpenUsers
 from app.settings import EmbeddedSettings
 

@@ -10,11 +10,11 @@ import pytest
 
 pytest.importorskip("numpy", reason="extra vec is missing")
 
-from app.embedded import live_index
-from app.embedded import vectors as vectors_module
-from app.embedded.documents import OWN_REALM
-from app.embedded.embedders import Vector, packed
-from app.embedded.index import Index
+from app.embedded.index import live_index
+from app.embedded.index import vectors as vectors_module
+from app.embedded.index.documents import OWN_REALM
+from app.embedded.index.embedders import Vector, packed
+from app.embedded.index.index import Index
 from app.settings import SearchSettings
 
 NUMBERS = 24
@@ -108,7 +108,7 @@ def test_what_no_append_brought_gets_its_vectors_when_it_is_searched(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(live_index, "EMBED_WAIT_S", 60)
-    monkeypatch.setattr("app.embedded.index._SCAN_SHARE", 0)
+    monkeypatch.setattr("app.embedded.index.index._SCAN_SHARE", 0)
     note = tmp_path / "memory" / "2026-03-01.md"
     note.parent.mkdir()
     note.write_text("one")

@@ -6,7 +6,7 @@ from app.core.digest import digest
 from app.core.hits import Hit
 from app.core.outcomes import says_failed
 from app.core.turns import CapturedMessage, Part, TextPart, ToolPart
-from app.embedded.experiences import experiences_in
+from app.embedded.extraction.experiences import experiences_in
 from app.openviking.wire import to_wire
 from app.recall.experience import render_experience
 

@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from app.embedded.values import person
+from app.embedded.extraction.values import person
 
 _LABEL = re.compile(r"(?P<name>[^\s:：,，。.!?][^:：,，。!?\n]{0,30})(?:：|:\s)")
 _OWN_WORDS = frozenset(

@@ -2,8 +2,8 @@
 
 import re
 
-from app.embedded import values
-from app.embedded.slots import LOCATION, NAME, OPEN_THINGS, THINGS, WORK, Slot, Slots
+from app.embedded.extraction import values
+from app.embedded.extraction.slots import LOCATION, NAME, OPEN_THINGS, THINGS, WORK, Slot, Slots
 
 _ADVERBS = r"(?: (?:now|actually|really|currently|still|just|recently|also|already|finally|officially|been|both))*"
 _NOT = (

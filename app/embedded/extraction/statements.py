@@ -1,7 +1,7 @@
-"""What a sentence states, once a rule has recognised it (`app.embedded.rules`).
+"""What a sentence states, once a rule has recognised it (`app.embedded.extraction.rules`).
 
 The key says what a statement is about, so that a later one about the same thing takes its place
-(`app.embedded.records.merge`): the last noun of a preference, the pair in "A over B", the relation in "my manager is",
+(`records.merge`): the last noun of a preference, the pair in "A over B", the relation in "my manager is",
 the subject in "Orion runs on". The functions take a rule's match and the whole sentence.
 """
 
@@ -10,9 +10,9 @@ import re
 from dataclasses import dataclass
 
 from app.core.words import STOP_WORDS, tokens
-from app.embedded.lexicon import CORRECTS, PASSING
-from app.embedded.records import ANY, Claim
-from app.embedded.values import taste
+from app.embedded.extraction.lexicon import CORRECTS, PASSING
+from app.embedded.extraction.values import taste
+from app.embedded.storage.records import ANY, Claim
 
 _ASCII_WORD = re.compile(r"[a-z0-9]+")
 _EMPTY_OBJECTS = frozenset(["x", "that", "thing", "way", "idea", "know", "see", "think", "ask", "it"])

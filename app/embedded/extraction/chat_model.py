@@ -10,13 +10,13 @@ import structlog
 from app.core.digest import one_line
 from app.core.summary import cut_to_tokens
 from app.core.turns import CapturedMessage, TextPart
-from app.embedded.documents import day_of
-from app.embedded.experiences import Experience
-from app.embedded.extract import Memory
-from app.embedded.openai import EndpointError, chat_over_http
-from app.embedded.records import Record, Source
-from app.embedded.sharing import keeper
-from app.embedded.statements import slug
+from app.embedded.extraction.experiences import Experience
+from app.embedded.extraction.extract import Memory
+from app.embedded.extraction.statements import slug
+from app.embedded.index.documents import day_of
+from app.embedded.index.openai import EndpointError, chat_over_http
+from app.embedded.storage.records import Record, Source
+from app.embedded.storage.sharing import keeper
 from app.settings import ChatSettings
 
 MAX_TRANSCRIPT_CHARS = 200_000

@@ -1,19 +1,19 @@
 """What a sentence says about the user and the user's people and things: slots of the profile, each with its own shape.
 
-A slot ("boss.name", "location") takes a value only of its shape (`app.embedded.values`). What stands in the same place
-and has another shape is another fact with a key of its own, or none: "My wife is a nurse" tells no name, and
-"My boss is angry today" nothing that lasts. Where the shape alone is no proof ("I'm a teacher"), a statement replaces
+A slot ("boss.name", "location") takes a value only of its shape (`.values`). What stands in the same place and has
+another shape is another fact with a key of its own, or none: "My wife is a nurse" tells no name, and "My boss is angry
+today" nothing that lasts. Where the shape alone is no proof ("I'm a teacher"), a statement replaces
 an earlier one only when it says that something changed ("now", "no longer", "not Tom").
 """
 
 import re
 from collections.abc import Iterator
 
-from app.embedded import profile_chinese, profile_english, values
-from app.embedded.lexicon import CORRECTS, PASSING
-from app.embedded.records import Claim
-from app.embedded.slots import Slot, Slots, relation_slots
-from app.embedded.statements import Statement, slug
+from app.embedded.extraction import profile_chinese, profile_english, values
+from app.embedded.extraction.lexicon import CORRECTS, PASSING
+from app.embedded.extraction.slots import Slot, Slots, relation_slots
+from app.embedded.extraction.statements import Statement, slug
+from app.embedded.storage.records import Claim
 
 _LEADING = frozenset(
     [

@@ -5,8 +5,8 @@ from contextlib import suppress
 from datetime import datetime
 
 from app.core.words import STOP_WORDS, tokens
-from app.embedded.database import storable
-from app.embedded.documents import Document
+from app.embedded.index.database import storable
+from app.embedded.index.documents import Document
 
 MAX_QUERY_TERMS = 48
 """The longest words of a query that are looked up."""

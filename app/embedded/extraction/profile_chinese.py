@@ -2,8 +2,8 @@
 
 import re
 
-from app.embedded import values, values_chinese
-from app.embedded.slots import LOCATION, NAME, THINGS, Slot, Slots
+from app.embedded.extraction import values, values_chinese
+from app.embedded.extraction.slots import LOCATION, NAME, THINGS, Slot, Slots
 
 _SINCE = (
     "(?:上个月|上個月|上周|上週|去年|今年|最近|昨天|前天|前几天|刚刚|剛剛|刚才|刚|剛|现在"

@@ -1,12 +1,12 @@
 """The rules that tell whether a sentence states something, in English and Chinese: patterns, and what each stands for
-(`app.embedded.statements`). The first that matches counts."""
+(`app.embedded.extraction.statements`). The first that matches counts."""
 
 import re
 from collections.abc import Callable
 from dataclasses import replace
 
-from app.embedded.profile import profile_statement
-from app.embedded.statements import (
+from app.embedded.extraction.profile import profile_statement
+from app.embedded.extraction.statements import (
     Statement,
     event,
     fact,

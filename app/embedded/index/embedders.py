@@ -98,7 +98,9 @@ class OpenAICompatible:
         """See `Embedder`."""
         if not texts:
             return []
-        from app.embedded.openai import embed_over_http  # httpx costs the default install's start a tenth of a second
+        from app.embedded.index.openai import (
+            embed_over_http,  # httpx costs the default install's start a tenth of a second
+        )
 
         try:
             vectors = embed_over_http(self._settings, list(texts))

@@ -12,8 +12,8 @@ from app.core.digest import one_line
 from app.core.outcomes import says_failed
 from app.core.turns import CapturedMessage, TextPart, ToolPart
 from app.core.words import token_set
-from app.embedded.records import TRAILER, TRAILER_END
-from app.embedded.statements import slug
+from app.embedded.extraction.statements import slug
+from app.embedded.storage.records import TRAILER, TRAILER_END
 
 MAX_EXPERIENCES = 10
 """Most experiences of one commit."""

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from app.embedded import layout
-from app.embedded.records import Claim, Record, merge, read_records, write_records
-from app.embedded.rules import statement_in
+from app.embedded.extraction.rules import statement_in
+from app.embedded.storage import layout
+from app.embedded.storage.records import Claim, Record, merge, read_records, write_records
 
 OF_A_PEER = frozenset({"preferences", "events"})
 """Categories whose memories are kept below the peer; the others are every peer's."""

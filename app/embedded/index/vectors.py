@@ -1,4 +1,4 @@
-"""The vectors of an index: kept in a table, a byte a number, and searched in a copy in memory (`app.embedded.matrix`).
+"""The vectors of an index: kept in a table, a byte a number, and searched in a copy in memory (`.matrix`).
 
 The copy takes in at each search what was added since, by whichever process, and lets go of what is gone. It can do so
 by chunk ids alone: no id is used twice, and chunks are embedded in their order.
@@ -10,12 +10,12 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from app.embedded.database import Database, get_meta, marks, one, set_meta
-from app.embedded.embedders import Vector, dimensions, quantised
-from app.embedded.sqlite import Connection
+from app.embedded.index.database import Database, get_meta, marks, one, set_meta
+from app.embedded.index.embedders import Vector, dimensions, quantised
+from app.embedded.index.sqlite import Connection
 
 if TYPE_CHECKING:
-    from app.embedded.matrix import Matrix
+    from app.embedded.index.matrix import Matrix
 
 MAX_IN_MEMORY = 250_000
 """Vectors of one user that are kept in memory (96 MB of 384 bytes each); with more, each search reads the table."""
@@ -55,7 +55,7 @@ class Vectors:
                             self._matrices[realm].remove(gone)
 
     def _nearest(self, db: Connection, vector: bytes, realms: Sequence[str], limit: int) -> list[tuple[int, float]]:
-        from app.embedded.matrix import best, nearest  # numpy comes with the embedders' extra
+        from app.embedded.index.matrix import best, nearest  # numpy comes with the embedders' extra
 
         with self._lock:
             self._catch_up(db)
@@ -67,7 +67,7 @@ class Vectors:
 
     def _catch_up(self, db: Connection) -> None:
         """Take in the vectors that were added since."""
-        from app.embedded.matrix import Matrix
+        from app.embedded.index.matrix import Matrix
 
         if self._too_many:
             return
@@ -151,7 +151,7 @@ def _begin_anew(db: Connection, *, dimensions: str) -> None:
 
 def _scan(db: Connection, vector: bytes, realms: Sequence[str], limit: int) -> list[tuple[int, float]]:
     """The nearest vectors of these realms, read from the table a part at a time."""
-    from app.embedded.matrix import Matrix, best, nearest
+    from app.embedded.index.matrix import Matrix, best, nearest
 
     rows = db.execute(
         "SELECT v.chunk_id, v.embedding FROM vectors v JOIN chunks c ON c.id = v.chunk_id"  # noqa: S608

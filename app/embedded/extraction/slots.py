@@ -4,10 +4,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from app.embedded import values, values_chinese
-from app.embedded.lexicon import SINGLE_PEOPLE
-from app.embedded.statements import slug
-from app.embedded.values import Shape
+from app.embedded.extraction import values, values_chinese
+from app.embedded.extraction.lexicon import SINGLE_PEOPLE
+from app.embedded.extraction.statements import slug
+from app.embedded.extraction.values import Shape
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 
 from app.core.words import tokens
-from app.embedded.lexicon import (
+from app.embedded.extraction.lexicon import (
     ABSTRACT_PLACES,
     CALENDAR,
     DEMONYMS,
@@ -19,7 +19,7 @@ from app.embedded.lexicon import (
     SOFTWARE,
     STATES,
 )
-from app.embedded.values_chinese import person_zh, place_zh
+from app.embedded.extraction.values_chinese import person_zh, place_zh
 
 Shape = Callable[[str], str]
 """The value at the beginning of a text, or ""."""

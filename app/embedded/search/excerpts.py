@@ -1,5 +1,5 @@
-"""From two lists of chunks to one list of hits: scores (`app.embedded.scores`), variety, excerpts. Pure;
-`app.embedded.index` does the looking up.
+"""From two lists of chunks to one list of hits: scores (`app.embedded.search.scores`), variety, excerpts. Pure;
+`app.embedded.index.index` does the looking up.
 
 Hits that are neighbours in a session come back as one excerpt, which says the date once for all of them.
 """
@@ -15,10 +15,10 @@ from datetime import datetime
 from app.classify.fillers import is_no_query
 from app.core.hits import Hit
 from app.core.words import token_set, tokens
-from app.embedded.documents import Document, day_of
-from app.embedded.index import Chunk
-from app.embedded.scores import Scored, asks, merged
-from app.embedded.speakers import quoted_speaker, usual_speakers
+from app.embedded.index.documents import Document, day_of
+from app.embedded.index.index import Chunk
+from app.embedded.search.scores import Scored, asks, merged
+from app.embedded.search.speakers import quoted_speaker, usual_speakers
 from app.settings import SearchSettings
 
 EXCERPT_CHARS = 800

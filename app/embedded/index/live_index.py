@@ -11,10 +11,10 @@ from typing import TypeVar
 import structlog
 
 from app.core.hits import Hit
-from app.embedded import search
-from app.embedded.embedders import Embedder, EmbedderError
-from app.embedded.index import Index
-from app.embedded.sqlite import Damaged, SqliteError
+from app.embedded.index.embedders import Embedder, EmbedderError
+from app.embedded.index.index import Index
+from app.embedded.index.sqlite import Damaged, SqliteError
+from app.embedded.search import excerpts
 from app.settings import SearchSettings
 
 EMBED_WAIT_S = 2.0
@@ -95,14 +95,14 @@ class LiveIndex:
         found = self._index.chunks({**words, **vectors})
         if self._settings.merge == "rrf":
             best = {*list(words)[:limit], *list(vectors)[:limit]}
-            beside = self._index.turns_at(search.neighbours(found, best))
+            beside = self._index.turns_at(excerpts.neighbours(found, best))
             found += [chunk for chunk in beside if chunk.document.realm in realms]
-        return search.hits(query, words, vectors, found, self._settings, now, limit)
+        return excerpts.hits(query, words, vectors, found, self._settings, now, limit)
 
     def texts(self, uris: Sequence[str]) -> dict[str, str]:
         """What stands at these URIs, as a hit says it, after a look for edited files."""
         found = self._with_index(lambda index: index.documents(uris))
-        return {document.uri: search.said([document]) for document in found}
+        return {document.uri: excerpts.said([document]) for document in found}
 
     # keeping up with the files
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from app.core.turns import CapturedMessage
-from app.embedded.entries import (
+from app.embedded.storage.entries import (
     Entry,
     entries_in,
     line_of,
@@ -22,7 +22,7 @@ from app.embedded.entries import (
     parse_entry,
     whole_batches,
 )
-from app.embedded.layout import append_durably, make_private_dir, truncate_durably
+from app.embedded.storage.layout import append_durably, make_private_dir, truncate_durably
 
 ArchiveState = Literal["running", "completed", "failed"]
 

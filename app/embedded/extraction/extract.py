@@ -5,12 +5,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from app.core.turns import CapturedMessage, TextPart
-from app.embedded.documents import day_of
-from app.embedded.records import ANY, Claim, Record, Source
-from app.embedded.rules import asks_to_remember, statement_in
-from app.embedded.sharing import keeper
-from app.embedded.speakers import quoted_speaker
-from app.embedded.statements import Statement
+from app.embedded.extraction.rules import asks_to_remember, statement_in
+from app.embedded.extraction.statements import Statement
+from app.embedded.index.documents import day_of
+from app.embedded.search.speakers import quoted_speaker
+from app.embedded.storage.records import ANY, Claim, Record, Source
+from app.embedded.storage.sharing import keeper
 
 MAX_SENTENCE_CHARS = 400
 """Longer than that is prose, not a statement to remember."""

@@ -11,9 +11,9 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from app.core.words import STOP_WORDS, tokens
-from app.embedded.documents import Document
-from app.embedded.index import Chunk
-from app.embedded.speakers import quoted_speaker, usual_speakers
+from app.embedded.index.documents import Document
+from app.embedded.index.index import Chunk
+from app.embedded.search.speakers import quoted_speaker, usual_speakers
 from app.settings import SearchSettings
 
 WORD_NEIGHBOURS = (0.5, 0.2)

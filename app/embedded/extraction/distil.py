@@ -11,11 +11,11 @@ from pathlib import Path
 from app.core.digest import digest
 from app.core.summary import cut_to_tokens
 from app.core.turns import CapturedMessage
-from app.embedded import layout
-from app.embedded.documents import day_of
-from app.embedded.experiences import Experience, experiences_in
-from app.embedded.extract import Memory, memories_in
-from app.embedded.records import NOTE_BEGIN, NOTE_END, merge, read_records, write_records
+from app.embedded.extraction.experiences import Experience, experiences_in
+from app.embedded.extraction.extract import Memory, memories_in
+from app.embedded.index.documents import day_of
+from app.embedded.storage import layout
+from app.embedded.storage.records import NOTE_BEGIN, NOTE_END, merge, read_records, write_records
 from app.settings import ChatSettings
 
 SUMMARY_TOKENS = 1500
@@ -52,7 +52,9 @@ def distil(messages: Sequence[CapturedMessage], earlier: str, chat: ChatSettings
     )
     if not chat.url:
         return ruled
-    from app.embedded.model import distil_with_model  # httpx costs the default install's start a tenth of a second
+    from app.embedded.extraction.chat_model import (
+        distil_with_model,  # httpx costs the default install's start a tenth of a second
+    )
 
     told = distil_with_model(messages, earlier, chat)
     if told is None:

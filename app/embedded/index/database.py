@@ -8,8 +8,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from app.embedded import sqlite
-from app.embedded.sqlite import Connection, Cursor, Damaged, errors
+from app.embedded.index import sqlite
+from app.embedded.index.sqlite import Connection, Cursor, Damaged, errors
 
 SCHEMA_VERSION = 7
 CACHE_KIB = 8192

@@ -1,6 +1,6 @@
 """Closed classes of words that tell a value from what only stands where a value would: English and Chinese.
 
-A rule looks at the shape of a value first (`app.embedded.values`); these are the words whose shape deceives.
+A rule looks at the shape of a value first (`app.embedded.extraction.values`); these are the words whose shape deceives.
 """
 
 import re

@@ -1,11 +1,11 @@
 """What a value looks like in Chinese, which has no capital letters: surnames, endings, and what may follow.
 
-As in `app.embedded.values`, every function gives the value at the beginning of a text, or "".
+As in `app.embedded.extraction.values`, every function gives the value at the beginning of a text, or "".
 """
 
 import re
 
-from app.embedded.lexicon import CITIES_ZH, SOFTWARE, SURNAMES_ZH
+from app.embedded.extraction.lexicon import CITIES_ZH, SOFTWARE, SURNAMES_ZH
 
 _AFTER_ZH = re.compile(
     r"\s*(?:$|[，,。；;！!、（(）)]|[了吧啊呀哦呢]|不是|而不是|就行|就好|即可|附近|工作|上班|这边|這邊|那边|那邊)"

@@ -10,9 +10,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from app.embedded import layout
-from app.embedded.entries import message_tokens
-from app.embedded.transcript import Transcript
+from app.embedded.storage import layout
+from app.embedded.storage.entries import message_tokens
+from app.embedded.storage.transcripts import Transcript
 
 
 def write_glance(root: Path, session: str, script: Transcript, now: datetime) -> None:

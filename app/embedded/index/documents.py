@@ -6,9 +6,9 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from app.core.turns import CapturedMessage, TextPart
-from app.embedded.chunks import chunk_markdown
-from app.embedded.layout import readable
-from app.embedded.records import NOTE_BEGIN, NOTE_END, holds_until, read_records
+from app.embedded.index.chunks import chunk_markdown
+from app.embedded.storage.layout import readable
+from app.embedded.storage.records import NOTE_BEGIN, NOTE_END, holds_until, read_records
 
 EXPERIENCES_REALM = "x"
 OWN_REALM = ""

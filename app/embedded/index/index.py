@@ -11,12 +11,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from app.embedded.database import Database, marks, new_id, one, storable
-from app.embedded.documents import Document, file_documents, turn_documents
-from app.embedded.entries import message_of, parse_entry
-from app.embedded.sqlite import Connection
-from app.embedded.terms import any_of, document_terms, query_terms
-from app.embedded.vectors import Vectors, forget_vectors
+from app.embedded.index.database import Database, marks, new_id, one, storable
+from app.embedded.index.documents import Document, file_documents, turn_documents
+from app.embedded.index.index_terms import any_of, document_terms, query_terms
+from app.embedded.index.sqlite import Connection
+from app.embedded.index.vectors import Vectors, forget_vectors
+from app.embedded.storage.entries import message_of, parse_entry
 
 MAX_INDEXED_BYTES = 4 * 1024 * 1024
 """A Markdown file is indexed up to here."""

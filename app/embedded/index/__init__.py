@@ -1,0 +1,1 @@
+"""The search index: SQLite, words, vectors and the embedders that make them."""

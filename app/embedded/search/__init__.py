@@ -1,0 +1,1 @@
+"""From what words and vectors find to hits: scores, variety, excerpts."""

@@ -1,0 +1,1 @@
+"""Files: transcripts, memory records, and how they get to disk whole."""
