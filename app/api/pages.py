@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from fastapi import Response
 
+from app.core.reasons import BACKEND_TROUBLE
+
 if TYPE_CHECKING:
     from jinja2 import Environment
 
 PAGES = "/ui/"
 """Paths of pages."""
 _FOLDER = Path(__file__).with_name("templates")
-_TROUBLE = frozenset({"deadline_exceeded", "openviking_unavailable", "openviking_rejected", "degraded"})
+_TROUBLE = BACKEND_TROUBLE | {"degraded"}
 
 
 def page(template: str, status: int = 200, **values: Any) -> Response:

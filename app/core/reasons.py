@@ -25,8 +25,13 @@ class Reason(StrEnum):
     QUERY_TOO_SHORT = "query_too_short", "Nothing is left to search for: greeting, acknowledgement, or too short."
     NO_RECALL_HITS = "no_recall_hits", "The search worked and found nothing worth the space."
     DEADLINE_EXCEEDED = "deadline_exceeded", "The backend was too slow; the host's messages go on unchanged."
-    OPENVIKING_UNAVAILABLE = "openviking_unavailable", "The backend refused, broke off, failed or talked nonsense."
-    OPENVIKING_REJECTED = "openviking_rejected", "The backend refused the request for good: key, tenant or input."
+    OPENVIKING_UNAVAILABLE = "openviking_unavailable", "OpenViking refused, broke off, failed or talked nonsense."
+    OPENVIKING_REJECTED = "openviking_rejected", "OpenViking refused the request for good: key, tenant or input."
+    BACKEND_UNAVAILABLE = (
+        "backend_unavailable",
+        "The embedded engine (or a backend other than OpenViking) can not work: disk full, file damaged, no embedder.",
+    )
+    BACKEND_REJECTED = "backend_rejected", "A backend other than OpenViking refused the request for good."
     MISSING_SENDER = "missing_sender", "Peer role is person and no sender is known: no one's data is recalled."
     NO_SESSION_DATA = "no_session_data", "The backend knows no archived past for this session."
     SESSION_NOT_FOUND = "session_not_found", "The backend does not know this session yet."
@@ -68,3 +73,9 @@ class Reason(StrEnum):
         "store_unavailable",
         "The turn store can not be used: nothing was accepted, or not read in time.",
     )
+
+
+REJECTED = frozenset({Reason.OPENVIKING_REJECTED, Reason.BACKEND_REJECTED})
+"""A backend that works and does not take the request, so that no older answer may stand in for its own."""
+BACKEND_TROUBLE = REJECTED | {Reason.DEADLINE_EXCEEDED, Reason.OPENVIKING_UNAVAILABLE, Reason.BACKEND_UNAVAILABLE}
+"""A backend that does not serve the request, whichever it is and for whatever reason."""

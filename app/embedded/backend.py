@@ -119,7 +119,7 @@ class EmbeddedBackend:
         """Add messages; those whose ``source_id`` is there already are left out, so that a repeat does no harm."""
         if not 1 <= len(messages) <= MAX_BATCH:
             detail = f"a batch has 1 to {MAX_BATCH} messages, not {len(messages)}"
-            raise BackendError(Reason.OPENVIKING_REJECTED, detail, retryable=False)
+            raise BackendError(Reason.BACKEND_REJECTED, detail, retryable=False)
         live, tokens = await self._change(
             who,
             lambda space: space.append(who.session, who.kind, messages, self._clock().isoformat(), deadline),
@@ -246,7 +246,7 @@ class EmbeddedBackend:
             ) from error
         except (OSError, SqliteError, EmbedderError) as error:
             detail = f"{type(error).__name__}: {error}"
-            raise BackendError(Reason.OPENVIKING_UNAVAILABLE, detail, retryable=True, uncertain=changes) from error
+            raise BackendError(Reason.BACKEND_UNAVAILABLE, detail, retryable=True, uncertain=changes) from error
 
 
 @contextmanager

@@ -5,20 +5,13 @@ from dataclasses import replace
 
 from app.core.deadline import Deadline
 from app.core.identity import Identity
-from app.core.reasons import Reason
+from app.core.reasons import BACKEND_TROUBLE, Reason
 from app.core.tokens import estimate_tokens
 from app.engine.results import AssembleInput, AssembleResult
 
 Step = Callable[[Identity, AssembleInput, Deadline], Awaitable[AssembleResult]]
 
-_TROUBLE = frozenset(
-    {
-        Reason.DEADLINE_EXCEEDED,
-        Reason.OPENVIKING_UNAVAILABLE,
-        Reason.OPENVIKING_REJECTED,
-        Reason.STORE_UNAVAILABLE,
-    }
-)
+_TROUBLE = BACKEND_TROUBLE | {Reason.STORE_UNAVAILABLE}
 
 
 async def assemble_context(

@@ -16,7 +16,7 @@ from typing import Any, cast
 from app.core.deadline import Deadline
 from app.core.hits import Hit
 from app.core.identity import Identity
-from app.core.reasons import Reason
+from app.core.reasons import REJECTED, Reason
 from app.core.turns import CapturedMessage
 from app.ports import Appended, BackendError, CommitState, CommitStatus, ContextBackend, Target
 
@@ -92,7 +92,7 @@ class Searches:
         try:
             return await self._shared(question, who, deadline)
         except BackendError as error:
-            if kept and age < self._stale_s and error.reason is not Reason.OPENVIKING_REJECTED:
+            if kept and age < self._stale_s and error.reason not in REJECTED:
                 return Found(kept.hits, "stale")
             raise
 

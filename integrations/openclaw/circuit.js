@@ -8,7 +8,7 @@ import { PLUGIN_ID } from "./config.js";
 const RELAPSE_MS = 60_000;
 
 /** Reason codes of the sidecar that say its backend does not serve it. */
-const BACKEND_TROUBLE = /(?:^|:)openviking_(?:unavailable|rejected)$/;
+const BACKEND_TROUBLE = /(?:^|:)(?:openviking|backend)_(?:unavailable|rejected)$/;
 
 /**
  * Says once that the sidecar answers without its backend, and once that the backend is back. What preflight

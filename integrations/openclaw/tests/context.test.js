@@ -280,4 +280,6 @@ test("a backend that is away behind a healthy sidecar is said once, and once tha
   for (let n = 0; n < 2; n++) await ask(recall("no_recall_hits"));
   assert.equal(plugin.log.length, 2);
   assert.match(plugin.log[1] ?? "", /^info .*is back/);
+  await ask(recall("backend_unavailable"));
+  assert.match(plugin.log[2] ?? "", /^warn .*backend does not \(backend_unavailable\)/);
 });
