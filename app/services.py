@@ -96,6 +96,8 @@ class Services:
     async def gauges(self) -> dict[str, float]:
         """The outbox and the breakers as numbers, for `/metrics`."""
         outbox = {f"outbox_{name}": float(value) for name, value in asdict(await self.store.gauges()).items()}
+        bounds = self.store.backlog.bounds
+        outbox |= {"outbox_max_bytes": float(bounds.total), "outbox_max_tenant_bytes": float(bounds.tenant)}
         states: dict[object, object] = getattr(self.backend, "breaker_states", dict)()
         return {**outbox, "openviking_breakers_open": float(sum(str(state) != "closed" for state in states.values()))}
 
@@ -155,6 +157,7 @@ async def _opened(
         settings.store_url,
         rules=_work_rules(settings),
         max_pending_bytes=settings.store.max_pending_bytes,
+        tenant_share=settings.store.max_pending_share_per_tenant,
         keep_days=settings.store.keep_days,
     )
     stack.push_async_callback(store.aclose)

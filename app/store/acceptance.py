@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from sqlalchemy import Connection, Row, bindparam, func, insert, select
+from sqlalchemy import Connection, Row, bindparam, insert, select
 
 from app.core.capture import with_ids
 from app.core.commit_policy import CommitRules
@@ -17,7 +17,7 @@ from app.store import sessions as session_rows
 from app.store.codec import dump_identity, dump_messages, dump_strings, hashed, load_strings, new_id
 from app.store.schema import turns
 from app.store.sessions import SessionRow
-from app.store.work import UNDELIVERED, Lane, TurnState
+from app.store.work import Lane, TurnState
 
 Status = Literal["committed", "duplicate", "skipped"]
 
@@ -56,14 +56,12 @@ class Accepted:
     answer: Acceptance
     wakes: bool = False
     """Whether a worker should be woken: a session that has a date already will be looked at then."""
-    room: int | None = None
-    """Bytes that the outbox still takes, if they were counted."""
 
 
 def accept(
-    connection: Connection, prepared: Prepared, rules: CommitRules, now: float, max_pending_bytes: int | None
+    connection: Connection, prepared: Prepared, rules: CommitRules, now: float, full: OutboxFull | None
 ) -> Accepted:
-    """Record the turn, or recognise it. ``max_pending_bytes`` None: the caller knows that there is room."""
+    """Record the turn, or recognise it. ``full``: why there is no room for a turn that is to be delivered."""
     turn = prepared.turn
     session = session_rows.lock(connection, turn.who, now, turn.token_budget)
     known = _known(connection, session, turn)
@@ -74,9 +72,8 @@ def accept(
     if turn.skipped is not None and turn.key is None and not turn.prints:
         return Accepted(_answer(connection, session, "skipped", "", 0, TurnState.SKIPPED))
     state = TurnState.PENDING if turn.skipped is None else TurnState.SKIPPED
-    room = None
-    if state is TurnState.PENDING and max_pending_bytes is not None:
-        room = _room_after(connection, len(prepared.payload), max_pending_bytes)
+    if state is TurnState.PENDING and full is not None:
+        raise full
     _insert(connection, session, prepared, state, now)
     waiting_before = session.due_at, session.lane
     session = _advance(connection, session, turn, now, captured=state is TurnState.PENDING)
@@ -86,12 +83,7 @@ def accept(
         tokens = commits.tokens_of(connection, session)
     status: Status = "committed" if state is TurnState.PENDING else "skipped"
     answer = _answer(connection, session, status, prepared.turn_id, _captured(turn), state, tokens)
-    return Accepted(answer, wakes=(session.due_at, session.lane) != waiting_before, room=room)
-
-
-def pending_bytes(connection: Connection) -> int:
-    """The bytes of all turns that the backend does not have."""
-    return connection.execute(select(func.sum(turns.c.bytes)).where(turns.c.state.in_(UNDELIVERED))).scalar() or 0
+    return Accepted(answer, wakes=(session.due_at, session.lane) != waiting_before)
 
 
 def _known(connection: Connection, session: SessionRow, turn: NewTurn) -> Row[*tuple[Any, ...]] | None:
@@ -120,13 +112,6 @@ def _is_to_compare(connection: Connection, session: SessionRow, turn: NewTurn) -
     first_at, last_at = turn.span or (0, 0)
     asked = {"session_id": session.id, "first_at": first_at, "last_at": last_at, "through": turn.compared_through}
     return connection.execute(_OF_ITS_TIMES, asked).first() is not None
-
-
-def _room_after(connection: Connection, size: int, limit: int) -> int:
-    room = limit - pending_bytes(connection) - size
-    if room < 0:
-        raise OutboxFull("the outbox holds as much undelivered text as it may; nothing of this turn was accepted")
-    return room
 
 
 def _insert(connection: Connection, session: SessionRow, prepared: Prepared, state: TurnState, now: float) -> None:

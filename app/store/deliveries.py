@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Row, func, or_, select, update
 from app.core.identity import Tenant
 from app.errors import Conflict, NotFound
 from app.store import sessions as session_rows
-from app.store.acceptance import pending_bytes
+from app.store.backlog import bytes_by_tenant
 from app.store.schema import commits, sessions, turns
 from app.store.sessions import SessionRow
 from app.store.work import OPEN_TURNS, UNDELIVERED, CommitPhase, Lane, TurnState
@@ -54,6 +54,8 @@ class OutboxGauges:
     depth: int
     """Turns not yet delivered, dead letters not counted."""
     bytes: int
+    fullest_tenant_bytes: int
+    """Those of the tenant that has the most."""
     oldest_seconds: float
     """Age of the oldest undelivered turn."""
     retrying: int
@@ -124,9 +126,11 @@ def gauges(connection: Connection, now: float) -> OutboxGauges:
     unsettled = commits.c.state.in_((CommitPhase.RUNNING, CommitPhase.FAILED))
     counted = select(commits.c.state, func.count()).where(unsettled).group_by(commits.c.state)
     by_phase: dict[str, int] = {row[0]: row[1] for row in connection.execute(counted)}
+    sizes = bytes_by_tenant(connection)
     return OutboxGauges(
         depth=depth,
-        bytes=pending_bytes(connection),
+        bytes=sum(sizes.values()),
+        fullest_tenant_bytes=max(sizes.values(), default=0),
         oldest_seconds=max(0.0, now - oldest) if oldest is not None else 0.0,
         retrying=connection.execute(retrying).scalar() or 0,
         dead=connection.execute(dead).scalar() or 0,

@@ -219,12 +219,7 @@ def migrate(engine: Engine) -> None:
     with engine.connect() as connection:
         if _revision(connection) == latest:
             return
-    with engine.begin() as connection:  # on SQLite the write lock itself keeps others out
-        if connection.dialect.name == "postgresql":
-            from app.store.postgres import be_patient
-
-            be_patient(connection)
-            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _MIGRATION_LOCK})
+    with engine.begin() as connection, _alone(connection):
         found = _revision(connection)
         if found == latest:
             return
@@ -236,6 +231,19 @@ def migrate(engine: Engine) -> None:
             raise CanNotStart(f"the turn store has schema {found}, made by a newer version; this one knows {latest}")
         else:
             upgrade(connection)
+
+
+@contextmanager
+def _alone(connection: Connection) -> Iterator[None]:
+    """Keep other processes from migrating, however long this takes; on SQLite the write lock itself does."""
+    if connection.dialect.name != "postgresql":
+        yield
+        return
+    from app.store.postgres import unhurried
+
+    with unhurried(connection):
+        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _MIGRATION_LOCK})
+        yield
 
 
 def _revision(connection: Connection) -> str | None:

@@ -4,8 +4,10 @@ The server's own time-out ends a statement that waits for a lock. It is no help 
 when the network swallows everything: so each wait for an answer ends here, too, and takes the connection with it.
 """
 
+import math
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import psycopg
@@ -64,11 +66,16 @@ def postgres_engine(url: URL, *, pool_size: int, max_overflow: int) -> Engine:
     return engine
 
 
-def be_patient(connection: Connection) -> None:
-    """Let this connection, which leaves its pool, take any time: for changes of the schema."""
-    connection.detach()
-    connection.connection.dbapi_connection.patience_s = float("inf")  # type: ignore[union-attr]
-    connection.exec_driver_sql("SET statement_timeout = 0")
+@contextmanager
+def unhurried(connection: Connection) -> Iterator[None]:
+    """Let the transaction on this connection take any time: for changes of the schema."""
+    driver: Any = connection.connection.dbapi_connection
+    driver.patience_s = math.inf
+    connection.exec_driver_sql("SET LOCAL statement_timeout = 0")
+    try:
+        yield
+    finally:
+        driver.patience_s = ImpatientConnection.patience_s
 
 
 def _connect(_dialect: Any, _record: Any, args: Any, options: dict[str, Any]) -> ImpatientConnection:

@@ -101,7 +101,7 @@ turns = Table(
     Index("turns_by_occurrence", "session_id", "occurrence"),
     Index("turns_by_time", "session_id", "last_at", "first_at", "position"),
     Index("turns_by_state", "session_id", "state", "position", "captured", "tokens"),
-    Index("turns_by_age", "state", "created_at", "bytes"),
+    Index("turns_by_age", "state", "created_at", "bytes", "session_id"),
 )
 """One row per accepted turn. ``position`` orders a session's turns; ``sent`` of its ``captured`` messages are
 delivered; ``payload`` is dropped once the archive that holds it is extracted. ``doubt_until``: a write of unknown

@@ -16,6 +16,7 @@ from app.core.turns import CapturedMessage
 from app.errors import StoreUnavailable
 from app.ports import Acceptance, LocalPast, NewTurn, Recorded, StoredTurn
 from app.store import acceptance, dates, deliveries, past, requests, retention, sessions, steps
+from app.store.backlog import Backlog, Bounds, bytes_by_tenant
 from app.store.deliveries import Delivery, DeliveryPage, OutboxGauges
 from app.store.engine import Database, open_database
 from app.store.requests import CommitView, SessionSize
@@ -26,8 +27,6 @@ T = TypeVar("T")
 
 log = structlog.get_logger(__name__)
 
-_ROOM_KNOWN_S = 1.0
-"""How long a count of the outbox is trusted; other processes write to it too."""
 _AGENT_KNOWN_S = 5.0
 _AGENTS_KNOWN = 10_000
 _LEAST_KEPT_S = 86_400
@@ -48,7 +47,7 @@ class SqlTurnStore:
         database: Database,
         *,
         rules: WorkRules,
-        max_pending_bytes: int,
+        bounds: Bounds,
         keep_s: float,
         clock: Callable[[], float] = time.time,
     ) -> None:
@@ -56,26 +55,24 @@ class SqlTurnStore:
         self.clock = clock
         self.on_work: Callable[[], None] = lambda: None
         self._database = database
-        self._max_pending_bytes = max_pending_bytes
         self._keep_s = keep_s
         self._notes: set[asyncio.Task[None]] = set()
         self._agents: dict[tuple[Tenant, str], tuple[str, float]] = {}
-        self._room = 0
-        self._room_counted_at = float("-inf")
+        self.backlog = Backlog(bounds, lambda: database.read(bytes_by_tenant))
 
     async def accept(self, turn: NewTurn) -> Acceptance:
         """Put the turn on disk, or recognise it. Raises `KeyReused`, `OutboxFull`, `StoreUnavailable`, `SeenBefore`."""
         large = turn.tokens + len(turn.prints) > _AT_ONCE_TOKENS
         prepared = await anyio.to_thread.run_sync(acceptance.prepare, turn) if large else acceptance.prepare(turn)
-        size, asked_at = len(prepared.payload), time.monotonic()
-        # Counted again when that was long ago, and always when it gets close.
-        has_room = size <= self._room and asked_at - self._room_counted_at <= _ROOM_KNOWN_S
-        limit = None if has_room else self._max_pending_bytes
-        accepted = await self._database.write(acceptance.accept, prepared, self._commit_rules, self.clock(), limit)
-        if accepted.room is not None:
-            self._room, self._room_counted_at = accepted.room, asked_at
-        elif accepted.answer.status == "committed":
-            self._room -= size
+        tenant, size = turn.who.tenant, len(prepared.payload)
+        full = await self.backlog.take(tenant, size) if turn.skipped is None else None
+        kept = False
+        try:
+            accepted = await self._database.write(acceptance.accept, prepared, self._commit_rules, self.clock(), full)
+            kept = accepted.answer.status == "committed"
+        finally:
+            if turn.skipped is None and full is None and not kept:
+                self.backlog.give_back(tenant, size)
         if accepted.wakes:
             self.on_work()
         self.saw(turn.who)
@@ -224,7 +221,7 @@ class SqlTurnStore:
     async def forget_old(self) -> int:
         """Forget all that is too old to be kept, in slices; how many sessions, turns and texts that was."""
         forgotten = 0
-        for chore in retention.chores(self.clock() - self._keep_s, self._max_pending_bytes):
+        for chore in retention.chores(self.clock() - self._keep_s, self.backlog.bounds.total):
             place = 0
             while pieces := await self._database.read(chore.find, place):
                 await self._database.write_in_slices(chore.forget, pieces)
@@ -252,6 +249,7 @@ async def open_store(
     *,
     rules: WorkRules,
     max_pending_bytes: int = 512 * 1024 * 1024,
+    tenant_share: float = 1.0,
     keep_days: float = 30,
     clock: Callable[[], float] = time.time,
 ) -> SqlTurnStore:
@@ -259,4 +257,5 @@ async def open_store(
     database = await open_database(url)
     # What was said last waits for its idle commit; a session must not be forgotten before.
     keep_s = max(keep_days * 86_400, _LEAST_KEPT_S, 2 * rules.commit.idle_seconds)
-    return SqlTurnStore(database, rules=rules, max_pending_bytes=max_pending_bytes, keep_s=keep_s, clock=clock)
+    bounds = Bounds(max_pending_bytes, int(max_pending_bytes * tenant_share))
+    return SqlTurnStore(database, rules=rules, bounds=bounds, keep_s=keep_s, clock=clock)

@@ -188,6 +188,36 @@ async def test_a_full_outbox_refuses_new_turns_and_keeps_the_old(opened: OpenSto
     assert (await store.accept(a_turn("y", key="new"))).status == "committed"
 
 
+async def test_a_tenant_can_not_fill_the_outbox_of_the_others(opened: OpenStore) -> None:
+    store = await opened(max_pending_bytes=10_000, tenant_share=0.25)
+    alice, bob = somebody(), somebody(user="bob")
+    accepted = 0
+
+    async def fill() -> None:
+        nonlocal accepted
+        for accepted in range(100):
+            await store.accept(a_turn("x" * 100, key=f"k{accepted}", who=somebody(f"s{accepted % 7}")))
+
+    with pytest.raises(OutboxFull, match="of this tenant"):
+        await fill()
+    assert 2 <= accepted < 20
+    assert (await store.accept(a_turn("x" * 100, key="k0", who=somebody("s0")))).status == "duplicate"
+    assert (await store.accept(a_turn("x" * 5000, who=bob))).status == "committed", "the first of any size"
+    with pytest.raises(OutboxFull, match="of this tenant"):
+        await store.accept(a_turn("y", who=bob))
+    gauges = await store.gauges()
+    assert gauges.fullest_tenant_bytes > 5000 and gauges.bytes > gauges.fullest_tenant_bytes
+    await deliver_all(store)
+    assert (await store.accept(a_turn("y", key="new", who=alice))).status == "committed"
+
+
+async def test_the_bound_of_a_tenant_counts_what_other_processes_took(opened: OpenStore) -> None:
+    one, other = [await opened(max_pending_bytes=10_000, tenant_share=0.25) for _ in range(2)]
+    await one.accept(a_turn("x" * 2000, key="1"))
+    with pytest.raises(OutboxFull):
+        await other.accept(a_turn("x" * 2000, key="2"))
+
+
 async def test_one_session_in_order_others_beside_it(store: SqlTurnStore) -> None:
     for number in range(6):
         await store.accept(a_turn(f"{number}", who=somebody(f"s{number % 2}")))
@@ -613,6 +643,7 @@ async def test_a_sqlite_store_is_private(tmp_path: Path) -> None:
 async def test_what_is_asked_for_every_turn_reads_no_more_for_a_long_session(tmp_path: Path) -> None:
     """By SQLite's own account: one index finds the oldest turn that waits, and one holds all that is summed up."""
     store = await open_store(f"sqlite:///{tmp_path / 'turns.db'}", rules=work_rules())
+    await store.accept(a_turn("first", who=somebody("other")))
     asked: list[str] = []
     event.listen(store._database._engine, "before_cursor_execute", lambda *call: asked.append(call[2]))
     await store.accept(a_turn("q"))
@@ -652,6 +683,21 @@ async def test_who_is_due_next_is_found_without_reading_those_who_wait(tmp_path:
         "SCAN sessions USING INDEX sessions_by_lease",  # of those alone that are leased
         "SEARCH sessions USING INDEX sessions_by_lease (lease_until<?)",
     }
+
+
+async def test_undelivered_bytes_are_counted_without_reading_what_was_delivered(tmp_path: Path) -> None:
+    store = await open_store(f"sqlite:///{tmp_path / 'turns.db'}", rules=work_rules())
+    asked: list[str] = []
+    event.listen(store._database._engine, "before_cursor_execute", lambda *call: asked.append(call[2]))
+    await store.gauges()
+    await store.aclose()
+    (counting,) = [each for each in asked if "sum(turns.bytes)" in each]
+    connection = sqlite3.connect(tmp_path / "turns.db")
+    rows = connection.execute(f"EXPLAIN QUERY PLAN {counting}", [0] * counting.count("?"))
+    plan = [row[3] for row in rows]
+    connection.close()
+    assert "SEARCH turns USING COVERING INDEX turns_by_age (state=?)" in plan
+    assert "SEARCH sessions USING INTEGER PRIMARY KEY (rowid=?)" in plan
 
 
 async def test_a_damaged_store_says_so(tmp_path: Path) -> None:

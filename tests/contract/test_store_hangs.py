@@ -65,6 +65,15 @@ class Relay:
             sink.close()
 
 
+@pytest.fixture(autouse=True)
+def empty(postgres_url: str) -> None:
+    engine = make_engine(postgres_url)
+    with engine.begin() as connection:
+        connection.execute(text("DROP SCHEMA public CASCADE"))
+        connection.execute(text("CREATE SCHEMA public"))
+    engine.dispose()
+
+
 @pytest.fixture
 def relay(postgres_url: str) -> Iterator[Relay]:
     relay = Relay(make_engine(postgres_url).url.port or 5432)
