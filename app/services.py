@@ -177,7 +177,7 @@ async def _opened(
         metrics=metrics,
         backend=backend,
         store=store,
-        worker=Worker(store, searches.watching(backend), _worker_settings(settings)),
+        worker=Worker(store, searches.watching(backend), _worker_settings(settings), on_doubled=metrics.on_doubled),
         recall=RecallEngine(settings, searches, traces, _classifier(settings)),
         traces=traces,
         local=local,

@@ -31,6 +31,11 @@ class Metrics:
         self.backend_calls = Counter(
             "sidecar_openviking_calls", "Calls to OpenViking.", ["operation", "outcome"], registry=self.registry
         )
+        self.doubled = Counter(
+            "sidecar_doubled_messages",
+            "Messages that a write left in a session a second time, later than was waited for it.",
+            registry=self.registry,
+        )
         self.backend_seconds = Histogram(
             "sidecar_openviking_call_seconds",
             "Time of a call to OpenViking.",
@@ -51,6 +56,10 @@ class Metrics:
         """Count one call to the backend."""
         self._backend_calls(operation, outcome).inc()
         self._backend_seconds(operation).observe(seconds)
+
+    def on_doubled(self, messages: int) -> None:
+        """Count messages that stand in a session twice."""
+        self.doubled.inc(messages)
 
     def on_request(self, endpoint: str, phase: str, status: int, seconds: float) -> None:
         """Count one answered request."""

@@ -8,7 +8,7 @@ import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 import httpx
@@ -39,6 +39,8 @@ from app.ports import (
     Target,
 )
 from app.settings import OpenVikingSettings
+
+T = TypeVar("T")
 
 MAX_BATCH = 100
 READS_AT_ONCE = 8
@@ -140,16 +142,24 @@ class OpenVikingBackend:
 
     async def arrived(self, who: Identity, turn_id: str, deadline: Deadline) -> frozenset[str]:
         """See `ContextBackend.arrived`. A grep over the session's files, live and archived."""
+        return await self._grep(who, turn_id, models.source_ids, frozenset(), deadline)
+
+    async def copies(self, who: Identity, turn_id: str, deadline: Deadline) -> int:
+        """How many messages of a turn stand in the session, live or archived, beyond the first copy of each."""
+        return await self._grep(who, turn_id, models.copies, 0, deadline)
+
+    async def _grep(
+        self, who: Identity, turn_id: str, parse: Callable[[Any, str], T], nothing: T, deadline: Deadline
+    ) -> T:
         body = {"uri": _uri(who), "pattern": re.escape(turn_id), "node_limit": MAX_MATCHES}
-
-        def parse(result: Any) -> frozenset[str]:
-            return models.source_ids(result, turn_id)
-
+        path = "/api/v1/search/grep"
         try:
-            return await self._calls.make(_ARRIVED, who, "POST", "/api/v1/search/grep", parse, deadline, body=body)
+            return await self._calls.make(
+                _ARRIVED, who, "POST", path, lambda result: parse(result, turn_id), deadline, body=body
+            )
         except BackendError as error:
             if error.not_found:
-                return frozenset()
+                return nothing
             raise
 
     async def commit(

@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -11,7 +11,7 @@ from app.core.hits import MACHINE_RECORDS
 from app.core.turns import CapturedMessage
 from app.openviking.errors import Garbage
 from app.openviking.prose import without_hints, without_speaker
-from app.openviking.wire import from_jsonl, from_wire
+from app.openviking.wire import from_jsonl, from_wire, once
 from app.ports import Appended, CommitReceipt, CommitState, CommitStatus, Hit, SessionPast, Target
 
 LEAF = 2
@@ -77,13 +77,28 @@ def source_ids(result: Any, turn_id: str) -> frozenset[str]:
 
     Only what stands in ``source_message_ids`` counts: a text that merely mentions an id must not pass for its delivery.
     """
+    return frozenset(source for source, _ in _lines_of(result, turn_id))
+
+
+def copies(result: Any, turn_id: str) -> int:
+    """How many of the message lines that a grep found hold what another message of the turn holds already.
+
+    A message keeps its own id when it is archived, so that one found on its way is no second one.
+    """
+    found: dict[tuple[str, str], set[str]] = {}
+    for source, message in _lines_of(result, turn_id):
+        same = source, json.dumps(message.get("parts"), sort_keys=True)
+        found.setdefault(same, set()).add(str(message.get("id")))
+    return sum(len(ids) - 1 for ids in found.values())
+
+
+def _lines_of(result: Any, turn_id: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
     own = re.compile(re.escape(turn_id) + r"\.[0-9]+")
-    found: set[str] = set()
     for match in _list(_object(result, "result"), "matches"):
         line = _object(match, "match").get("content")
         if isinstance(line, str) and turn_id in line:
-            found.update(source for source in _sources(line) if own.fullmatch(source))
-    return frozenset(found)
+            message = _message(line)
+            yield from ((source, message) for source in _sources(message) if own.fullmatch(source))
 
 
 def receipt(result: Any) -> CommitReceipt:
@@ -125,7 +140,7 @@ def past(result: Any) -> SessionPast:
     return SessionPast(
         overview=without_hints(overview),
         abstracts=tuple(_abstract(item) for item in _list(answer, "pre_archive_abstracts")),
-        messages=tuple(m for item in _list(answer, "messages") if (m := from_wire(item))),
+        messages=tuple(once(m for item in _list(answer, "messages") if (m := from_wire(item)))),
         archives=_count(stats, "totalArchives"),
         failed_archives=_count(stats, "failedArchives"),
     )
@@ -145,10 +160,10 @@ def overview(result: Any) -> str:
 
 
 def stored_messages(result: Any) -> list[CapturedMessage]:
-    """The messages of a ``messages.jsonl`` that was read."""
+    """The messages of a ``messages.jsonl`` that was read, each once."""
     if not isinstance(result, str):
         raise Garbage("a file's content is not text")
-    return from_jsonl(result)
+    return once(from_jsonl(result))
 
 
 def archives(result: Any) -> Archives:
@@ -240,12 +255,16 @@ def _name(uri: str) -> str:
     return uri.rstrip("/").rpartition("/")[2]
 
 
-def _sources(line: str) -> list[str]:
+def _message(line: str) -> Mapping[str, Any]:
     try:
         message = json.loads(line)
     except (ValueError, RecursionError):
-        return []
-    sources = message.get("source_message_ids") if isinstance(message, dict) else None
+        return {}
+    return message if isinstance(message, dict) else {}
+
+
+def _sources(message: Mapping[str, Any]) -> list[str]:
+    sources = message.get("source_message_ids")
     return [source for source in sources if isinstance(source, str)] if isinstance(sources, list) else []
 
 

@@ -5,7 +5,7 @@ parts, tool input that it can not hold is kept as JSON text, and both are put ri
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -84,6 +84,21 @@ def from_jsonl(text: str) -> list[CapturedMessage]:
             if message:
                 messages.append(message)
     return messages
+
+
+def once(messages: Iterable[CapturedMessage]) -> list[CapturedMessage]:
+    """The messages without second copies: a write that came late may have left some (see `app.worker.doubles`).
+
+    What OpenViking has split into several messages shares an id and differs in its parts.
+    """
+    seen: dict[str, list[tuple[Part, ...]]] = {}
+    kept = []
+    for message in messages:
+        known = seen.setdefault(message.source_id, []) if message.source_id else []
+        if message.parts not in known:
+            known.append(message.parts)
+            kept.append(message)
+    return kept
 
 
 def _within_limit(message: CapturedMessage) -> list[dict[str, Any]]:

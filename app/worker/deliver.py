@@ -15,6 +15,7 @@ from app.core.reasons import Reason
 from app.core.turns import CapturedMessage
 from app.ports import BackendError, ContextBackend
 from app.store.work import Lease, SendTurn, TurnDelivered, TurnDoubtful, TurnFailed, TurnRejected
+from app.worker.doubles import Doubles
 from app.worker.doubt import settles_in
 from app.worker.pace import Pace
 from app.worker.setbacks import Setbacks
@@ -35,6 +36,7 @@ class Courier:
     mark_attempt: MarkAttempt
     pace: Pace
     setbacks: Setbacks
+    doubles: Doubles
     settle_s: float
     call_s: float
     """Longest time from a mark to the end of its write: less than a lease, so that no write outlives its lease."""
@@ -51,6 +53,7 @@ async def deliver(courier: Courier, lease: Lease, step: SendTurn, marked_at: flo
 
     A turn without a doubt was marked as being sent when it was chosen, after the monotonic time ``marked_at``.
     """
+    await courier.doubles.look(lease.session_id)
     missing: Sequence[CapturedMessage] = step.messages[step.sent :]
     marked = step.doubt_until is None
     if step.doubt_until is not None:
@@ -60,6 +63,8 @@ async def deliver(courier: Courier, lease: Lease, step: SendTurn, marked_at: flo
         missing = found
     if (why := courier.setbacks.hopeless(step.turn_id)) is not None:
         return TurnRejected(step, why)
+    if not marked:
+        courier.doubles.resent(lease, step.turn_id)
     sent = len(step.messages) - len(missing)
     for batch in batches(missing):
         if not marked:

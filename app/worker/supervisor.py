@@ -43,6 +43,7 @@ from app.store.work import (
 from app.worker import commits
 from app.worker.commits import Archivist
 from app.worker.deliver import Courier, deliver
+from app.worker.doubles import Doubles
 from app.worker.pace import Pace
 from app.worker.setbacks import Setbacks
 
@@ -88,13 +89,17 @@ class Worker:
         *,
         random: Callable[[], float] = random.random,
         monotonic: Clock = time.monotonic,
+        on_doubled: Callable[[int], None] = lambda _messages: None,
     ) -> None:
         pace = Pace(settings.backoff_s, settings.longest_backoff_s, random)
         settle_s, call_s = store.rules.settle_s, store.rules.call_s
         self._store = store
         self._concurrency = settings.concurrency
         setbacks = Setbacks(settings.give_up_tries, settings.give_up_s, monotonic)
-        self._courier = Courier(backend, store.mark_attempt, pace, setbacks, settle_s, call_s, store.clock, monotonic)
+        self._doubles = Doubles(getattr(backend, "copies", None), call_s, monotonic, on_doubled)
+        self._courier = Courier(
+            backend, store.mark_attempt, pace, setbacks, self._doubles, settle_s, call_s, store.clock, monotonic
+        )
         self._archivist = Archivist(backend, pace, settle_s, call_s, store.clock, monotonic)
         self._monotonic = monotonic
         self._made_at = store.clock()
@@ -264,12 +269,13 @@ class Worker:
                 await self._guarded(self._store.mend_dates)
 
     async def _cleaning(self) -> None:
-        """What may take long: commit what a former process left, and forget what is too old, time and again."""
+        """What may take long: commit what a former process left; time and again, forget what is old, count doubles."""
         await self._guarded(lambda: self._store.sweep(processes.is_gone, self._made_at))
         self.wake()
         while True:
             await anyio.sleep(LOOK_FOR_DEAD_S * TIDY_EVERY)
             await self._guarded(self._store.forget_old)
+            await self._doubles.look_at_all()
 
     async def _guarded(self, work: Callable[[], Awaitable[T]]) -> T | None:
         try:

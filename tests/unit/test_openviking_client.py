@@ -836,3 +836,34 @@ async def test_health_of_a_dead_server_does_not_touch_the_breaker(
     for _ in range(5):
         assert not (await backend.health(soon())).ok
     assert backend.breaker_states() == {}
+
+
+async def test_second_copies_are_told_from_parts_of_a_message_and_from_one_on_its_way(
+    backend: OpenVikingBackend, httpx_mock: HTTPXMock
+) -> None:
+    def line(id_: str, text: str, source: str = "t_one.0") -> dict[str, str]:
+        parts = [{"type": "text", "text": text}]
+        return {"content": json.dumps({"id": id_, "parts": parts, "source_message_ids": [source]})}
+
+    lines = [line("1", "a"), line("2", "b"), line("1", "a"), line("3", "c", "t_one.1"), line("9", "a", "t_two.0")]
+    httpx_mock.add_response(**ok({"matches": lines}))
+    assert await backend.copies(who(), "t_one", soon()) == 0
+    httpx_mock.add_response(**ok({"matches": [*lines, line("4", "a"), line("5", "c", "t_one.1")]}))
+    assert await backend.copies(who(), "t_one", soon()) == 2
+    httpx_mock.add_response(**error(404, "NOT_FOUND"))
+    assert await backend.copies(who(), "t_one", soon()) == 0
+
+
+async def test_what_a_session_holds_twice_is_read_once(backend: OpenVikingBackend, httpx_mock: HTTPXMock) -> None:
+    def message(text: str, source: str | None) -> dict[str, Any]:
+        parts = [{"type": "text", "text": text}]
+        return {"role": "user", "parts": parts, "created_at": AT, "source_message_ids": [source] if source else None}
+
+    messages = [message("q", "t.0"), message("yes", None), message("yes", None), message("q", "t.0")]
+    stats = {"totalArchives": 0, "failedArchives": 0}
+    httpx_mock.add_response(**ok(CONTEXT | {"messages": messages, "stats": stats}))
+    past = await backend.past(who(), 100, soon())
+    assert [part.text for one in past.messages for part in one.parts] == ["q", "yes", "yes"]  # type: ignore[union-attr]
+    httpx_mock.add_response(**ok("\n".join(map(json.dumps, messages))))
+    archived = await backend.archived_messages(who(), "archive_001", soon())
+    assert [part.text for one in archived for part in one.parts] == ["q", "yes", "yes"]  # type: ignore[union-attr]
