@@ -26,15 +26,14 @@ from typing import ClassVar
 import httpx
 from sqlalchemy import insert, update
 
-from app.core.commit_policy import CommitRules
 from app.core.identity import Identity, PeerRole, Tenant
 from app.store.codec import dump_identity, dump_messages
 from app.store.engine import make_engine
 from app.store.schema import sessions, turns
-from app.store.steps import WorkRules
 from app.store.turns import open_store
 from app.store.work import TurnState
 from tests.crash.harness import Sidecar
+from tests.unit.turning import work_rules
 
 APPEND_S, COMMIT_S, LOOK_S = 0.02, 0.02, 0.5
 """How long the backend takes: for a turn, for a commit, for the state of a task."""
@@ -96,7 +95,7 @@ def leave_uncommitted(url: str, count: int) -> None:
     """Fill the store at ``url`` with sessions of one delivered turn each, said an hour ago."""
 
     async def make() -> None:
-        await (await open_store(url, rules=WorkRules(30, 5, CommitRules()))).aclose()
+        await (await open_store(url, rules=work_rules())).aclose()
 
     asyncio.run(make())
     then = time.time() - 3600
@@ -153,7 +152,7 @@ def look_for_work(url: str, count: int) -> float:
     """The median time in milliseconds in which the store at ``url`` finds the next session that is due; printed."""
 
     async def look() -> list[float]:
-        store = await open_store(url, rules=WorkRules(30, 5, CommitRules()))
+        store = await open_store(url, rules=work_rules())
         took = []
         for _ in range(50):
             began = time.perf_counter()

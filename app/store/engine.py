@@ -40,8 +40,8 @@ PROBE_BYTES = 1024 * 1024
 """Room on the disk below which the store counts as full."""
 BUSY_MS = 5_000
 """How long a writer waits for another process on the same SQLite file."""
-SLICE_S = 0.01
-"""How long one transaction of a long work goes on: as much as anybody may wait for it, with the time to commit it."""
+SLICE_S = 0.005
+"""How long one transaction of a long work goes on: nobody is to wait for it, and the disk, for more than 20 ms."""
 PAUSES = 4
 """How much longer such work pauses after a transaction than that took."""
 MAX_WAITING = 1_000

@@ -216,7 +216,9 @@ class SqlTurnStore:
 
     async def mend_dates(self, *, set_back: bool = False) -> None:
         """Bring dates back that a clock which was set back has left in a far future; ``set_back``: it was, just now."""
-        await self._database.write_behind(dates.mend, self.clock(), self.rules.lease_s, set_back=set_back)
+        now, lease_s = self.clock(), self.rules.lease_s
+        if set_back or await self._database.read(dates.is_astray, now, lease_s):
+            await self._database.write_behind(dates.mend, now, lease_s, set_back=set_back)
 
     async def forget_old(self) -> int:
         """Forget all that is too old to be kept, in slices; how many sessions, turns and texts that was."""
