@@ -20,6 +20,7 @@ from typing import Any
 
 from sqlalchemy import event
 
+import app.recall.sources  # noqa: F401 - declares the lines by which the fence knows a block
 from app.core.commit_policy import CommitRules
 from app.core.deadline import Deadline
 from app.core.identity import Identity, PeerRole, Tenant

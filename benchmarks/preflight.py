@@ -14,6 +14,7 @@ import time
 from datetime import UTC, datetime
 from typing import Any
 
+import app.recall.sources  # noqa: F401 - declares the lines by which the fence knows a block
 from app.core.capture import capture_turn
 from app.core.incoming import read_incoming
 from app.core.notebook import Notebook

@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable
 
+import app.recall.sources  # noqa: F401 - declares the lines by which the fence knows a block
 from app.core.cleaning import clean_assistant_text, clean_tool_text, clean_user_text
 from app.core.fence import neutralise
 

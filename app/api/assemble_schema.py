@@ -1,13 +1,14 @@
 """Bodies of `/assemble`."""
 
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from app.api.schemas import HostMessage, MessagesBody, Millis, Wire
 from app.core.inject import Mode
 from app.core.reasons import Reason
+from app.recall.sources import SOURCES
 
 
 class Phase(StrEnum):
@@ -58,11 +59,19 @@ class GateBody(Wire):
     reason: str
 
 
+def _name_the_sections(schema: dict[str, Any]) -> None:
+    schema["enum"] = list(SOURCES.sections)
+
+
+SectionName = Annotated[str, Field(json_schema_extra=_name_the_sections)]
+"""The name of a section of the block; its OpenAPI schema lists those of all registered sources."""
+
+
 class RecalledItem(Wire):
     """One item in the block."""
 
     uri: str
-    section: Literal["experiences", "memories"]
+    section: SectionName
     category: str
     score: float
     chars: int

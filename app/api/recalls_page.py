@@ -9,8 +9,8 @@ from fastapi import Response
 from app.api.pages import page
 from app.core.trace import CandidateTrace, CutTrace, RecallTrace, Verdict
 from app.recall.explain import Texts
+from app.recall.sources import SOURCES
 
-_SECTION_TITLES = {"experiences": "Agent experiences", "memories": "Long-term memories"}
 _HOW = {
     "fresh": "asked",
     "cached": "from the cache",
@@ -86,7 +86,8 @@ def _section(cut: CutTrace, candidates: Sequence[CandidateTrace], memories: Mapp
         Row(candidate, _bar(candidate, needed), _parts(candidate), memories.get(candidate.uri))
         for candidate in sorted(mine, key=lambda candidate: candidate.verdict is not Verdict.KEPT)
     ]
-    return Section(_SECTION_TITLES.get(cut.section, cut.section), needed, rows)
+    section = SOURCES.sections.get(cut.section)
+    return Section(section.title if section else cut.section, needed, rows)
 
 
 def _bar(candidate: CandidateTrace, needed: float) -> Bar:

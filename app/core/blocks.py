@@ -12,22 +12,17 @@ of its own is somebody writing about it. Linear in the text.
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from operator import attrgetter
 from typing import NamedTuple
+
+from app.core.markers import declared
 
 CONTEXT_TAG = "openviking-context"
 LEGACY_TAG = "relevant-memories"
 """Never written, always stripped (seed, agent experience recall)."""
 ASSIST_TAG = "ingest-reply-assist"
 """The note beside a pasted transcript; not stored, so it is stripped like the block."""
-
-EXPERIENCES_HEADING = "## Agent Experiences"
-EXPERIENCES_INTRO = (
-    "These are prior execution lessons learned by this agent. Use them as task guidance, not as user facts."
-)
-MEMORIES_HEADING = "## Long-term Memories"
-MEMORIES_SOURCE = "Source: openviking-auto-recall"
-MEMORIES_INTRO = "The following OpenViking memories may be relevant:"
 
 TAG_NAMES = f"{CONTEXT_TAG}|{LEGACY_TAG}|{ASSIST_TAG}"
 # Possessive throughout: no input can make these patterns step back. Attributes hold no angle bracket, as in XML.
@@ -40,19 +35,24 @@ _OPENING = re.compile(rf"<(?!\s*+/)\s*+(?:{TAG_NAMES})", re.IGNORECASE)
 _CLOSING = re.compile(rf"<\s*+/\s*+(?:{TAG_NAMES})", re.IGNORECASE)
 _CLOSING_ALONE = re.compile(rf"^[ \t]*+{_CLOSING.pattern}(?=[\s/>])[^<>]*+>[ \t\r]*+$", re.IGNORECASE | re.MULTILINE)
 _FENCE_LINE = re.compile(r"^[ \t]*+(?P<mark>`{3,}+|~{3,}+)(?P<info>[^\n]*+)$", re.MULTILINE)
-MARKERS = "|".join(
-    re.escape(line)
-    for line in (
-        EXPERIENCES_HEADING,
-        MEMORIES_HEADING,
-        MEMORIES_SOURCE,
-        MEMORIES_INTRO,
-        "These are prior execution lessons",
+
+
+class _MarkerPatterns(NamedTuple):
+    line: re.Pattern[str]
+    here: re.Pattern[str]
+    anywhere: re.Pattern[str]
+
+
+def _markers() -> _MarkerPatterns:
+    return _marker_patterns(declared())
+
+
+@lru_cache(maxsize=4)
+def _marker_patterns(lines: tuple[str, ...]) -> _MarkerPatterns:
+    any_of = "|".join(map(re.escape, lines))
+    return _MarkerPatterns(
+        re.compile(rf"^[ \t]*+(?:{any_of})", re.MULTILINE), re.compile(rf"[ \t]*+(?:{any_of})"), re.compile(any_of)
     )
-)
-_MARKER_LINE = re.compile(rf"^[ \t]*+(?:{MARKERS})", re.MULTILINE)
-_MARKER_HERE = re.compile(rf"[ \t]*+(?:{MARKERS})")
-_MARKER_ANYWHERE = re.compile(MARKERS)
 
 
 def code_spans(text: str) -> list[tuple[int, int]]:
@@ -113,7 +113,7 @@ def find_cuts(text: str) -> list[Cut]:
 def _may_hold_a_cut(text: str) -> bool:
     """No without looking at each tag: an opening wants an end or a marker behind it, a closing an opening or a line."""
     if _OPENING.search(text):
-        return bool(_CLOSING.search(text) or _MARKER_ANYWHERE.search(text))
+        return bool(_CLOSING.search(text) or _markers().anywhere.search(text))
     return bool(_CLOSING_ALONE.search(text))
 
 
@@ -154,12 +154,13 @@ class _Scan:
         there, so that what a person wrote behind it is not lost.
         """
         waiting = sorted(index for indexes in self.open.values() for index in indexes)
-        if not waiting or not _MARKER_ANYWHERE.search(self.text):
+        markers = _markers()
+        if not waiting or not markers.anywhere.search(self.text):
             return
         last, covered = self._last_marker(), 0
         for index in waiting:
             tag = self.tags[index]
-            if tag.start >= covered and (tag.start < last or _MARKER_HERE.match(self.text, tag.end)):
+            if tag.start >= covered and (tag.start < last or markers.here.match(self.text, tag.end)):
                 covered = self._end_of_unclosed(index)
                 self.cuts.append(Cut(tag.start, covered))
 
@@ -203,7 +204,7 @@ class _Scan:
         """Where the last marker line outside code and outside what is cut begins; -1 without one."""
         hidden = iter(sorted([*self.code, *((cut.start, cut.end) for cut in self.cuts)]))
         span, last = next(hidden, None), -1
-        for marker in _MARKER_LINE.finditer(self.text):
+        for marker in _markers().line.finditer(self.text):
             while span and span[1] <= marker.start():
                 span = next(hidden, None)
             if not span or marker.start() < span[0]:

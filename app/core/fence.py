@@ -6,32 +6,23 @@ off again byte for byte, whatever the words and the memories (contract, The inje
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from app.core.blocks import (
     ASSIST_TAG,
     CONTEXT_TAG,
-    EXPERIENCES_HEADING,
-    EXPERIENCES_INTRO,
     LEGACY_TAG,
-    MARKERS,
-    MEMORIES_HEADING,
-    MEMORIES_INTRO,
-    MEMORIES_SOURCE,
     TAG_NAMES,
     Cut,
     find_cuts,
     first_tag,
 )
+from app.core.markers import declared
 
 __all__ = [
     "ASSIST_TAG",
     "CONTEXT_TAG",
-    "EXPERIENCES_HEADING",
-    "EXPERIENCES_INTRO",
     "LEGACY_TAG",
-    "MEMORIES_HEADING",
-    "MEMORIES_INTRO",
-    "MEMORIES_SOURCE",
     "SEPARATOR",
     "contains_block",
     "neutralise",
@@ -129,11 +120,16 @@ _ROLE_LINE = re.compile(
     rf"^(?P<lead>[ \t>*_\[(（【]*+(?:{_ROLES}|{_LABELS})[ \t*_\])）】]*+)[:：]", re.IGNORECASE | re.MULTILINE
 )
 _HEADING = re.compile(r"^(?P<lead>[ \t>]*+)(?:#++(?:[ \t]++|$))++", re.MULTILINE)
-_STRUCTURE = re.compile(
-    r"^(?P<lead>[ \t>]*+)(?:(?P<fence>`{3,}+|~{3,}+)|(?P<item>[-*+])(?=[ \t]*+\[)"
-    rf"|(?P<rule>=++|-{{3,}}+|\*{{3,}}+|_{{3,}}+)(?=[ \t]*+$)|(?={MARKERS}))",
-    re.MULTILINE,
-)
+
+
+@lru_cache(maxsize=4)
+def _structure(markers: tuple[str, ...]) -> re.Pattern[str]:
+    """What would be structure at the start of a line; ``markers`` are the lines of the block's own frame."""
+    return re.compile(
+        r"^(?P<lead>[ \t>]*+)(?:(?P<fence>`{3,}+|~{3,}+)|(?P<item>[-*+])(?=[ \t]*+\[)"
+        rf"|(?P<rule>=++|-{{3,}}+|\*{{3,}}+|_{{3,}}+)(?=[ \t]*+$)|(?={'|'.join(map(re.escape, markers))}))",
+        re.MULTILINE,
+    )
 
 
 def neutralise(text: str) -> str:
@@ -169,7 +165,7 @@ def _visible(text: str) -> str:
 
 def _escaped(text: str) -> str:
     text = _ROLE_TAG_START.sub("&lt;", _escape_tags(text))
-    text = _STRUCTURE.sub(_reworded, _HEADING.sub(r"\g<lead>", text))
+    text = _structure(declared()).sub(_reworded, _HEADING.sub(r"\g<lead>", text))
     return _ROLE_LINE.sub(lambda found: f"{found['lead'].rstrip()} -", text)
 
 

@@ -26,7 +26,7 @@ class AssembleInput:
 
 @dataclass(frozen=True, slots=True)
 class RecalledItem:
-    """One injected item; ``section`` is ``experiences`` or ``memories``."""
+    """One injected item; ``section`` is its name; see `app.recall.block.Section`."""
 
     uri: str
     section: str

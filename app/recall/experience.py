@@ -15,6 +15,8 @@ from urllib.parse import unquote
 
 from app.core.fence import neutralise_lines
 from app.core.hits import Hit
+from app.core.trace import Verdict
+from app.recall.ranking import Candidate
 
 MAX_NAME_CHARS = 120
 _DIRECTORY = "/memories/experiences/"
@@ -82,6 +84,16 @@ def is_experience(uri: str, category: str = "", text: str = "") -> bool:
     if category.strip().lower() in _CATEGORIES or _DIRECTORY in uri:
         return True
     return bool(text) and parse_experience(uri, text).structured
+
+
+def only_experiences(candidate: Candidate) -> Verdict | None:
+    """Refuses what is no experience; see `app.recall.ranking.Policy.refuses`."""
+    return None if is_experience(candidate.hit.uri, candidate.category) else Verdict.NOT_EXPERIENCE
+
+
+def no_experiences(candidate: Candidate) -> Verdict | None:
+    """Refuses experiences, which have a section of their own."""
+    return Verdict.IS_EXPERIENCE if is_experience(candidate.hit.uri, candidate.category) else None
 
 
 def parse_experience(uri: str, text: str) -> Experience:

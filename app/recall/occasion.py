@@ -22,7 +22,8 @@ from app.core.transcript import REPLY_ASSIST, is_transcript
 class Rules:
     """The settings that decide. Lengths are weights: a Chinese, Japanese or Korean character counts as 3."""
 
-    memories: bool = True
+    enabled: bool = True
+    """Whether any source is."""
     experiences: bool = False
     min_query: int = 5
     min_task: int = 12
@@ -91,7 +92,7 @@ def _refused_unread(messages: Sequence[Message], prompt: str | None, rules: Rule
         return Reason.SESSION_BYPASSED
     if not asks(messages) and not (prompt and prompt.strip()):
         return Reason.NON_USER_TAIL
-    if not (rules.memories or rules.experiences):
+    if not rules.enabled:
         return Reason.RECALL_DISABLED
     if is_injected(messages) or (prompt and not asks(messages) and contains_block(prompt)):
         return Reason.ALREADY_INJECTED

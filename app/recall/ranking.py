@@ -22,7 +22,6 @@ from typing import NamedTuple
 from app.core.hits import MACHINE_RECORDS, Hit
 from app.core.trace import Verdict
 from app.core.words import token_set
-from app.recall.experience import is_experience
 from app.recall.intent import Intent, intent_of
 from app.recall.overlap import overlaps
 
@@ -45,11 +44,18 @@ _DATE_IN_URI = re.compile(r"/(\d{4})/(\d{2})/(\d{2})(?:/|$)|(?:^|[/_-])(\d{4})-(
 _EDGE = 1e-6
 
 
+def admits_all(_candidate: "Candidate") -> Verdict | None:
+    """Refuses nothing."""
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """How one section is ranked; the settings' names and meanings."""
+    """How one section is ranked and limited; the settings' names and meanings."""
 
-    section: str = "memories"
+    limit: int = 1_000
+    max_chars: int = 1_000_000
+    """Counts items and separators, headings not."""
     threshold: float = 0.0
     """Lowest final score."""
     floor: float = 0.0
@@ -61,13 +67,14 @@ class Policy:
     actor_peer: str | None = None
     today: date | None = None
     """For freshness, which needs it; whole days, so that answers do not change from call to call."""
+    refuses: "Callable[[Candidate], Verdict | None]" = admits_all
+    """What the source itself leaves out, and why."""
 
 
 class Candidate(NamedTuple):
     """A hit with its final score, what that is made of, and what became of it."""
 
     hit: Hit
-    section: str
     category: str
     score: float
     parts: Mapping[str, float] = MappingProxyType({})
@@ -132,7 +139,7 @@ def _admit(hits: Sequence[Hit], policy: Policy) -> tuple[list[Candidate], list[C
     refused: list[Candidate] = []
     seen: set[str] = set()
     for hit in hits:
-        candidate = Candidate(hit, policy.section, category_of(hit), _clamped(hit.score))
+        candidate = Candidate(hit, category_of(hit), _clamped(hit.score))
         verdict = _refusal(candidate, seen, policy)
         seen.add(hit.uri)
         if verdict:
@@ -152,8 +159,8 @@ def _refusal(candidate: Candidate, seen: Collection[str], policy: Policy) -> Ver
         return Verdict.OTHER_PEER
     if policy.own_only and candidate.category == "resource":
         return Verdict.IMPORTED
-    if is_experience(hit.uri, candidate.category) != (policy.section == "experiences"):
-        return Verdict.NOT_EXPERIENCE if policy.section == "experiences" else Verdict.IS_EXPERIENCE
+    if verdict := policy.refuses(candidate):
+        return verdict
     if candidate.category in MACHINE_RECORDS:
         return Verdict.MACHINE_RECORD
     return Verdict.SAME_URI if hit.uri in seen else None
@@ -176,7 +183,7 @@ def _scored(candidate: Candidate, overlap: float, intent: Intent, policy: Policy
     if policy.half_life_days and candidate.category == "events":
         parts["freshness"] = _freshness(candidate.hit, policy)
         score *= parts["freshness"]
-    return Candidate(candidate.hit, candidate.section, candidate.category, score, parts)
+    return Candidate(candidate.hit, candidate.category, score, parts)
 
 
 def _freshness(hit: Hit, policy: Policy) -> float:

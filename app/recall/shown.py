@@ -7,9 +7,9 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 
-from app.core import fence
 from app.core.messages import Message, Role, role_of, text_of, tool_results
 from app.core.readings import said_in, squeezed
+from app.recall.block import Section
 
 MAX_SAID_CHARS = 64 * 1024
 """How much of the live messages is compared, newest first, in characters without white space."""
@@ -47,13 +47,16 @@ def _telling(memory: str) -> list[str]:
     return [line for line in lines if len(line) >= MIN_LINE_CHARS]
 
 
-def shown_items(messages: Sequence[Message], turns: int) -> frozenset[str]:
-    """The memory items, as they were rendered, in blocks of the last ``turns`` user turns before the latest message.
+def shown_items(messages: Sequence[Message], turns: int, section: Section) -> frozenset[str]:
+    """The items of a section, as they were rendered, in the last ``turns`` user turns before the latest message.
 
-    A block may stand in a user message or in the result of a simulated call.
+    Each begins with ``- [``. A block may stand in a user message or in the result of a simulated call.
     """
+    if turns <= 0:
+        return frozenset()
+    heading, last = section.frame[0], section.frame[-1]
     return frozenset(
-        item for text in _texts(messages[:-1], turns) if fence.MEMORIES_HEADING in text for item in _items(text)
+        item for text in _texts(messages[:-1], turns) if heading in text for item in _items(text, f"{last}\n")
     )
 
 
@@ -70,9 +73,9 @@ def _texts(messages: Sequence[Message], turns: int) -> Iterator[str]:
             yield from (result.text for result in tool_results(message))
 
 
-def _items(text: str) -> Iterator[str]:
-    """The items of every memory section: a line ``- [...``, with the lines below it that are indented or empty."""
-    _, *sections = text.split(f"{fence.MEMORIES_INTRO}\n")
+def _items(text: str, frame_end: str) -> Iterator[str]:
+    """The items behind every ``frame_end``: a line ``- [...``, with the lines below it that are indented or empty."""
+    _, *sections = text.split(frame_end)
     for section in sections:
         item: list[str] = []
         for line in section.split("\n"):

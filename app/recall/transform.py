@@ -7,7 +7,7 @@ noted and takes nothing away from the others. Whatever happens, the host's messa
 import asyncio
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -31,15 +31,15 @@ from app.ports import BackendError, Target
 from app.recall.block import render_block
 from app.recall.explain import RecentQueries
 from app.recall.occasion import Occasion, Rules, occasion_of
+from app.recall.plan import plan_for
 from app.recall.searches import Searches
-from app.recall.selection import Selection, choose
+from app.recall.selection import Selection
+from app.recall.source import Asked, RecallSource
+from app.recall.sources import SOURCES
 from app.settings import Settings
 
 log = structlog.get_logger(__name__)
 
-CANDIDATES_PER_ITEM = 4
-MIN_CANDIDATES = 12
-"""A search asks for ``max(4 * limit, 12)`` (seed: agent experience, section 4)."""
 RESERVE_S = 0.02
 """Kept of the deadline for ranking and rendering; at most a tenth of it."""
 
@@ -99,10 +99,12 @@ class RecallEngine:
         traces: TraceSink,
         classifier: Classifier,
         *,
+        sources: Iterable[RecallSource] = SOURCES,
         now: Callable[[], float] = time.time,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self._settings = settings
+        self._sources = tuple(sources)
         self._searches = searches
         self._traces = traces
         self._classifier = classifier
@@ -111,7 +113,7 @@ class RecallEngine:
         self._clock = clock
         self._readings = Readings()
         self._rules = Rules(
-            memories=settings.recall.enabled,
+            enabled=any(source.enabled(settings) for source in self._sources),
             experiences=settings.experience.enabled,
             min_query=settings.recall.min_query_chars,
             min_task=settings.experience.min_query_chars,
@@ -153,29 +155,20 @@ class RecallEngine:
 
     async def _run(self, recall: _Recall, who: Identity, asked: AssembleInput, deadline: Deadline) -> None:
         query = recall.occasion.query
-        recall.searched = await self._search(who, query, self._targets(recall.occasion), deadline)
+        plan = plan_for(self._sources, recall.occasion, self._settings)
+        recall.searched = await self._search(who, query, plan.targets, deadline)
         recall.steps |= {one.target.value: one.ms for one in recall.searched}
         began = self._clock()
         hits = {one.target: one.hits for one in recall.searched}
         today = datetime.fromtimestamp(self._now(), UTC).date()
-        choosing = partial(choose, who, query, hits, asked.messages, self._settings, today, recall.conversation.said)
-        recall.chosen = await aside.read(choosing, large=recall.large, deadline=deadline)
+        choice = Asked(who, query, asked.messages, self._settings, today, recall.conversation.said)
+        recall.chosen = await aside.read(partial(plan.choose, choice, hits), large=recall.large, deadline=deadline)
         recall.block = render_block(*((selection.section, selection.items) for selection in recall.chosen))
         recall.steps["rank"] = self._ms_since(began)
         if recall.block or (recall.occasion.note and recall.mode is not Mode.BLOCK):
             recall.reason = Reason.OK
         else:
-            recall.reason = _why_nothing(recall.searched)
-
-    def _targets(self, occasion: Occasion) -> dict[Target, int]:
-        """The targets to search, with the candidates to ask each for."""
-        recall, experience = self._settings.recall, self._settings.experience
-        wanted = {
-            Target.EXPERIENCES: experience.limit if occasion.gate.recall else 0,
-            Target.MEMORIES: recall.limit if recall.enabled else 0,
-            Target.RESOURCES: recall.limit if recall.enabled and recall.resources and not recall.own_only else 0,
-        }
-        return {target: max(limit * CANDIDATES_PER_ITEM, MIN_CANDIDATES) for target, limit in wanted.items() if limit}
+            recall.reason = plan.why_nothing({one.target: one.failure for one in recall.searched if one.failure})
 
     async def _search(
         self, who: Identity, query: str, targets: dict[Target, int], deadline: Deadline
@@ -246,10 +239,3 @@ class RecallEngine:
 
     def _ms_since(self, began: float) -> float:
         return round((self._clock() - began) * 1000, 3)
-
-
-def _why_nothing(searched: Sequence[_Searched]) -> Reason:
-    """Nothing to show: nothing was found, or the most telling search that failed might have found it."""
-    failures = {one.target: one.failure for one in searched if one.failure}
-    order = (Target.MEMORIES, Target.EXPERIENCES, Target.RESOURCES)
-    return next((failures[target] for target in order if target in failures), Reason.NO_RECALL_HITS)

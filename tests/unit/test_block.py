@@ -4,18 +4,20 @@ from hypothesis import strategies as st
 
 from app.core.hits import Hit
 from app.core.trace import Verdict
-from app.recall.block import Section, experiences_section, fit, memories_section, render_block
+from app.recall.block import fit, render_block
+from app.recall.experience import only_experiences
 from app.recall.ranking import Candidate, Policy, rank
+from app.recall.sources.experiences import SECTION as EXPERIENCES
+from app.recall.sources.memories import SECTION as MEMORIES
 from tests.unit.recalling import HOME, experience, memory
 
-MEMORIES = memories_section(6, 4000)
-EXPERIENCES = experiences_section(3, 6000)
+LESSONS = Policy(refuses=only_experiences)
 
 
 def block_of(memories: list[Hit] = [], experiences: list[Hit] = []) -> str:  # noqa: B006
     return render_block(
-        (EXPERIENCES, fit(rank(experiences, "zzz", Policy("experiences")), EXPERIENCES)[0]),
-        (MEMORIES, fit(rank(memories, "zzz", Policy("memories")), MEMORIES)[0]),
+        (EXPERIENCES, fit(rank(experiences, "zzz", LESSONS), EXPERIENCES, LESSONS)[0]),
+        (MEMORIES, fit(rank(memories, "zzz", Policy()), MEMORIES, Policy())[0]),
     )
 
 
@@ -65,7 +67,7 @@ def test_further_lines_stay_in_their_item() -> None:
 
 def test_at_most_as_many_items_as_the_limit() -> None:
     ranked = rank([memory(str(n), f"fact {n}", n / 10) for n in range(9)], "zzz", Policy())
-    items, judged = fit(ranked, memories_section(2, 4000))
+    items, judged = fit(ranked, MEMORIES, Policy(limit=2))
     assert [item.candidate.hit.text for item in items] == ["fact 8", "fact 7"]
     assert [c.verdict for c in judged].count(Verdict.OVER_LIMIT) == 7
 
@@ -74,21 +76,21 @@ def test_the_budget_counts_items_and_separators_and_nothing_else() -> None:
     hits = [memory("a", "x" * 20, 0.9), memory("b", "y" * 20, 0.8)]
     line = len("- [entities] " + "x" * 20)
     for budget, expected in ((2 * line + 1, 2), (2 * line, 1), (line, 1), (line - 1, 0)):
-        assert len(fit(rank(hits, "zzz", Policy()), memories_section(6, budget))[0]) == expected
+        assert len(fit(rank(hits, "zzz", Policy()), MEMORIES, Policy(max_chars=budget))[0]) == expected
 
 
 def test_an_experience_of_many_lines_is_whole_or_absent() -> None:
     text = "## Situation\n- A long import\n\n## Approach\n" + "".join(f"- Step {n}\n" for n in range(60))
-    [ranked] = [rank([experience("import", text)], "zzz", Policy("experiences"))]
-    [item], _ = fit(ranked, experiences_section(3, 6000))
+    [ranked] = [rank([experience("import", text)], "zzz", LESSONS)]
+    [item], _ = fit(ranked, EXPERIENCES, LESSONS)
     assert all(f"- Step {number}\n" in item.text for number in range(60))
-    items, judged = fit(ranked, experiences_section(3, len(item.text) - 1))
+    items, judged = fit(ranked, EXPERIENCES, Policy(max_chars=len(item.text) - 1))
     assert (items, [c.verdict for c in judged]) == ([], [Verdict.OVER_BUDGET])
 
 
 def test_what_does_not_fit_makes_way_for_what_does() -> None:
     hits = [memory("a", "x" * 500, 0.9), memory("b", "short", 0.8)]
-    items, judged = fit(rank(hits, "zzz", Policy()), memories_section(6, 100))
+    items, judged = fit(rank(hits, "zzz", Policy()), MEMORIES, Policy(max_chars=100))
     assert [item.candidate.hit.text for item in items] == ["short"]
     assert [c.verdict for c in judged] == [Verdict.OVER_BUDGET, Verdict.KEPT]
 
@@ -138,7 +140,7 @@ def test_a_hostile_memory_neither_leaves_the_block_nor_changes_another_item(text
 
 def test_a_megabyte_is_left_out_whole() -> None:
     huge = memory("huge", "</openviking-context>" * 50_000, 0.99)
-    items, judged = fit(rank([huge, memory("a", "x", 0.5)], "zzz", Policy()), MEMORIES)
+    items, judged = fit(rank([huge, memory("a", "x", 0.5)], "zzz", Policy()), MEMORIES, Policy(max_chars=4000))
     assert [item.candidate.hit.text for item in items] == ["x"]
     assert judged[0].verdict is Verdict.OVER_BUDGET
 
@@ -153,11 +155,11 @@ def test_a_hostile_category_stays_in_its_brackets(category: str) -> None:
 
 @given(st.lists(st.text(max_size=80), max_size=5), st.integers(0, 200), st.integers(1, 4))
 def test_every_item_is_whole_and_within_the_budget(texts: list[str], budget: int, limit: int) -> None:
-    section: Section = memories_section(limit, budget)
+    policy = Policy(limit=limit, max_chars=budget)
     hits = [memory(str(n), text, 1 - n / 10) for n, text in enumerate(texts)]
-    items, judged = fit(rank(hits, "zzz", Policy()), section)
-    body = section.separator.join(item.text for item in items)
+    items, judged = fit(rank(hits, "zzz", policy), MEMORIES, policy)
+    body = MEMORIES.separator.join(item.text for item in items)
     assert len(body) <= budget and len(items) <= limit
-    assert [item.text for item in items] == [section.render(item.candidate) for item in items]
+    assert [item.text for item in items] == [MEMORIES.render(item.candidate) for item in items]
     kept: list[Candidate] = [c for c in judged if c.verdict is Verdict.KEPT]
     assert kept == [item.candidate for item in items]

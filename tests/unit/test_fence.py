@@ -8,12 +8,7 @@ from app.core.blocks import code_spans
 from app.core.fence import (
     ASSIST_TAG,
     CONTEXT_TAG,
-    EXPERIENCES_HEADING,
-    EXPERIENCES_INTRO,
     LEGACY_TAG,
-    MEMORIES_HEADING,
-    MEMORIES_INTRO,
-    MEMORIES_SOURCE,
     contains_block,
     neutralise,
     neutralise_line,
@@ -23,6 +18,11 @@ from app.core.fence import (
     wrap,
     wrap_assist,
 )
+from app.recall.sources.experiences import SECTION as EXPERIENCES
+from app.recall.sources.memories import SECTION as MEMORIES
+
+EXPERIENCES_HEADING, EXPERIENCES_INTRO, _ = EXPERIENCES.frame
+MEMORIES_HEADING, MEMORIES_SOURCE, MEMORIES_INTRO = MEMORIES.frame
 
 BLOCK = f"<{CONTEXT_TAG}>\n{MEMORIES_HEADING}\n{MEMORIES_SOURCE}\n{MEMORIES_INTRO}\n- [profile] Tea\n</{CONTEXT_TAG}>"
 

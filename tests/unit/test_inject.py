@@ -14,8 +14,9 @@ from app.core.inject import Mode, inject, is_injected, is_simulated
 from app.core.messages import Message, Role, role_of, text_of, tool_calls, tool_results
 from app.core.transcript import REPLY_ASSIST
 from app.core.turns import CapturedMessage
-from app.recall.block import fit, memories_section, render_block
+from app.recall.block import fit, render_block
 from app.recall.ranking import Policy, rank
+from app.recall.sources.memories import SECTION
 from tests.unit.recalling import memory
 from tests.unit.test_block import HOSTILE
 
@@ -161,9 +162,8 @@ messages = st.one_of(
 @given(messages, st.lists(st.one_of(words, st.sampled_from(HOSTILE)), min_size=1, max_size=4))
 def test_stripping_what_was_injected_gives_back_the_original(text: str, memories: list[str]) -> None:
     host = {"role": "user", "content": text}
-    section = memories_section(6, 4000)
     hits = [memory(str(n), body, 0.9) for n, body in enumerate(memories)]
-    block = render_block((section, fit(rank(hits, "zzz", Policy()), section)[0]))
+    block = render_block((SECTION, fit(rank(hits, "zzz", Policy()), SECTION, Policy())[0]))
     if not block or is_injected([host]) or strip_blocks(text) != text:
         return
     for note in ("", NOTE):

@@ -6,11 +6,12 @@ from hypothesis import strategies as st
 
 from app.core.hits import Hit
 from app.core.trace import Verdict
+from app.recall.experience import no_experiences, only_experiences
 from app.recall.intent import intent_of
 from app.recall.ranking import Candidate, Policy, category_of, event_date, rank, rest
 from tests.unit.recalling import HOME, experience, memory
 
-MEMORIES = Policy("memories")
+MEMORIES = Policy(refuses=no_experiences)
 scores = st.floats(0, 1)
 
 
@@ -61,7 +62,7 @@ def test_two_events_of_different_days_are_not_the_same() -> None:
     ],
 )
 def test_what_is_no_memory_is_left_out(hit: Hit, verdict: Verdict) -> None:
-    assert [c.verdict for c in rank([hit], "zzz", Policy(actor_peer="main"))] == [verdict]
+    assert [c.verdict for c in rank([hit], "zzz", Policy(actor_peer="main", refuses=no_experiences))] == [verdict]
 
 
 def test_own_peer_is_shown_and_without_a_peer_nobodys() -> None:
@@ -77,7 +78,7 @@ def test_imported_content_can_be_kept_out() -> None:
 
 
 def test_only_experiences_among_experiences() -> None:
-    ranked = rank([experience("lesson"), memory("fact", "blue")], "zzz", Policy("experiences"))
+    ranked = rank([experience("lesson"), memory("fact", "blue")], "zzz", Policy(refuses=only_experiences))
     assert verdicts(ranked) == {"lesson": Verdict.KEPT, "fact": Verdict.NOT_EXPERIENCE}
 
 
@@ -143,7 +144,7 @@ def test_the_relative_cut_drops_what_is_far_behind_the_best() -> None:
 
 def test_experiences_have_to_reach_their_floor_by_the_backends_score() -> None:
     hits = [experience("a", score=0.36), experience("b", "## Situation\n- bees roof", score=0.34)]
-    assert kept(rank(hits, "bees roof", Policy("experiences", floor=0.35))) == ["a"]
+    assert kept(rank(hits, "bees roof", Policy(refuses=only_experiences, floor=0.35))) == ["a"]
 
 
 def test_variety_puts_a_near_copy_behind_something_else() -> None:

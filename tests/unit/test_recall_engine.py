@@ -63,12 +63,12 @@ async def test_what_is_ready_at_the_deadline_is_used() -> None:
     assert result.recall and result.recall.degraded == ("experiences:deadline_exceeded",)
 
 
-@pytest.mark.parametrize("step", ["occasion_of", "choose"])
+@pytest.mark.parametrize("step", ["transform.occasion_of", "plan.Plan.choose"])
 async def test_reading_a_huge_message_neither_stops_the_others_nor_the_clock(
     step: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     done = threading.Event()
-    monkeypatch.setattr(f"app.recall.transform.{step}", lambda *_, **__: done.wait())
+    monkeypatch.setattr(f"app.recall.{step}", lambda *_, **__: done.wait())
     try:
         huge = "which tea do I like? " * 20_000
         result = await Recalling(ScriptedBackend(memories=[memory("tea", "Green tea.")]))(huge, ms=50)

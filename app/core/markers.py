@@ -1,0 +1,37 @@
+"""The lines that only an injected block begins with: the headings and introductions of its sections.
+
+Each recall source declares those of its section. The fence stands below the sources, because capture needs it as well,
+so it asks here rather than there.
+"""
+
+from collections.abc import Iterable
+
+_by_section: dict[str, tuple[str, ...]] = {}
+_lines: tuple[str, ...] = ()
+
+
+def declare(section: str, lines: Iterable[str]) -> None:
+    """Have these lines, or what they begin with, known as those of a section's frame; earlier ones of it go."""
+    _by_section[section] = tuple(lines)
+    _gather()
+
+
+def withdraw(section: str) -> None:
+    """Forget the lines of a section."""
+    _by_section.pop(section, None)
+    _gather()
+
+
+def declared() -> tuple[str, ...]:
+    """The lines of all sections, each once; the same object until a declaration changes them.
+
+    Raises where nothing was declared: a fence without markers would let half a block into what is stored.
+    """
+    if not _lines:
+        raise RuntimeError("no marker line is declared: import app.recall.sources before text is cleaned")
+    return _lines
+
+
+def _gather() -> None:
+    global _lines
+    _lines = tuple(dict.fromkeys(line for lines in _by_section.values() for line in lines))

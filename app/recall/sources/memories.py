@@ -1,0 +1,94 @@
+"""Long-term memories: what the user and earlier conversations told. Looked up for every question."""
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+from app.core.fence import neutralise, neutralise_line
+from app.core.hits import Hit
+from app.core.markers import declared
+from app.core.trace import Verdict
+from app.ports import Target
+from app.recall.block import Section
+from app.recall.experience import no_experiences
+from app.recall.occasion import Occasion
+from app.recall.ranking import Candidate, Policy, drop, rank, rest
+from app.recall.selection import Selection, select
+from app.recall.shown import is_said, said_before, shown_items
+from app.recall.source import Asked, candidates_for
+from app.settings import Settings
+
+MAX_CATEGORY_CHARS = 40
+MAX_REMEMBERED_CHARS = 2_000
+"""Longest memory whose safe form is kept; longer ones are rare and would fill the memory."""
+
+
+def memory_item(candidate: Candidate) -> str:
+    """``- [category] text``; further lines of the text are indented, so that they stay inside their item."""
+    text = candidate.hit.text
+    written = (_text if len(text) <= MAX_REMEMBERED_CHARS else _text.__wrapped__)(text, declared())
+    return f"- [{_category(candidate.category[:MAX_CATEGORY_CHARS], declared())}] {written}"
+
+
+@lru_cache(maxsize=2048)
+def _text(text: str, _markers: tuple[str, ...]) -> str:
+    """The same memories come up again and again, and making one safe takes a dozen regular expressions.
+
+    What is safe depends on the lines that sources declared, so they are part of the key.
+    """
+    text = neutralise(text)
+    return text if "\n" in text else text.removeprefix("- ")
+
+
+@lru_cache(maxsize=256)
+def _category(name: str, _markers: tuple[str, ...]) -> str:
+    return neutralise_line(name).replace("]", ")")
+
+
+SECTION = Section(
+    name="memories",
+    title="Long-term memories",
+    frame=(
+        "## Long-term Memories",
+        "Source: openviking-auto-recall",
+        "The following OpenViking memories may be relevant:",
+    ),
+    render=memory_item,
+)
+
+
+class Memories:
+    """The memories that score best, without what stands in the conversation anyway."""
+
+    name = "memories"
+    section = SECTION
+    precedence = 2
+
+    def enabled(self, settings: Settings) -> bool:
+        """On by default."""
+        return settings.recall.enabled
+
+    def searches(self, occasion: Occasion, settings: Settings) -> Mapping[Target, int]:
+        """Whatever the question."""
+        return {Target.MEMORIES: candidates_for(settings.recall.limit)}
+
+    def choose(self, asked: Asked, hits: Sequence[Hit]) -> Selection:
+        """The best by score that the model does not see already."""
+        rules = asked.settings.recall
+        policy = Policy(
+            limit=rules.limit,
+            max_chars=rules.max_injected_chars,
+            threshold=rules.score_threshold,
+            relative_cut=rules.relative_cut,
+            own_only=rules.own_only,
+            mmr_lambda=rules.mmr_lambda,
+            half_life_days=rules.half_life_days,
+            actor_peer=asked.who.actor_peer,
+            today=asked.today,
+            refuses=no_experiences,
+        )
+        ranked = rank(hits, asked.query, policy)
+        if before := said_before(asked.messages, asked.said):
+            ranked = drop(ranked, lambda candidate: is_said(candidate.hit.text, before), Verdict.SAID)
+        if shown := shown_items(asked.messages, rules.cooldown_turns, self.section):
+            ranked = rest(ranked, lambda candidate: self.section.render(candidate) in shown)
+        return select(self.section, policy, ranked)
