@@ -42,7 +42,14 @@ SAMPLE_S = 0.001
 PARTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
         "choosing",
-        ("/app/recall/selection.py", "/app/recall/block.py", "/app/recall/ranking.py", "/app/recall/shown.py"),
+        (
+            "/app/recall/plan.py",
+            "/app/recall/sources/",
+            "/app/recall/selection.py",
+            "/app/recall/block.py",
+            "/app/recall/ranking.py",
+            "/app/recall/shown.py",
+        ),
     ),
     ("query and gate", ("/app/recall/occasion.py",)),
     ("tokens", ("/app/core/tokens.py", ":_tokens", ":are_large")),
