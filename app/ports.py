@@ -217,7 +217,7 @@ class SeenBefore(Exception):
 
 
 class CompactionState(StrEnum):
-    """Where a session's background upload stands (seed 2, two thresholds)."""
+    """Where a session's background upload stands."""
 
     IDLE = "idle"
     UPLOADING = "uploading"

@@ -183,7 +183,7 @@ class RecallSettings(BaseModel):
 
 
 class ExperienceSettings(BaseModel):
-    """Agent experience recall; off by default (seed: agent experience)."""
+    """Agent experience recall; off by default."""
 
     enabled: bool = Field(False, description="Recall agent experiences for tasks.")
     limit: int = Field(3, ge=1, le=50, description="Most experiences in a block.")
@@ -301,7 +301,7 @@ class SearchSettings(BaseModel):
     """Ranking of the embedded engine."""
 
     merge: Literal["rrf", "weighted"] = Field(
-        "rrf", description="How word and vector results merge; `weighted` is the seed's."
+        "rrf", description="How word and vector results merge; `weighted` adds up cosine and word rank."
     )
     vector_weight: Fraction = Field(0.7, description="Weight of vectors in `weighted`.")
     text_weight: Fraction = Field(0.3, description="Weight of words in `weighted`.")

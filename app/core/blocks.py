@@ -20,7 +20,7 @@ from app.core.markers import declared
 
 CONTEXT_TAG = "openviking-context"
 LEGACY_TAG = "relevant-memories"
-"""Never written, always stripped (seed, agent experience recall)."""
+"""The older form of the block: never written, always stripped."""
 ASSIST_TAG = "ingest-reply-assist"
 """The note beside a pasted transcript; not stored, so it is stripped like the block."""
 

@@ -2,7 +2,7 @@
 
 Hosts decorate text, and that is noise for memory and for queries. It is taken off only at the start of the text
 (`app.core.decoration`) or between delimiters of the host's own; what is left stays byte for byte: line breaks, code,
-dates, JSON of one's own (contract, /after-turn; lessons, Capture). Linear in the text.
+dates, JSON of one's own (docs/wire-contract.md, `/after-turn`). Linear in the text.
 """
 
 import re

@@ -52,7 +52,7 @@ class CommitRules:
     automation_memory: bool = False
 
     def remembers(self, kind: SessionKind) -> bool:
-        """Whether sessions of this kind become long-term memory (lessons, Capture: cron turns fill it with noise)."""
+        """Whether sessions of this kind become long-term memory. Scheduled runs would fill it with repetitions."""
         return kind is SessionKind.CHAT or self.automation_memory
 
 
@@ -85,7 +85,7 @@ def before_newest(turns: Sequence[LiveTurn], keep_messages: int) -> int:
 
 
 def at_threshold(turns: Sequence[LiveTurn], archived: int, token_budget: int, rules: CommitRules) -> Boundary | None:
-    """The commit that is due because pending tokens reached the threshold (seed: two thresholds), or None.
+    """The commit that is due because pending tokens reached the threshold, or None.
 
     ``turns`` are all that the prompt shows, oldest first; those up to position ``archived`` have their commit already.
     The newest messages stay live, but no more of them than half the threshold: otherwise a few large ones would ask
@@ -115,7 +115,7 @@ def cleared(turns: Sequence[LiveTurn], reached: Reached, token_budget: int, rule
     """The position up to which the prompt is relieved of archived turns now; 0 for none.
 
     From the first threshold on, of what is finished; from the second on, of everything that the backend has stored
-    (seed: at threshold 2 messages are cleared even if the upload's extraction is not complete). The newest turn stays.
+    (at the second threshold messages are cleared even if their extraction is not complete). The newest turn stays.
     """
     tokens = sum(turn.tokens for turn in turns)
     limit = in_sight(turns, token_budget, rules)

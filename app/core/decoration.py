@@ -2,7 +2,7 @@
 
 Channel metadata in labelled JSON, a timestamp, wrappers for retries, jobs, sub-agents. They are looked for only where
 hosts put them, at the start of the text, and never in its middle. The shapes are those OpenClaw 2026.9.6 sends and its
-older versions left in transcripts (rig recordings). Every pattern is anchored where it is tried and possessive where it
+older versions left in transcripts by them. Every pattern is anchored where it is tried and possessive where it
 repeats, so peeling is linear in the text.
 """
 

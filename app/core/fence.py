@@ -1,7 +1,7 @@
 """The injected block: how it is written, how memory text is kept inside it, and how it is taken out again.
 
 Writer and stripper share this file because they answer for one promise: what was put in front of a person's words comes
-off again byte for byte, whatever the words and the memories (contract, The injected block; issue 4, Must hold 3).
+off again byte for byte, whatever the words and the memories (docs/wire-contract.md, "The injected block").
 """
 
 import re

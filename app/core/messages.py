@@ -135,7 +135,7 @@ def time_of(message: Message) -> datetime | None:
     """When the message was made (UTC), or None where ``timestamp`` is missing or nonsense.
 
     Numbers are epoch milliseconds, or seconds when too small for milliseconds; text is ISO 8601 or such a number.
-    OpenViking accepts a bad ``created_at`` and then fails the whole commit (rig, Sessions and messages), so nothing
+    OpenViking accepts a bad ``created_at`` and then fails the whole commit, so nothing
     unparsable may pass here.
     """
     value = message.get("timestamp")

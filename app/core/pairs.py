@@ -70,5 +70,5 @@ def _reach(messages: Sequence[Message]) -> list[int]:
 
 
 def _same(call_id: str) -> str:
-    """OpenClaw drops ``_`` from tool-call ids in history (rig, assemble)."""
+    """OpenClaw drops ``_`` from tool-call ids in the history that it gives to `assemble`."""
     return call_id.replace("_", "")

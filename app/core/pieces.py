@@ -10,7 +10,7 @@ from app.core.cleaning import clean_tool_text
 from app.core.turns import Part, TextPart
 
 MAX_TEXT_CHARS = 4 * 1024 * 1024 - 1024
-"""Longest text stored in one piece. OpenViking refuses texts over 4 Mi characters (rig, Sessions and messages)."""
+"""Longest text stored in one piece. OpenViking refuses texts over 4 Mi characters."""
 
 MAX_INPUT_DEPTH = 64
 """Levels of a tool input that are stored as structure; what lies deeper becomes JSON text."""

@@ -1,7 +1,7 @@
 """Prints: short hashes by which a host's message is known again, whether it comes alone or in a resent history.
 
 A print covers who spoke, when (if the host says so), the cleaned text, the tool calls and the tool results. It does not
-cover what hosts change between the end of a turn and the next prompt (OpenClaw rig, assemble): tool-call ids,
+cover what hosts change between the end of a turn and the next prompt (as OpenClaw does): tool-call ids,
 ``details``, images, thinking, white space, and the marker lines around a host's internal context.
 """
 

@@ -11,7 +11,7 @@ from app.core.summary import is_summary
 from app.core.words import CJK
 
 MAX_CHARS = 4000
-"""The longest query in characters (seed, agent experience recall)."""
+"""The longest query in characters."""
 MAX_EARLIER_CHARS = 1000
 """What one earlier message may add: the latest one is what the query is about."""
 

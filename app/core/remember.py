@@ -1,6 +1,6 @@
 """Does the user ask, in so many words, to remember something? Then the turn is committed soon, not at a threshold.
 
-Short facts that were asked to be kept never reach the threshold by themselves (lessons, Capture). English and Chinese.
+Short facts that were asked to be kept never reach the threshold by themselves. English and Chinese.
 """
 
 import re

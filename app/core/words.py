@@ -1,7 +1,7 @@
 """Words of a text in any language, for overlap and for the embedded engine's index.
 
 Alphabetic scripts give lower-cased words. Chinese, Japanese and Korean give character bigrams: a match that knows only
-``[a-z0-9]`` finds nothing there, and trigrams miss two-character words (lessons, Recall; architecture, Libraries).
+``[a-z0-9]`` finds nothing there, and trigrams miss two-character words.
 Scripts that put no space between words (Thai, Lao, Khmer, Burmese) are cut the same way.
 """
 

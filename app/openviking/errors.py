@@ -34,7 +34,7 @@ _OF_A_PROXY = frozenset({502, 504})
 
 
 class Lane(StrEnum):
-    """Calls that fail together: a dead embedding model breaks searches and leaves sessions alone (rig, Failures)."""
+    """Calls that fail together: a dead embedding model breaks searches and leaves sessions alone."""
 
     SEARCH = "search"
     SESSIONS = "sessions"

@@ -1,6 +1,6 @@
 """An agent experience: reading its file, and rendering it as the guidance that stands in the block.
 
-Source: agent-experience design, sections 4 and 5. OpenViking writes `## Situation / ## Approach / ## Reflect` and a
+OpenViking writes `## Situation / ## Approach / ## Reflect` and a
 `<!-- MEMORY_FIELDS {json} -->` trailer; the block shows Trigger (Situation's first line) and Scope (its others),
 Do (from Approach), Avoid (from Reflect) and Check (from Reflect or Approach). No heading is ever empty. All text passes
 the fence: it is data.

@@ -1,4 +1,4 @@
-"""What a query is after, as far as ranking needs to know: a preference, or a time (seed: signals of the re-ranking)."""
+"""What a query is after, as far as ranking needs to know: a preference, or a time."""
 
 import re
 from dataclasses import dataclass

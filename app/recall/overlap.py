@@ -1,4 +1,4 @@
-"""How much of a query's words stands in a text, for Chinese as well (seed: lexical overlap)."""
+"""How much of a query's words stands in a text, for Chinese as well."""
 
 import math
 import unicodedata

@@ -1,4 +1,4 @@
-"""Which hits are worth their place, best first, and why the others are not (issue 4; seed: recall re-ranking).
+"""Which hits are worth their place, best first, and why the others are not.
 
 **What a score means.** The backend's score is taken as a probability that the hit is relevant. Each signal is evidence
 that moves its log-odds by a fixed weight, so the final score stays between 0 and 1, keeps the order of hits that differ

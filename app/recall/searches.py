@@ -24,7 +24,7 @@ MAX_ENTRIES = 512
 MAX_CHARS = 16 * 1024 * 1024
 """Text held by all kept answers together, in characters."""
 SETTLE_S = 2.0
-"""After a change an answer is not kept as good: OpenViking finds new memories up to a second late (rig, Commit)."""
+"""After a change an answer is not kept as good: OpenViking finds new memories up to a second late."""
 _NEVER_GOOD = -1
 
 

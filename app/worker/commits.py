@@ -27,7 +27,7 @@ from app.worker.doubt import settles_in
 from app.worker.pace import Pace
 
 SUMMARY_TOKENS = 1_000_000
-"""Budget for reading a summary back: it only comes when all live messages fit before it (rig, Context)."""
+"""Budget for reading a summary back: it only comes when all live messages fit before it."""
 _ANOTHER = "another backend was asked for this archive, and this one does not have it"
 LOST_AFTER_S = 900.0
 """How long an archive whose task the backend forgot may stay without a result before it counts as failed."""

@@ -1,6 +1,6 @@
 """Bringing one turn to the backend, exactly once.
 
-The backend has no idempotency and a client's time-out does not cancel a write there (rig, No idempotency anywhere). So
+The backend has no idempotency and a client's time-out does not cancel a write there. So
 after every attempt of unknown outcome, and after a crash in the middle of one, the worker looks which messages arrived,
 and sends the others only once the write can no longer happen by itself: see `app.worker.doubt`. A server that does not
 answer while it is asked may sit on the write, too, so then the doubt begins anew.

@@ -1,6 +1,6 @@
 """Experiences by rules: where a session shows an error and then a fix that worked, the lesson is written down.
 
-The file has the three headings that experience recall reads (seed: agent experience): Situation, Approach, Reflect.
+The file has the three headings that experience recall reads: Situation, Approach, Reflect.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Markdown and messages in pieces that a search can return (seed: 400 tokens, 80 overlap, Markdown boundaries)."""
+"""Markdown and messages in pieces that a search can return (400 tokens, 80 of them shared, at Markdown boundaries)."""
 
 import re
 from collections.abc import Iterator

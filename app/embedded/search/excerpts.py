@@ -124,7 +124,7 @@ def _replaces(record: Document, turn: Document) -> bool:
 
 
 def _varied(order: Sequence[Scored], mmr_lambda: float) -> list[Scored]:
-    """Maximal marginal relevance (seed; Carbonell & Goldstein, 1998) over the words of the texts."""
+    """Maximal marginal relevance (Carbonell & Goldstein, 1998) over the words of the texts."""
     if mmr_lambda >= 1 or len(order) < 3:
         return list(order)
     best = order[0].score or 1.0

@@ -35,7 +35,7 @@ CONVERSATION_TURNS = 3
 DECAY_FLOOR = 0.9
 """What age leaves of a score at least (`rrf`): an old fact is still the answer when nothing newer is."""
 TIMELESS = frozenset({"profile", "preferences", "entities", "experiences"})
-"""Categories that do not age (seed: long-term knowledge)."""
+"""Categories that do not age."""
 
 
 class Scored(NamedTuple):
@@ -152,7 +152,7 @@ def _conversation(chunk: Chunk) -> tuple[int, str] | None:
 
 
 def _weighted(words: Mapping[int, float], vectors: Mapping[int, float], settings: SearchSettings) -> dict[int, float]:
-    """The seed's merge: cosine and 1 / (1 + rank by words), by weight."""
+    """The weighted merge: cosine and 1 / (1 + rank by words), by weight."""
     scores = {chunk_id: settings.vector_weight * cosine for chunk_id, cosine in vectors.items()}
     for rank, chunk_id in enumerate(sorted(words, key=words.__getitem__, reverse=True)):
         scores[chunk_id] = scores.get(chunk_id, 0.0) + settings.text_weight / (1 + rank)

@@ -10,7 +10,7 @@
         index.db                         may be deleted at any time
         .lock                            held while a file of this user is written
 
-Plain files are the truth (seed: memory architecture). Files are 0600, directories 0700. Every name that comes from
+Plain files are the truth. Files are 0600, directories 0700. Every name that comes from
 outside
 goes through `segment`, so no id can name a path beyond its directory.
 """

@@ -1,4 +1,4 @@
-"""Memory records in Markdown files: lines for people, and a trailer with each line's fields (seed: memory record).
+"""Memory records in Markdown files: lines for people, and a trailer with each line's fields.
 
 ::
 
@@ -41,7 +41,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One thing remembered, with the seed's fields."""
+    """One thing remembered, with what is known about it."""
 
     type: str
     key: str

@@ -1,4 +1,4 @@
-"""Session transcripts: JSONL files of a header, messages, commits and compactions (seed: session storage).
+"""Session transcripts: JSONL files of a header, messages, commits and compactions.
 
 A transcript only grows. A commit is two entries: ``commit`` (which messages go, written before anything is extracted)
 and ``compaction`` (the summary, once it is there), so that a crash in between leaves a task that is simply run again.
