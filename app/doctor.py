@@ -20,12 +20,12 @@ async def run_doctor(settings: Settings) -> int:
     """Print the report. The exit status is 0 when the store can be written and the backend answers, else 1."""
     async with open_services(settings) as services:
         store_problem = await services.store.check()
-        local = services.local.look() if services.local else {}
+        server = services.server.look() if services.server else {}
         backend = await services.backend_health()
     report = {
         "dataDir": str(settings.data_dir.resolve()),
         "store": store_problem or "writable",
-        "backend": {"name": settings.backend, "ok": backend.ok, "detail": backend.detail, **local, **backend.facts},
+        "backend": {"name": settings.backend, "ok": backend.ok, "detail": backend.detail, **server, **backend.facts},
         "listen": f"{settings.host}:{settings.port}",
         "tokens": len(settings.auth.parsed()),
         "settings": dict(effective(settings)),

@@ -4,7 +4,8 @@ One contract suite (``tests/contract``) runs over every implementation of a port
 nothing else for anything that goes wrong behind it; a cancelled call leaves only what the backend itself has begun.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal, Protocol
@@ -20,6 +21,7 @@ class BackendError(Exception):
     """A call failed. ``reason`` is what the host is told; ``uncertain``: a write may have happened all the same.
 
     ``answered``: the backend itself has said how the call went, so that it does not go on working on it.
+    ``outcome``: one word for metrics, where the backend can say more than the reason does.
     """
 
     def __init__(
@@ -32,6 +34,7 @@ class BackendError(Exception):
         retry_after_s: float | None = None,
         not_found: bool = False,
         answered: bool = False,
+        outcome: str = "",
     ) -> None:
         super().__init__(detail)
         self.reason = reason
@@ -41,6 +44,7 @@ class BackendError(Exception):
         self.retry_after_s = retry_after_s
         self.not_found = not_found
         self.answered = answered
+        self.outcome = outcome or str(reason)
 
 
 class Target(StrEnum):
@@ -116,6 +120,12 @@ class ContextBackend(Protocol):
     name: str
     place: str
     """Where its data is: tasks and archives of a backend in another place are not its own. Without secrets."""
+    call_s: float
+    """Longest time that a write takes when its deadline leaves it all the time there is, seconds."""
+
+    def gauges(self) -> Mapping[str, float]:
+        """How it fares, as numbers for `/metrics`: each appears there as ``sidecar_<backend's name>_<its own>``."""
+        ...
 
     async def find(self, who: Identity, query: str, target: Target, limit: int, deadline: Deadline) -> list[Hit]:
         """The best ``limit`` leaf hits for ``query``, best first; an empty list is a normal answer. One request."""
@@ -137,6 +147,13 @@ class ContextBackend(Protocol):
 
     async def arrived(self, who: Identity, turn_id: str, deadline: Deadline) -> frozenset[str]:
         """Which ``source_id`` values that contain ``turn_id`` stand in the session, live or archived."""
+        ...
+
+    async def copies(self, who: Identity, turn_id: str, deadline: Deadline) -> int:
+        """How many messages of a turn stand in the session, live or archived, beyond the first copy of each.
+
+        Always 0 where `append` leaves out what is there already.
+        """
         ...
 
     async def commit(
@@ -171,6 +188,26 @@ class ContextBackend(Protocol):
     async def aclose(self) -> None:
         """Release connections and files."""
         ...
+
+
+class BackendServer(Protocol):
+    """A server that this service runs for its backend."""
+
+    def running(self) -> AbstractAsyncContextManager[None]:
+        """Keep it running until the block ends. Raises `CanNotStart` when it never could run."""
+        ...
+
+    def look(self) -> dict[str, str]:
+        """What `doctor` tells of it, and of the one that ``serve`` runs. Raises `CanNotStart` when none can run."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedBackend:
+    """What a backend's package hands over when it is opened; see `app.backends`."""
+
+    backend: ContextBackend
+    server: BackendServer | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,13 +4,12 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 import anyio
 import anyio.to_thread
 import structlog
 
+from app.backends import open_backend
 from app.classify.classifier import ByMeaning, ByWords, Classifier
 from app.core.commit_policy import CommitRules
 from app.core.deadline import Deadline
@@ -20,9 +19,9 @@ from app.core.trace import RecallTrace
 from app.engine.past import preflight
 from app.engine.results import AssembleInput, AssembleResult
 from app.errors import CanNotStart, StoreUnavailable
-from app.observe.context import outgoing_headers
+from app.observe.measured import MeasuredBackend
 from app.observe.metrics import Metrics
-from app.ports import BackendHealth, ContextBackend
+from app.ports import BackendHealth, BackendServer, ContextBackend
 from app.private import make_private
 from app.recall.explain import Texts, texts_of
 from app.recall.searches import Searches
@@ -33,15 +32,10 @@ from app.store.traces import TraceStore, open_traces
 from app.store.turns import SqlTurnStore, open_store
 from app.worker.supervisor import Worker, WorkerSettings
 
-if TYPE_CHECKING:
-    from app.local.server import LocalServer
-
 log = structlog.get_logger(__name__)
 
 RESTART_S = 1.0
 """Pause before a background task that failed is started again."""
-OPENVIKING_PORT = 1933
-"""Where OpenViking listens when nothing else is said."""
 TEXTS_MS = 3_000
 """Longest wait for the texts that a page shows, milliseconds."""
 HEALTH_MS = 2_000
@@ -60,8 +54,8 @@ class Services:
     worker: Worker
     recall: RecallEngine
     traces: TraceStore
-    local: "LocalServer | None" = None
-    """The OpenViking that runs as a child of this process, where settings ask for one."""
+    server: BackendServer | None = None
+    """The backend's server, where it runs as a child of this process."""
     notebook: Notebook = field(default_factory=Notebook)
 
     async def preflight(self, who: Identity, asked: AssembleInput, deadline: Deadline) -> AssembleResult:
@@ -94,21 +88,20 @@ class Services:
         )
 
     async def gauges(self) -> dict[str, float]:
-        """The outbox and the breakers as numbers, for `/metrics`."""
+        """The outbox and the backend as numbers, for `/metrics`."""
         outbox = {f"outbox_{name}": float(value) for name, value in asdict(await self.store.gauges()).items()}
         bounds = self.store.backlog.bounds
         outbox |= {"outbox_max_bytes": float(bounds.total), "outbox_max_tenant_bytes": float(bounds.tenant)}
-        states: dict[object, object] = getattr(self.backend, "breaker_states", dict)()
-        return {**outbox, "openviking_breakers_open": float(sum(str(state) != "closed" for state in states.values()))}
+        return outbox | {f"{self.backend.name}_{name}": value for name, value in self.backend.gauges().items()}
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Run the background work until the block ends: delivery, commits, traces, and one look at the backend, or the
         backend itself. Raises `CanNotStart`."""
-        async with self.local.running() if self.local else nullcontext(), anyio.create_task_group() as tasks:
+        async with self.server.running() if self.server else nullcontext(), anyio.create_task_group() as tasks:
             tasks.start_soon(_kept_running, "worker", self.worker.run)
             tasks.start_soon(_kept_running, "traces", self.traces.run)
-            if not self.local:
+            if not self.server:
                 tasks.start_soon(self._greet_backend)
             yield
             tasks.cancel_scope.cancel()
@@ -149,13 +142,15 @@ async def _opened(
     stack: AsyncExitStack, settings: Settings, metrics: Metrics, backend: ContextBackend | None
 ) -> Services:
     await anyio.to_thread.run_sync(make_private, settings.data_dir)
-    local: LocalServer | None = None
+    server: BackendServer | None = None
     if backend is None:
-        backend, local = _open_backend(settings, metrics)
+        opened = open_backend(settings)
+        backend, server = opened.backend, opened.server
         stack.push_async_callback(backend.aclose)
+    backend = MeasuredBackend(backend, metrics.on_backend_call)
     store = await open_store(
         settings.store_url,
-        rules=_work_rules(settings),
+        rules=_work_rules(settings, backend.call_s),
         max_pending_bytes=settings.store.max_pending_bytes,
         tenant_share=settings.store.max_pending_share_per_tenant,
         keep_days=settings.store.keep_days,
@@ -177,10 +172,16 @@ async def _opened(
         metrics=metrics,
         backend=backend,
         store=store,
-        worker=Worker(store, searches.watching(backend), _worker_settings(settings), on_doubled=metrics.on_doubled),
+        worker=Worker(
+            store,
+            backend,
+            _worker_settings(settings),
+            memories_changed=searches.memories_changed,
+            on_doubled=metrics.on_doubled,
+        ),
         recall=RecallEngine(settings, searches, traces, _classifier(settings)),
         traces=traces,
-        local=local,
+        server=server,
     )
 
 
@@ -207,35 +208,12 @@ def _told_to_the_operator(settings: Settings) -> Iterator[None]:
         raise CanNotStart(str(error)) from error
 
 
-def _open_backend(settings: Settings, metrics: Metrics) -> "tuple[ContextBackend, LocalServer | None]":
-    """The configured backend, and the server behind it where that is ours to run. Only their own code is imported: the
-    rest costs time and memory at start."""
-    if settings.backend == "openviking":
-        from app.openviking.client import OpenVikingBackend
-
-        remote = OpenVikingBackend(
-            settings.openviking, outgoing_headers=outgoing_headers, on_call=metrics.on_backend_call
-        )
-        return remote, _local_server(settings, remote.move_to) if settings.local.enabled else None
-    from app.embedded.backend import EmbeddedBackend
-
-    automation_memory = settings.capture.automation_memory
-    return EmbeddedBackend(settings.data_dir, settings.embedded, automation_memory=automation_memory), None
-
-
-def _local_server(settings: Settings, moved: Callable[[str], None]) -> "LocalServer":
-    from app.local.server import LocalServer
-
-    port = urlsplit(settings.openviking.url).port or OPENVIKING_PORT
-    return LocalServer(settings.local, port, settings.data_dir, moved)
-
-
-def _work_rules(settings: Settings) -> WorkRules:
+def _work_rules(settings: Settings, call_s: float) -> WorkRules:
     capture, delivery = settings.capture, settings.delivery
     return WorkRules(
         lease_s=delivery.lease_ms / 1000,
         settle_s=delivery.settle_ms / 1000,
-        call_s=min(settings.openviking.timeout_ms, delivery.lease_ms / 2) / 1000,
+        call_s=min(call_s, delivery.lease_ms / 2000),
         commit=CommitRules(
             threshold_ratio=capture.commit_threshold_ratio,
             clear_ratio=capture.clear_threshold_ratio,

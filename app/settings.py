@@ -15,6 +15,7 @@ from pydantic import BaseModel, BeforeValidator, Field, SecretStr, field_validat
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from app.backends import BACKENDS
 from app.core.identity import PeerRole, Tenant, is_openviking_id
 
 
@@ -330,7 +331,7 @@ class Settings(BaseSettings):
         hide_input_in_errors=True,  # It may hold keys and tokens.
     )
 
-    backend: Literal["embedded", "openviking"] = Field("embedded", description="Where memory lives.")
+    backend: str = Field("embedded", description=f"Where memory lives: `{'` or `'.join(BACKENDS)}`.")
     data_dir: Path = Field(Path("data"), description="Directory for everything on disk; made private (0700).")
     host: str = Field("127.0.0.1", description="Address to bind.")
     port: int = Field(8787, ge=0, le=65535, description="Port to bind; 0 takes a free one.")
@@ -348,6 +349,13 @@ class Settings(BaseSettings):
     delivery: DeliverySettings = Field(default_factory=DeliverySettings)
     limits: LimitSettings = Field(default_factory=LimitSettings)
     embedded: EmbeddedSettings = Field(default_factory=EmbeddedSettings)
+
+    @field_validator("backend")
+    @classmethod
+    def _is_a_backend(cls, name: str) -> str:
+        if name not in BACKENDS:
+            raise ValueError(f"is none of {', '.join(BACKENDS)}")
+        return name
 
     @model_validator(mode="after")
     def _local_is_here(self) -> Self:

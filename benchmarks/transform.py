@@ -12,7 +12,7 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -51,7 +51,11 @@ class Figures:
 class SlowBackend:
     """Answers every search after 30 ms, as a local OpenViking with an embedding model does."""
 
-    name = "slow"
+    name = place = "slow"
+    call_s = 10.0
+
+    def gauges(self) -> Mapping[str, float]:
+        return {}
 
     async def find(self, _who: Identity, _query: str, target: Target, limit: int, _deadline: Deadline) -> list[Hit]:
         await asyncio.sleep(BACKEND_S)

@@ -3,7 +3,7 @@
 Every call runs in a worker thread, so that the event loop never waits for a disk, for SQLite or for an embedder.
 """
 
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -33,12 +33,15 @@ from app.ports import (
     CommitReceipt,
     CommitState,
     CommitStatus,
+    OpenedBackend,
     SessionPast,
     Target,
 )
-from app.settings import EmbeddedSettings
+from app.settings import EmbeddedSettings, Settings
 
 THREADS = 16
+CALL_S = 10.0
+"""Longest wait for a write: for a lock that another process holds, or a disk that hardly answers."""
 MAX_BATCH = 100
 """Messages of one append, as on OpenViking."""
 _VECTORS_SHARE = 0.7
@@ -57,6 +60,7 @@ class EmbeddedBackend:
     """`app.ports.ContextBackend` on local files."""
 
     name = place = "embedded"
+    call_s = CALL_S
 
     def __init__(
         self,
@@ -75,6 +79,10 @@ class EmbeddedBackend:
         self._limiter = CapacityLimiter(THREADS)
         background = ThreadPoolExecutor(4, thread_name_prefix="embedded")
         self._users = OpenUsers(self._open_space, background, most_open_users())
+
+    def gauges(self) -> Mapping[str, float]:
+        """``open_users``: those whose files are open."""
+        return {"open_users": float(len(self._users))}
 
     async def find(self, who: Identity, query: str, target: Target, limit: int, deadline: Deadline) -> list[Hit]:
         """The best hits: words and vectors are searched at the same time."""
@@ -132,6 +140,10 @@ class EmbeddedBackend:
         with _nothing_is_normal():
             return await self._read(who, lambda space: space.arrived(who.session, turn_id, deadline), deadline)
         return frozenset()
+
+    async def copies(self, who: Identity, turn_id: str, deadline: Deadline) -> int:  # noqa: ARG002
+        """None: `append` knows each message by its ``source_id``."""
+        return 0
 
     async def commit(
         self, who: Identity, keep_recent: int, deadline: Deadline, *, new_epoch: bool = False
@@ -247,6 +259,12 @@ class EmbeddedBackend:
         except (OSError, SqliteError, EmbedderError) as error:
             detail = f"{type(error).__name__}: {error}"
             raise BackendError(Reason.BACKEND_UNAVAILABLE, detail, retryable=True, uncertain=changes) from error
+
+
+def open_backend(settings: Settings) -> OpenedBackend:
+    """See `app.backends`. Raises `ImportError` when the embedder or SQLite's full-text search is not installed."""
+    automation_memory = settings.capture.automation_memory
+    return OpenedBackend(EmbeddedBackend(settings.data_dir, settings.embedded, automation_memory=automation_memory))
 
 
 @contextmanager

@@ -73,6 +73,11 @@ class OpenUsers:
                 unused = self._take_out_unused()
             _close(unused)
 
+    def __len__(self) -> int:
+        """How many are open, or being opened."""
+        with self._guard:
+            return len(self._slots)
+
     def close(self) -> None:
         """Begin nothing more, let what runs in the background end, and close everybody; who is in use, behind it."""
         with self._guard:

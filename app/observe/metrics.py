@@ -29,7 +29,10 @@ class Metrics:
         )
         self.recall = Counter("sidecar_recall", "Recalls by outcome.", ["reason"], registry=self.registry)
         self.backend_calls = Counter(
-            "sidecar_openviking_calls", "Calls to OpenViking.", ["operation", "outcome"], registry=self.registry
+            "sidecar_backend_calls",
+            "Calls to the backend.",
+            ["backend", "operation", "outcome"],
+            registry=self.registry,
         )
         self.doubled = Counter(
             "sidecar_doubled_messages",
@@ -37,9 +40,9 @@ class Metrics:
             registry=self.registry,
         )
         self.backend_seconds = Histogram(
-            "sidecar_openviking_call_seconds",
-            "Time of a call to OpenViking.",
-            ["operation"],
+            "sidecar_backend_call_seconds",
+            "Time of a call to the backend.",
+            ["backend", "operation"],
             registry=self.registry,
             buckets=_BUCKETS,
         )
@@ -52,10 +55,10 @@ class Metrics:
         self._backend_seconds = cache(self.backend_seconds.labels)
         self._gauges: dict[str, Gauge] = {}
 
-    def on_backend_call(self, operation: str, outcome: str, seconds: float) -> None:
+    def on_backend_call(self, backend: str, operation: str, outcome: str, seconds: float) -> None:
         """Count one call to the backend."""
-        self._backend_calls(operation, outcome).inc()
-        self._backend_seconds(operation).observe(seconds)
+        self._backend_calls(backend, operation, outcome).inc()
+        self._backend_seconds(backend, operation).observe(seconds)
 
     def on_doubled(self, messages: int) -> None:
         """Count messages that stand in a session twice."""

@@ -22,7 +22,7 @@ from app.openviking import models
 from app.openviking.breaker import State
 from app.openviking.calls import Calls
 from app.openviking.errors import Lane, Operation, rejected
-from app.openviking.gateway import Gateway, OnCall
+from app.openviking.gateway import Gateway
 from app.openviking.headers import common_key, effective_tenant, trace_headers
 from app.openviking.health import Health
 from app.openviking.recovery import MAX_RECOVERED, beside, with_recovered
@@ -78,15 +78,15 @@ class OpenVikingBackend:
         transport: httpx.AsyncBaseTransport | None = None,
         clock: Clock = time.monotonic,
         outgoing_headers: Callable[[], Mapping[str, str]] = dict,
-        on_call: OnCall | None = None,
     ) -> None:
         self._settings = settings
         self._passed_on = outgoing_headers
-        self._gateway = Gateway(settings, transport=transport, clock=clock, on_call=on_call)
+        self._gateway = Gateway(settings, transport=transport, clock=clock)
         self._health = Health(self._gateway, settings.keys(), common_key(settings))
         self._calls = Calls(settings, self._gateway, self._health, outgoing_headers)
         self._url = _shown(settings.url)
         self.place = f"{self.name} {self._url}"
+        self.call_s = settings.timeout_ms / 1000
 
     def move_to(self, url: str) -> None:
         """Send what is asked from now on to another base URL: a server that was started again may get another port."""
@@ -145,7 +145,7 @@ class OpenVikingBackend:
         return await self._grep(who, turn_id, models.source_ids, frozenset(), deadline)
 
     async def copies(self, who: Identity, turn_id: str, deadline: Deadline) -> int:
-        """How many messages of a turn stand in the session, live or archived, beyond the first copy of each."""
+        """See `ContextBackend.copies`. A write that comes late is carried out, although its turn was sent again."""
         return await self._grep(who, turn_id, models.copies, 0, deadline)
 
     async def _grep(
@@ -265,8 +265,12 @@ class OpenVikingBackend:
         found = await self._health.check(deadline, trace_headers(self._passed_on()))
         return replace(found, facts={"url": self._url, **found.facts})
 
+    def gauges(self) -> Mapping[str, float]:
+        """``breakers_open``: the circuits that let no call through, or one to see whether OpenViking is back."""
+        return {"breakers_open": float(sum(state is not State.CLOSED for state in self.breaker_states().values()))}
+
     def breaker_states(self) -> dict[tuple[str, str], State]:
-        """(``account/user``, ``search`` or ``sessions``) to state, for those that are not well; for metrics."""
+        """(``account/user``, ``search`` or ``sessions``) to state, for those that are not well."""
         return self._gateway.breakers.states()
 
     async def aclose(self) -> None:

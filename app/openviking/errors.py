@@ -51,13 +51,13 @@ class Operation:
 
 
 class CallFailed(Exception):
-    """A failed call: the error for the caller, the verdict for the breaker and its weight, the outcome for metrics."""
+    """A failed call: the error for the caller with its ``outcome`` for metrics, and what the breaker makes of it."""
 
     def __init__(self, error: BackendError, verdict: Verdict, outcome: str, weight: float = 1.0) -> None:
         super().__init__(error.detail)
+        error.outcome = outcome
         self.error = error
         self.verdict = verdict
-        self.outcome = outcome
         self.weight = weight
 
 

@@ -39,9 +39,6 @@ PROBE_S = 2.0
 KEEPALIVE_S = 4.0
 """Shorter than the 5 s after which uvicorn closes an idle connection, so that no request meets a closing one."""
 
-OnCall = Callable[[str, str, float], None]
-"""Told of every call: operation, outcome, seconds."""
-
 T = TypeVar("T")
 
 
@@ -82,12 +79,10 @@ class Gateway:
         *,
         transport: httpx.AsyncBaseTransport | None = None,
         clock: Clock = time.monotonic,
-        on_call: OnCall | None = None,
     ) -> None:
         self._timeout_s = settings.timeout_ms / 1000
         self._connect_s = settings.connect_timeout_ms / 1000
         self._clock = clock
-        self._on_call = on_call or (lambda _operation, _outcome, _seconds: None)
         self._probes: dict[Circuit, _Probe] = {}
         self.breakers = Breakers(settings.breaker_failures, settings.breaker_reset_ms / 1000, clock)
         # Requests go straight to httpx's transport: its client's cookies, redirects and hooks are not wanted, and cost
@@ -110,7 +105,7 @@ class Gateway:
         """
         circuit = (tenant_key or "", operation.lane.value)
         ticket: Ticket | None = None
-        outcome, verdict, weight = "cancelled", Verdict.UNKNOWN, 1.0
+        verdict, weight = Verdict.UNKNOWN, 1.0
         began = self._clock()
         try:
             if tenant_key is not None:
@@ -118,10 +113,10 @@ class Gateway:
             if deadline.expired:
                 raise from_timeout(operation, sent=False, weight=0)
             answer = await self._exchange(operation, request, parse, min(deadline.remaining, self._timeout_s))
-            outcome, verdict = "ok", Verdict.ALIVE
+            verdict = Verdict.ALIVE
             return answer
         except CallFailed as failure:
-            outcome, verdict, weight = failure.outcome, failure.verdict, failure.weight
+            verdict, weight = failure.verdict, failure.weight
             raise failure.error from failure.__cause__
         except asyncio.CancelledError:
             if deadline.expired:  # whoever called had the same deadline, and was a moment faster
@@ -130,7 +125,6 @@ class Gateway:
         finally:
             if ticket is not None:
                 self._hand_back(circuit, ticket, verdict, weight)
-            self._on_call(operation.name, outcome, self._clock() - began)
 
     def move_to(self, url: str) -> None:
         """Send what is asked from now on to another base URL."""

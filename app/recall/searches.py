@@ -9,16 +9,14 @@ answers are not kept: what was just told should be found as soon as the backend 
 import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, cast
 
 from app.core.deadline import Deadline
 from app.core.hits import Hit
 from app.core.identity import Identity
 from app.core.reasons import REJECTED, Reason
-from app.core.turns import CapturedMessage
-from app.ports import Appended, BackendError, CommitState, CommitStatus, ContextBackend, Target
+from app.ports import BackendError, ContextBackend, Target
 
 MAX_ENTRIES = 512
 MAX_CHARS = 16 * 1024 * 1024
@@ -104,10 +102,6 @@ class Searches:
             self._chars = 0
         self._versions[who.account_key] = (self._version(who) + 1, self._clock())
 
-    def watching(self, backend: ContextBackend) -> ContextBackend:
-        """``backend`` for those who write: what they write, and each commit that ends, makes kept answers old."""
-        return cast(ContextBackend, _WatchedBackend(backend, self.memories_changed))
-
     async def aclose(self) -> None:
         """Stop what is under way."""
         flights = list(self._flights.values())
@@ -171,26 +165,3 @@ async def _within(deadline: Deadline, flight: "asyncio.Task[tuple[Hit, ...]]") -
     if not done or flight.cancelled():
         raise BackendError(Reason.DEADLINE_EXCEEDED, "the search is late", retryable=True)
     return flight.result()
-
-
-class _WatchedBackend:
-    """Passes everything on, and tells whose memories a write or a finished commit may have changed."""
-
-    def __init__(self, backend: ContextBackend, changed: Callable[[Identity], None]) -> None:
-        self._backend = backend
-        self._changed = changed
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._backend, name)
-
-    async def append(self, who: Identity, messages: Sequence[CapturedMessage], deadline: Deadline) -> Appended:
-        try:
-            return await self._backend.append(who, messages, deadline)
-        finally:
-            self._changed(who)
-
-    async def commit_status(self, who: Identity, task_id: str, deadline: Deadline) -> CommitStatus:
-        status = await self._backend.commit_status(who, task_id, deadline)
-        if status.state is not CommitState.RUNNING:
-            self._changed(who)
-        return status

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from app.core.deadline import Clock, Deadline
+from app.core.identity import Identity
 from app.core.reasons import Reason
 from app.ports import BackendError, CommitState, ContextBackend
 from app.store.work import (
@@ -47,6 +48,8 @@ class Archivist:
     call_s: float
     clock: Callable[[], float]
     monotonic: Clock
+    memories_changed: Callable[[Identity], None]
+    """Told when an extraction has ended: what was found for this user may be out of date."""
 
     def is_foreign(self, place: str | None) -> bool:
         """Whether what was made at ``place`` is another backend's: here its name may mean something else."""
@@ -78,6 +81,8 @@ async def follow(archivist: Archivist, lease: Lease, step: FollowCommit) -> Comm
         if step.task_id is None or archivist.is_foreign(step.backend):
             return await _from_session(archivist, lease, step)
         status = await archivist.backend.commit_status(lease.who, step.task_id, archivist.deadline())
+        if status.state is not CommitState.RUNNING:
+            archivist.memories_changed(lease.who)
         match status.state:
             case CommitState.RUNNING:
                 return _later(archivist, step)

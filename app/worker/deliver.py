@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from app.core.batches import batches
 from app.core.deadline import Clock, Deadline
-from app.core.reasons import Reason
+from app.core.identity import Identity
+from app.core.reasons import REJECTED
 from app.core.turns import CapturedMessage
 from app.ports import BackendError, ContextBackend
 from app.store.work import Lease, SendTurn, TurnDelivered, TurnDoubtful, TurnFailed, TurnRejected
@@ -42,6 +43,8 @@ class Courier:
     """Longest time from a mark to the end of its write: less than a lease, so that no write outlives its lease."""
     clock: Callable[[], float]
     monotonic: Clock
+    memories_changed: Callable[[Identity], None]
+    """Told after each write, whatever came of it: what was found for this user may be out of date."""
 
     def deadline(self, since: float) -> Deadline:
         """For a call that may begin from the monotonic time ``since``."""
@@ -110,7 +113,7 @@ async def _append(
         await courier.backend.append(lease.who, batch, deadline)
     except BackendError as error:
         now = courier.clock()
-        if error.uncertain or error.reason is Reason.OPENVIKING_REJECTED:
+        if error.uncertain or error.reason in REJECTED:
             courier.setbacks.failed(lease, step.turn_id, error.detail)
         if error.uncertain:
             until = now + settles_in(error, deadline, courier.settle_s)
@@ -119,4 +122,6 @@ async def _append(
         if error.retryable:
             return TurnFailed(step, error.detail, now + courier.pace.after_failure(step.attempts, error))
         return TurnRejected(step, error.detail)
+    finally:
+        courier.memories_changed(lease.who)
     return None

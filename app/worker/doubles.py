@@ -5,20 +5,17 @@ session twice. OpenViking 0.5.2 can not take a single message back: there is no 
 session's files written. Readers leave a second copy out (`app.openviking.wire.once`), so that it shows in no prompt.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import structlog
 
 from app.core.deadline import Clock, Deadline
 from app.core.identity import Identity
-from app.ports import BackendError
+from app.ports import BackendError, ContextBackend
 from app.store.work import Lease
 
 log = structlog.get_logger(__name__)
-
-CountCopies = Callable[[Identity, str, Deadline], Awaitable[int]]
-"""How many messages of a turn stand in its session beyond the first copy; see `OpenVikingBackend.copies`."""
 
 WATCHED_S = 900.0
 """How long a turn that was sent again is looked for."""
@@ -39,10 +36,10 @@ class _Resent:
 
 
 class Doubles:
-    """The turns that were sent again. ``count`` None: a backend that leaves out what it has. Kept in memory only."""
+    """The turns that were sent again. Kept in memory only."""
 
-    def __init__(self, count: CountCopies | None, call_s: float, monotonic: Clock, tell: Callable[[int], None]) -> None:
-        self._count = count
+    def __init__(self, backend: ContextBackend, call_s: float, monotonic: Clock, tell: Callable[[int], None]) -> None:
+        self._backend = backend
         self._call_s = call_s
         self._monotonic = monotonic
         self._tell = tell
@@ -50,8 +47,6 @@ class Doubles:
 
     def resent(self, lease: Lease, turn_id: str) -> None:
         """The turn was sent once more after a write of unknown outcome."""
-        if self._count is None:
-            return
         self._turns.setdefault(turn_id, _Resent(lease.session_id, lease.who, self._monotonic() + WATCHED_S))
         if len(self._turns) > MAX_TURNS:
             del self._turns[next(iter(self._turns))]
@@ -72,12 +67,12 @@ class Doubles:
 
     async def _look(self, turn_id: str, deadline: Deadline) -> None:
         resent = self._turns.get(turn_id)
-        if resent is None or self._count is None:
+        if resent is None:
             return
         now = self._monotonic()
         resent.next_look = now + EVERY_S
         try:
-            copies = await self._count(resent.who, turn_id, deadline)
+            copies = await self._backend.copies(resent.who, turn_id, deadline)
         except BackendError:
             copies = resent.copies
         if copies > resent.copies:

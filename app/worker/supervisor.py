@@ -19,6 +19,7 @@ from anyio.abc import TaskGroup
 
 from app import processes
 from app.core.deadline import Clock, Deadline
+from app.core.identity import Identity
 from app.errors import StoreUnavailable
 from app.ports import ContextBackend
 from app.store.turns import SqlTurnStore
@@ -79,7 +80,11 @@ class WorkerSettings:
 
 
 class Worker:
-    """Delivers turns and follows commits until `run` is cancelled. ``random`` and both clocks are for tests."""
+    """Delivers turns and follows commits until `run` is cancelled. ``random`` and both clocks are for tests.
+
+    ``memories_changed`` is called with a user for whom searches may find something else from now on, and ``on_doubled``
+    with the number of messages that a late write has left in a session twice.
+    """
 
     def __init__(
         self,
@@ -89,6 +94,7 @@ class Worker:
         *,
         random: Callable[[], float] = random.random,
         monotonic: Clock = time.monotonic,
+        memories_changed: Callable[[Identity], None] = lambda _who: None,
         on_doubled: Callable[[int], None] = lambda _messages: None,
     ) -> None:
         pace = Pace(settings.backoff_s, settings.longest_backoff_s, random)
@@ -96,11 +102,20 @@ class Worker:
         self._store = store
         self._concurrency = settings.concurrency
         setbacks = Setbacks(settings.give_up_tries, settings.give_up_s, monotonic)
-        self._doubles = Doubles(getattr(backend, "copies", None), call_s, monotonic, on_doubled)
+        self._doubles = Doubles(backend, call_s, monotonic, on_doubled)
         self._courier = Courier(
-            backend, store.mark_attempt, pace, setbacks, self._doubles, settle_s, call_s, store.clock, monotonic
+            backend=backend,
+            mark_attempt=store.mark_attempt,
+            pace=pace,
+            setbacks=setbacks,
+            doubles=self._doubles,
+            settle_s=settle_s,
+            call_s=call_s,
+            clock=store.clock,
+            monotonic=monotonic,
+            memories_changed=memories_changed,
         )
-        self._archivist = Archivist(backend, pace, settle_s, call_s, store.clock, monotonic)
+        self._archivist = Archivist(backend, pace, settle_s, call_s, store.clock, monotonic, memories_changed)
         self._monotonic = monotonic
         self._made_at = store.clock()
         self._ahead = self._made_at - monotonic()

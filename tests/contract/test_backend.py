@@ -102,6 +102,24 @@ async def test_a_mention_is_no_delivery(subject: Subject) -> None:
     assert await subject.backend.arrived(who, subject.turn_id("lost"), soon()) == frozenset()
 
 
+async def test_what_was_sent_once_is_there_once(subject: Subject) -> None:
+    who = subject.who()
+    assert await subject.backend.copies(who, subject.turn_id("a"), soon()) == 0
+    await subject.backend.append(who, subject.turn("one", "two"), soon())
+    assert await subject.backend.copies(who, subject.turn_id("a"), soon()) == 0
+    await subject.committed(who)
+    assert await subject.backend.copies(who, subject.turn_id("a"), soon()) == 0
+
+
+async def test_what_is_sent_twice_is_counted_or_left_out(subject: Subject) -> None:
+    who = subject.who()
+    for _ in range(2):
+        await subject.backend.append(who, subject.turn("one", "two"), soon())
+    past = await subject.backend.past(who, 100_000, soon())
+    assert [m.source_id for m in past.messages] == [m.source_id for m in subject.turn("one", "two")]
+    assert await subject.backend.copies(who, subject.turn_id("a"), soon()) in (0, 2)
+
+
 async def test_nothing_arrived_in_an_unknown_session(subject: Subject) -> None:
     assert await subject.backend.arrived(subject.who(), subject.turn_id(), soon()) == frozenset()
 

@@ -1,6 +1,6 @@
 """A small, real implementation of the backend port in memory, with switches for what can go wrong."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from app.core.deadline import Deadline
@@ -54,6 +54,7 @@ class MemoryBackend:
 
     name = "memory"
     place = "memory"
+    call_s = 10.0
 
     def __init__(self) -> None:
         self.sessions: dict[tuple[str, str], Session] = {}
@@ -66,6 +67,9 @@ class MemoryBackend:
         self.calls: list[str] = []
         self.appended_batches: list[int] = []
         self.on_append: Callable[[Identity], None] = lambda _who: None
+
+    def gauges(self) -> Mapping[str, float]:
+        return {"sessions": float(len(self.sessions))}
 
     def session(self, who: Identity) -> Session:
         return self.sessions.setdefault((who.account_key, who.session), Session())
@@ -110,6 +114,9 @@ class MemoryBackend:
         session = self.session(who)
         stored = [message for archive in session.archives for message in archive.messages] + session.live
         return frozenset(message.source_id for message in stored if turn_id in message.source_id)
+
+    async def copies(self, who: Identity, turn_id: str, deadline: Deadline) -> int:
+        return 0
 
     async def commit(
         self, who: Identity, keep_recent: int, deadline: Deadline, *, new_epoch: bool = False

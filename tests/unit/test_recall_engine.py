@@ -4,12 +4,11 @@ import threading
 import pytest
 
 from app.classify.classifier import TASK_FROM
-from app.core.deadline import Deadline
 from app.core.identity import PeerRole, SessionKind, Tenant
 from app.core.reasons import Reason
 from app.core.trace import Verdict, trace_from_dict, trace_to_dict
 from app.engine.results import AssembleResult
-from app.ports import Appended, CommitState, CommitStatus, Target
+from app.ports import Target
 from app.recall.shown import is_said, said_before
 from tests.unit.recalling import LESSON, Recalling, ScriptedBackend, experience, failing, memory, settings, someone
 
@@ -235,31 +234,21 @@ async def test_the_cache_forgets_with_time_and_when_memories_changed() -> None:
     assert len(backend.asked) == 3
 
 
-async def test_what_the_worker_writes_makes_kept_answers_old() -> None:
-    class Written(ScriptedBackend):
-        async def append(self, who, messages, deadline):
-            return Appended(1, 10)
-
-        async def commit_status(self, who, task_id, deadline):
-            return CommitStatus(CommitState(task_id))
-
-    backend, now = Written(memories=[BIKE]), [0.0]
+async def test_what_is_written_makes_the_users_kept_answers_old() -> None:
+    backend, now = ScriptedBackend(memories=[BIKE]), [0.0]
     engine = Recalling(backend, clock=lambda: now[0])
-    writer, soon = engine.searches.watching(backend), Deadline.after_ms(1_000)
     await engine(QUESTION)
-    await writer.append(someone(session="another"), [], soon)
+    engine.searches.memories_changed(someone(session="another"))
     await engine(QUESTION)
     await engine(QUESTION)
     assert len(backend.asked) == 3, "a backend may find new memories a little late"
     now[0] = 3.0
     await engine(QUESTION)
-    await writer.commit_status(someone(), "running", soon)
     await engine(QUESTION)
     assert len(backend.asked) == 4
-    await writer.commit_status(someone(), "completed", soon)
+    engine.searches.memories_changed(someone(tenant=Tenant("acme", "bob")))
     await engine(QUESTION)
-    assert len(backend.asked) == 5
-    assert writer.asked is backend.asked  # everything else is passed on
+    assert len(backend.asked) == 4, "another user's memories are no reason to ask again"
 
 
 async def test_an_empty_answer_is_not_kept() -> None:
