@@ -9,6 +9,8 @@
     ├── NotFound                 404 not_found
     ├── Conflict                 409 conflict
     ├── BodyTooLarge             413 body_too_large
+    ├── RequestTimeout           408 request_timeout
+    ├── Overloaded               503 overloaded, with Retry-After
     ├── KeyReused                422 idempotency_key_reused
     ├── OutboxFull               503 outbox_full, with Retry-After
     ├── StoreUnavailable         503 store_unavailable, with Retry-After
@@ -79,6 +81,18 @@ class BodyTooLarge(SidecarError):
     """The body is over the limit."""
 
     code, status = Reason.BODY_TOO_LARGE, 413
+
+
+class RequestTimeout(SidecarError):
+    """The body took too long to arrive."""
+
+    code, status = Reason.REQUEST_TIMEOUT, 408
+
+
+class Overloaded(SidecarError):
+    """As much is being read as may be; nothing of this request was."""
+
+    code, status, retry_after_s = Reason.OVERLOADED, 503, 1
 
 
 class KeyReused(SidecarError):

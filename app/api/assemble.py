@@ -1,22 +1,35 @@
 """``POST /assemble``: the context for the model, whatever the backend does."""
 
+from functools import partial
 from typing import Annotated
 
 import structlog
 from fastapi import APIRouter, Body, Request, Response
 
+from app.apart.pool import ChildFailed
+from app.api.apart import run_apart
 from app.api.assemble_schema import AssembleRequest, AssembleResponse
 from app.api.document import problems
 from app.api.examples import ASSEMBLE_REQUEST, ASSEMBLE_RESPONSE, PREFLIGHT_REQUEST
+from app.api.large import Large
 from app.api.scope import ServicesDep, TenantDep, resolve
-from app.api.strict import StrictRoute
+from app.api.strict import StrictRoute, deadline_of, large_part
 from app.api.wire import Json
 from app.core.deadline import Deadline
 from app.core.encoding import encode
+from app.core.identity import Identity
 from app.core.inject import Mode
 from app.core.readings import Conversation
+from app.core.reasons import Reason
+from app.core.trace import RecallTrace
 from app.engine.assemble import assemble_context
 from app.engine.results import AssembleInput, AssembleResult
+from app.services import Services
+
+log = structlog.get_logger(__name__)
+
+OVERTIME_S = 0.1
+"""How long behind the deadline a large answer that is nearly done may still come."""
 
 router = APIRouter(tags=["lifecycle"], route_class=StrictRoute)
 
@@ -49,7 +62,7 @@ async def assemble(
     """
     phase = body.chosen_phase
     request.state.phase = phase.value
-    deadline = Deadline.after_ms(body.deadline_ms or services.settings.limits.assemble_ms)
+    deadline = deadline_of(request, body.deadline_ms or services.settings.limits.assemble_ms)
     who, bypassed = await resolve(services, tenant, body, deadline)
     asked = AssembleInput(
         messages=tuple(body.messages),
@@ -60,17 +73,49 @@ async def assemble(
         scope=body.scope(),
         bypassed=bypassed,
     )
-    result = await assemble_context(
-        who, asked, phase.value, deadline, preflight=services.preflight, transform=services.transform
-    )
+    large = large_part(request)
+    if large is None:
+        result = await assemble_context(
+            who, asked, phase.value, deadline, preflight=services.preflight, transform=services.transform
+        )
+        messages = None
+    else:
+        result, messages = await _apart(services, large, who, asked, phase.value, deadline)
     services.metrics.on_reason("/assemble", phase.value, result.reason)
     structlog.contextvars.bind_contextvars(reason=str(result.reason), phase=phase.value)
-    return Response(_rendered(result), media_type=Json.media_type)
+    if messages is None:
+        conversation = result.conversation or Conversation(result.messages)
+        messages = conversation.json(result.messages)
+    # Put in as the JSON they were read as: they are nearly all of the answer.
+    return Response(b'{"messages":%b,%b' % (messages, encode(_rendered(result))[1:]), media_type=Json.media_type)
 
 
-def _rendered(result: AssembleResult) -> bytes:
-    """The answer. Its messages are put in as the JSON they were read as: they are nearly all of it."""
-    conversation = result.conversation or Conversation(result.messages)
+async def _apart(
+    services: Services, large: Large, who: Identity, asked: AssembleInput, phase: str, deadline: Deadline
+) -> tuple[AssembleResult, bytes]:
+    """The answer, and its messages as JSON; the host's own, unread, when the other process is not ready in time."""
+    latest = Deadline(deadline.at + OVERTIME_S, deadline.clock)
+    try:
+        done = await run_apart(services, "assemble", large, who, asked, phase, deadline, deadline=latest)
+    except (TimeoutError, ChildFailed) as error:
+        reason = Reason.DEADLINE_EXCEEDED if isinstance(error, TimeoutError) else Reason.INTERNAL_ERROR
+        log.warning("large_request_unread", reason=str(reason), bytes=len(large.messages))
+        return AssembleResult((), large.tokens, reason, assembled=False), large.messages
+    for trace in done.traces:
+        services.traces.record(partial(_as_is, trace))
+    for outcome in done.recalled:
+        services.metrics.on_recall(outcome)
+    if done.result.recall:
+        services.recall.queries.keep(done.result.recall.trace_id, done.result.recall.query)
+    return done.result, large.messages if done.messages is None else done.messages
+
+
+def _as_is(trace: RecallTrace) -> RecallTrace:
+    return trace
+
+
+def _rendered(result: AssembleResult) -> dict[str, object]:
+    """Everything but the messages."""
     answer: dict[str, object] = {"estimatedTokens": result.estimated_tokens}
     if result.system_prompt_addition:
         answer["systemPromptAddition"] = result.system_prompt_addition
@@ -81,4 +126,4 @@ def _rendered(result: AssembleResult) -> bytes:
         "reason": str(result.reason),
         "recall": result.recall.as_json() if result.recall else None,
     }
-    return b'{"messages":%b,%b' % (conversation.json(result.messages), encode(answer)[1:])
+    return answer

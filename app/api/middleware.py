@@ -1,4 +1,4 @@
-"""The outermost layer, plain ASGI: request id, host name, body limit, one log line and one count per request."""
+"""The outermost layer, plain ASGI: request id, host name, one log line and one count per request."""
 
 import time
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api.errors import answer_to
-from app.errors import BodyTooLarge, CanNotStart, FieldProblem, InvalidRequest, SidecarError, Unexpected
+from app.errors import CanNotStart, FieldProblem, InvalidRequest, SidecarError, Unexpected
 from app.observe.context import begin
 from app.observe.metrics import Metrics
 
@@ -17,16 +17,13 @@ log = structlog.get_logger("app.request")
 
 
 class RequestShell:
-    """Wraps every HTTP request. Bodies are read whole before the application sees them, at most ``max_body_bytes``.
+    """Wraps every HTTP request; its body is left to those who want it (`app.api.intake`).
 
     ``is_ours`` says whether the value of a ``Host`` header may be served. HEAD is GET without the body.
     """
 
-    def __init__(
-        self, app: ASGIApp, *, max_body_bytes: int, metrics: Metrics, is_ours: Callable[[str], bool] = lambda _: True
-    ) -> None:
+    def __init__(self, app: ASGIApp, *, metrics: Metrics, is_ours: Callable[[str], bool] = lambda _: True) -> None:
         self.app = app
-        self.max_body_bytes = max_body_bytes
         self.is_ours = is_ours
         self.metrics = metrics
 
@@ -57,11 +54,14 @@ class RequestShell:
 
         try:
             self._check_host(headers)
-            await self.app(scope, _replay(await self._body(headers, receive), receive), send_with_id)
+            await self.app(scope, receive, send_with_id)
         except SidecarError as refusal:
             structlog.contextvars.bind_contextvars(reason=str(refusal.code))
             refused = answer_to(scope["path"], headers.get("accept", ""), refusal, request_id)
             await refused(scope, receive, send_with_id)
+        except RecursionError:
+            deep = InvalidRequest(FieldProblem("body", "nested too deeply"))
+            await answer_to(scope["path"], headers.get("accept", ""), deep, request_id)(scope, receive, send_with_id)
         except Exception:
             log.exception("unexpected_error", endpoint=scope["path"])
             if not status:
@@ -74,25 +74,6 @@ class RequestShell:
         if not self.is_ours(headers.get("host", "")):
             how = "set SIDECAR_AUTH__TOKENS, or name this host in SIDECAR_AUTH__ALLOWED_HOSTS"
             raise InvalidRequest(FieldProblem("headers.Host", how))
-
-    async def _body(self, headers: Headers, receive: Receive) -> bytes:
-        """The whole body. A caller that goes away leaves what it sent. Raises `BodyTooLarge`."""
-        too_large = BodyTooLarge(f"the body may have {self.max_body_bytes} bytes")
-        announced = headers.get("content-length", "")
-        if announced.isascii() and announced.isdigit() and int(announced[:20]) > self.max_body_bytes:
-            raise too_large
-        chunks: list[bytes] = []
-        size = 0
-        while True:
-            message = await receive()
-            if message["type"] != "http.request":
-                return b"".join(chunks)
-            chunks.append(message.get("body", b""))
-            size += len(chunks[-1])
-            if size > self.max_body_bytes:
-                raise too_large
-            if not message.get("more_body", False):
-                return b"".join(chunks)
 
     def _report(self, scope: Scope, status: int, seconds: float) -> None:
         route = scope.get("route")
@@ -124,16 +105,3 @@ async def _start(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> No
         for message in held:
             await send(message)
         raise
-
-
-def _replay(body: bytes, receive: Receive) -> Receive:
-    sent = False
-
-    async def replayed() -> Message:
-        nonlocal sent
-        if sent:
-            return await receive()
-        sent = True
-        return {"type": "http.request", "body": body, "more_body": False}
-
-    return replayed

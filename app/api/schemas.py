@@ -1,6 +1,5 @@
 """What all bodies have in common. Names are camelCase on the wire; snake_case is taken on input as well."""
 
-from collections.abc import Iterator
 from itertools import islice
 from typing import Annotated, Any
 
@@ -19,6 +18,7 @@ from pydantic_core import PydanticCustomError
 
 from app.api.wire import MAX_PROBLEMS, WRONG_ITEMS
 from app.core.identity import MAX_ID_CHARS, Scope
+from app.core.messages import wrong_messages
 from app.core.reasons import Reason
 
 Id = Annotated[str, Field(max_length=MAX_ID_CHARS)]
@@ -118,32 +118,10 @@ class MessagesBody(BudgetedBody):
     @classmethod
     def _are_messages(cls, messages: Any) -> Any:
         """Before Pydantic looks at each: it would keep an error, a kilobyte, for every item of a senseless list."""
-        wrong = list(islice(_not_messages(messages), MAX_PROBLEMS)) if isinstance(messages, list) else ()
+        wrong = list(islice(wrong_messages(messages), MAX_PROBLEMS)) if isinstance(messages, list) else ()
         if wrong:
             raise PydanticCustomError(WRONG_ITEMS, "{items}", {"items": wrong})
         return messages
-
-
-def _not_messages(items: list[Any]) -> Iterator[tuple[str, str]]:
-    """The place of each item that is no message, and what is wrong there."""
-    for index, item in enumerate(items):
-        if not isinstance(item, dict):
-            yield f"{index}", "Input should be an object"
-        elif not isinstance(item.get("role"), str):
-            yield f"{index}.role", "Input should be a string"
-        else:
-            yield from _not_blocks(item.get("content"), f"{index}.content")
-
-
-def _not_blocks(content: Any, path: str, *, inner: bool = True) -> Iterator[tuple[str, str]]:
-    """The place of each content block whose ``type`` is no string; also in the content of a tool result's block."""
-    for index, block in enumerate(content if isinstance(content, list) else ()):
-        if not isinstance(block, dict):
-            continue
-        if not isinstance(block.get("type"), str | None):
-            yield f"{path}.{index}.type", "Input should be a string"
-        elif inner and isinstance(block.get("content"), list):
-            yield from _not_blocks(block["content"], f"{path}.{index}.content", inner=False)
 
 
 class ProblemField(Wire):

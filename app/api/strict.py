@@ -1,18 +1,24 @@
 """The route of every endpoint with a body: first who calls, then whether it is JSON, then what it says."""
 
+import asyncio
+import time
 from collections.abc import Callable, Coroutine
 from typing import Any
 
 from fastapi import Request, Response
 from fastapi.routing import APIRoute
+from starlette.types import Scope
 
+from app.api.intake import Intake
+from app.api.large import EXPECT_BYTES, Large, divide, is_large
 from app.api.scope import tenant_from
-from app.api.wire import parse_json
+from app.core.deadline import Deadline
+from app.core.encoding import parse_json
 from app.errors import FieldProblem, InvalidRequest
 
 
 class StrictRoute(APIRoute):
-    """A route whose body is JSON and says so, parsed by `parse_json`; a stranger's body is not looked at.
+    """A route whose body is JSON and says so, parsed by `parse_json`; a stranger's body is not even read.
 
     A page on another site can post anything to this machine but JSON that says it is JSON: a browser asks first.
     """
@@ -26,11 +32,36 @@ class StrictRoute(APIRoute):
             kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
             if not (kind == "application/json" or kind.endswith("+json")):
                 raise InvalidRequest(FieldProblem("headers.Content-Type", "send the body as application/json"))
-            return await handler(_StrictRequest(request.scope, request.receive))
+            intake: Intake = request.app.state.intake
+            async with intake.body(request.headers, request.receive) as body:
+                state = request.state
+                state.arrived, state.large = time.monotonic(), None
+                if len(body) > EXPECT_BYTES:
+                    request.app.state.services.apart.warm()
+                if is_large(body):
+                    body, state.large = await asyncio.to_thread(divide, body)
+                return await handler(_StrictRequest(request.scope, body))
 
         return strict
 
 
+def large_part(request: Request) -> Large | None:
+    """The messages that were too large to be parsed here; the parsed body has none then."""
+    large: Large | None = request.state.large
+    return large
+
+
+def deadline_of(request: Request, ms: int) -> Deadline:
+    """``ms`` milliseconds from when the request's body was there."""
+    return Deadline(request.state.arrived + ms / 1000)
+
+
 class _StrictRequest(Request):
+    def __init__(self, scope: Scope, body: bytes) -> None:
+        super().__init__(scope)
+        self._body = body
+
     async def json(self) -> Any:
-        return parse_json(await self.body())
+        if is_large(self._body):
+            return await asyncio.to_thread(parse_json, self._body)
+        return parse_json(self._body)

@@ -1,6 +1,5 @@
-"""JSON on the wire: strict on numbers, lenient on characters, and problem documents (RFC 9457)."""
+"""JSON answers, and problem documents (RFC 9457)."""
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,34 +14,6 @@ MAX_PROBLEMS = 50
 """Wrong fields that one answer names."""
 WRONG_ITEMS = "wrong_items"
 """Type of a validation error about a list; its context's ``items`` are (place in the list, what is wrong)."""
-
-
-def parse_json(body: bytes) -> Any:
-    """The body's JSON. NaN, infinities and numbers out of range are no JSON and are refused as such.
-
-    Lone surrogates pass: hosts written in JavaScript cut emoji in two, and a turn must not be lost for that.
-    """
-    try:
-        return json.loads(body, parse_constant=_no_constant, parse_float=_finite)
-    except RecursionError:
-        raise json.JSONDecodeError("nested too deeply", "", 0) from None
-    except UnicodeDecodeError as error:
-        raise json.JSONDecodeError(f"not {error.encoding} text", "", error.start) from None
-    except json.JSONDecodeError:
-        raise
-    except ValueError as error:
-        raise json.JSONDecodeError(str(error), "", 0) from None
-
-
-def _no_constant(name: str) -> float:
-    raise ValueError(f"{name} is not a JSON number")
-
-
-def _finite(text: str) -> float:
-    value = float(text)
-    if value in (float("inf"), float("-inf")):
-        raise ValueError("number out of range")
-    return value
 
 
 class Json(JSONResponse):

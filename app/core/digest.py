@@ -24,7 +24,17 @@ from app.core.summary import cut_to_tokens
 from app.core.tokens import estimate_tokens
 from app.core.turns import CapturedMessage, TextPart, ToolPart
 
-__all__ = ["MAX_LINE_CHARS", "Notes", "digest", "longer_opening", "notes_on", "one_line", "opening_lines", "told_by"]
+__all__ = [
+    "MAX_LINE_CHARS",
+    "Notes",
+    "digest",
+    "longer_opening",
+    "notes_on",
+    "one_line",
+    "opening_lines",
+    "told_by",
+    "told_in",
+]
 
 OPENING_CHARS = 3_000
 """How much of a session's beginning is kept word for word."""
@@ -161,12 +171,17 @@ def told_by(messages: Iterable[CapturedMessage], notes: NotesOn = notes_on) -> l
     return list(dict.fromkeys(told))
 
 
-def longer_opening(opening: tuple[str, ...], turn: Sequence[CapturedMessage]) -> tuple[str, ...]:
-    """What a session's first turns told, a text each, with that of its next turn; complete ones stay as they are."""
+def told_in(turn: Sequence[CapturedMessage]) -> str:
+    """What a turn tells, as much of it as an opening may take."""
+    return "\n".join(told_by(turn))[:OPENING_CHARS]
+
+
+def longer_opening(opening: tuple[str, ...], told: str) -> tuple[str, ...]:
+    """What a session's first turns told, a text each, with that of its next turn (`told_in`); complete ones stay."""
     room = OPENING_CHARS - sum(map(len, opening))
     if len(opening) >= OPENING_TURNS or room <= 0:
         return opening
-    return (*opening, cut_to_tokens("\n".join(told_by(turn))[:room], room))
+    return (*opening, cut_to_tokens(told[:room], room))
 
 
 def opening_lines(told: Iterable[str], max_tokens: int, said: str = "") -> str:

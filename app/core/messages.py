@@ -83,6 +83,28 @@ def blocks_of(message: Message) -> list[Mapping[str, Any]]:
     return [_block(part) for part in content if isinstance(part, (str, Mapping))]
 
 
+def wrong_messages(items: Any) -> Iterator[tuple[str, str]]:
+    """The place of each item that is no message, and what is wrong there."""
+    for index, item in enumerate(items):
+        if not isinstance(item, dict):
+            yield f"{index}", "Input should be an object"
+        elif not isinstance(item.get("role"), str):
+            yield f"{index}.role", "Input should be a string"
+        else:
+            yield from _not_blocks(item.get("content"), f"{index}.content")
+
+
+def _not_blocks(content: Any, path: str, *, inner: bool = True) -> Iterator[tuple[str, str]]:
+    """The place of each content block whose ``type`` is no string; also in the content of a tool result's block."""
+    for index, block in enumerate(content if isinstance(content, list) else ()):
+        if not isinstance(block, dict):
+            continue
+        if not isinstance(block.get("type"), str | None):
+            yield f"{path}.{index}.type", "Input should be a string"
+        elif inner and isinstance(block.get("content"), list):
+            yield from _not_blocks(block["content"], f"{path}.{index}.content", inner=False)
+
+
 def kind_of(block: Mapping[str, Any]) -> str:
     """What a block says it is; empty where ``type`` is missing or no string. Everything asks here, so nothing fails."""
     return _string(block.get("type"))

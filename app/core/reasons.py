@@ -63,6 +63,8 @@ class Reason(StrEnum):
     METHOD_NOT_ALLOWED = "method_not_allowed", "This path does not take this method."
     CONFLICT = "conflict", "The thing is not in a state that allows this."
     BODY_TOO_LARGE = "body_too_large", "The body is over the limit."
+    REQUEST_TIMEOUT = "request_timeout", "The body took too long to arrive."
+    OVERLOADED = "overloaded", "Too much is being read at once; try again after Retry-After."
     IDEMPOTENCY_KEY_REUSED = "idempotency_key_reused", "The same key came with another turn."
     OUTBOX_FULL = "outbox_full", "Too much is waiting for the backend; try again after Retry-After."
     INTERNAL_ERROR = (

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from app.core.capture import CapturedTurn, capture_turn
 from app.core.deadline import Deadline
@@ -13,9 +13,11 @@ from app.core.messages import Message
 from app.core.reasons import Reason
 from app.engine import aside
 from app.ports import Acceptance, Compaction, NewTurn, Recorded, SeenBefore
-from app.store.turns import SqlTurnStore
 from app.store.work import OPEN_TURNS
-from app.worker.supervisor import Worker
+
+if TYPE_CHECKING:  # a process without a store captures, too
+    from app.store.turns import SqlTurnStore
+    from app.worker.supervisor import Worker
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +52,8 @@ async def after_turn(
     turn: TurnInput,
     deadline: Deadline,
     *,
-    store: SqlTurnStore,
-    worker: Worker,
+    store: "SqlTurnStore",
+    worker: "Worker",
     enabled: bool = True,
 ) -> AfterTurnResult:
     """Put what is new of the turn on disk. Raises `KeyReused`, `OutboxFull`, `StoreUnavailable`.
@@ -66,11 +68,11 @@ async def after_turn(
     skipped = _why_skipped(turn, captured)
     delivered = accepted.delivered
     if turn.wait and accepted.turn_id and not delivered and accepted.captured:
-        delivered = await _delivered(who, accepted, deadline, store=store, worker=worker)
+        delivered = await is_delivered(who, accepted.turn_id, deadline, store=store, worker=worker)
     return _result(accepted, skipped, delivered=delivered)
 
 
-async def _accepted(who: Identity, turn: TurnInput, store: SqlTurnStore) -> tuple[CapturedTurn, Acceptance]:
+async def _accepted(who: Identity, turn: TurnInput, store: "SqlTurnStore") -> tuple[CapturedTurn, Acceptance]:
     """What is new of the turn, put on disk.
 
     Comparing takes time, so it is done before the store is locked, with what the store has by then. A turn with a
@@ -122,14 +124,16 @@ def _new_turn(
     )
 
 
-async def _delivered(
-    who: Identity, accepted: Acceptance, deadline: Deadline, *, store: SqlTurnStore, worker: Worker
+async def is_delivered(
+    who: Identity, turn_id: str, deadline: Deadline, *, store: "SqlTurnStore", worker: "Worker"
 ) -> bool:
+    """Wait, until the deadline, for the backend to have the turn; whether it has."""
+
     async def done() -> bool:
-        return (await store.get_turn(who.tenant, accepted.turn_id)).state not in OPEN_TURNS
+        return (await store.get_turn(who.tenant, turn_id)).state not in OPEN_TURNS
 
     await worker.wait_until(done, deadline)
-    return (await store.get_turn(who.tenant, accepted.turn_id)).state == "delivered"
+    return (await store.get_turn(who.tenant, turn_id)).state == "delivered"
 
 
 def _result(accepted: Acceptance, skipped: Reason | None, *, delivered: bool) -> AfterTurnResult:

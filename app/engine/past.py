@@ -28,7 +28,7 @@ RESERVE_S = 0.05
 STORE_SHARE = 0.25
 """How much of the time the first look into the store may take: the backend is asked behind it."""
 
-GRACE_S = 1.0
+GRACE_S = 0.2
 """A past that is there a little late serves better than all of the history: only huge texts take longer."""
 
 MAX_UNEXTRACTED = 3

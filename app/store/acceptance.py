@@ -5,7 +5,6 @@ from typing import Any, Literal
 
 from sqlalchemy import Connection, Row, bindparam, insert, select
 
-from app.core.capture import with_ids
 from app.core.commit_policy import CommitRules
 from app.core.digest import longer_opening
 from app.core.identity import SessionKind
@@ -14,7 +13,8 @@ from app.errors import KeyReused, OutboxFull
 from app.ports import Acceptance, NewTurn, SeenBefore
 from app.store import commits, past
 from app.store import sessions as session_rows
-from app.store.codec import dump_identity, dump_messages, dump_strings, hashed, load_strings, new_id
+from app.store.codec import dump_identity, dump_strings, hashed, load_strings
+from app.store.prepared import Prepared
 from app.store.schema import turns
 from app.store.sessions import SessionRow
 from app.store.work import Lane, TurnState
@@ -31,22 +31,6 @@ _BY_OCCURRENCE = (
 )
 _BY_PLACE = _BY_OCCURRENCE.where(turns.c.epoch == bindparam("epoch"))
 _OF_ITS_TIMES = select(turns.c.id).where(past.within_span(), turns.c.position > bindparam("through")).limit(1)
-
-
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """A turn made ready outside the transaction: its id and its messages as they will be stored."""
-
-    turn: NewTurn
-    turn_id: str
-    payload: str
-    prints: str
-
-
-def prepare(turn: NewTurn) -> Prepared:
-    """Give the turn its id and its messages theirs; nothing is written."""
-    turn_id = new_id("t")
-    return Prepared(turn, turn_id, dump_messages(with_ids(turn.messages, turn_id)), dump_strings(turn.prints))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +60,13 @@ def accept(
         raise full
     _insert(connection, session, prepared, state, now)
     waiting_before = session.due_at, session.lane
-    session = _advance(connection, session, turn, now, captured=state is TurnState.PENDING)
+    session = _advance(connection, session, prepared, now, captured=state is TurnState.PENDING)
     tokens = commits.tokens_of(connection, session)
     if state is TurnState.PENDING and commits.review(connection, session, tokens, rules, now, remember=turn.remember):
         session = session_rows.lock_id(connection, session.id)
         tokens = commits.tokens_of(connection, session)
     status: Status = "committed" if state is TurnState.PENDING else "skipped"
-    answer = _answer(connection, session, status, prepared.turn_id, _captured(turn), state, tokens)
+    answer = _answer(connection, session, status, prepared.turn_id, prepared.captured, state, tokens)
     return Accepted(answer, wakes=(session.due_at, session.lane) != waiting_before)
 
 
@@ -132,7 +116,7 @@ def _insert(connection: Connection, session: SessionRow, prepared: Prepared, sta
         "host_messages": len(turn.prints),
         "payload": prepared.payload if pending else None,
         "bytes": len(prepared.payload) if pending else 0,
-        "captured": _captured(turn),
+        "captured": prepared.captured,
         "tokens": turn.tokens if pending else 0,
         "remember": turn.remember,
         "state": state,
@@ -142,8 +126,11 @@ def _insert(connection: Connection, session: SessionRow, prepared: Prepared, sta
     connection.execute(_INSERT, row)
 
 
-def _advance(connection: Connection, session: SessionRow, turn: NewTurn, now: float, *, captured: bool) -> SessionRow:
+def _advance(
+    connection: Connection, session: SessionRow, prepared: Prepared, now: float, *, captured: bool
+) -> SessionRow:
     """The session behind its newest turn; with something to deliver it is due."""
+    turn = prepared.turn
     values: dict[str, Any] = {
         "next_position": session.next_position + 1,
         "next_message": session.next_message + len(turn.prints),
@@ -154,16 +141,12 @@ def _advance(connection: Connection, session: SessionRow, turn: NewTurn, now: fl
         lane = session.lane if session.lane == Lane.RETRY else Lane.TURN
         values |= {"last_turn_at": now, "due_at": session_rows.due_with(session, now), "lane": lane}
         opening = load_strings(session.opening)
-        if (longer := longer_opening(opening, turn.messages)) is not opening:
+        if (longer := longer_opening(opening, prepared.told)) is not opening:
             values["opening"] = dump_strings(longer)
         if turn.who.kind is SessionKind.CHAT or session_rows.identity_of(session).kind is not SessionKind.CHAT:
             # A conversation stays one, whatever automation speaks up in it: it is to be remembered.
             values["identity"] = dump_identity(turn.who)
     return session_rows.changed(connection, session.id, **values)
-
-
-def _captured(turn: NewTurn) -> int:
-    return 0 if turn.skipped is not None else len(turn.messages)
 
 
 def _answer(

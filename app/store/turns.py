@@ -19,6 +19,7 @@ from app.store import acceptance, dates, deliveries, past, requests, retention, 
 from app.store.backlog import Backlog, Bounds, bytes_by_tenant
 from app.store.deliveries import Delivery, DeliveryPage, OutboxGauges
 from app.store.engine import Database, open_database
+from app.store.prepared import Prepared, prepare
 from app.store.requests import CommitView, SessionSize
 from app.store.steps import WorkRules
 from app.store.work import Lane, Lease, Outcome, SendTurn, Step, WorkStep
@@ -63,7 +64,12 @@ class SqlTurnStore:
     async def accept(self, turn: NewTurn) -> Acceptance:
         """Put the turn on disk, or recognise it. Raises `KeyReused`, `OutboxFull`, `StoreUnavailable`, `SeenBefore`."""
         large = turn.tokens + len(turn.prints) > _AT_ONCE_TOKENS
-        prepared = await anyio.to_thread.run_sync(acceptance.prepare, turn) if large else acceptance.prepare(turn)
+        prepared = await anyio.to_thread.run_sync(prepare, turn) if large else prepare(turn)
+        return await self.accept_prepared(prepared)
+
+    async def accept_prepared(self, prepared: Prepared) -> Acceptance:
+        """`accept` for a turn that was made ready elsewhere; its messages are in its payload alone."""
+        turn = prepared.turn
         tenant, size = turn.who.tenant, len(prepared.payload)
         full = await self.backlog.take(tenant, size) if turn.skipped is None else None
         kept = False
@@ -75,7 +81,7 @@ class SqlTurnStore:
                 self.backlog.give_back(tenant, size)
         if accepted.wakes:
             self.on_work()
-        self.saw(turn.who)
+        self.saw(prepared.turn.who)
         return accepted.answer
 
     async def seen_prints(self, who: Identity) -> tuple[str, ...]:
@@ -92,11 +98,12 @@ class SqlTurnStore:
 
     def note_budget(self, who: Identity, token_budget: int) -> None:
         """Have the budget noted that `/assemble` was given; see `app.store.sessions.budget_of`. Nobody waits for it."""
-        note = asyncio.create_task(self._noted(who, token_budget))
+        note = asyncio.create_task(self.noted(who, token_budget))
         self._notes.add(note)
         note.add_done_callback(self._notes.discard)
 
-    async def _noted(self, who: Identity, token_budget: int) -> None:
+    async def noted(self, who: Identity, token_budget: int) -> None:
+        """`note_budget`, waited for."""
         try:
             await self._database.write_behind(sessions.note_budget, who, token_budget)
         except StoreUnavailable as error:

@@ -207,6 +207,24 @@ class TestTokens:
             ):
                 problem(client.post(path, content=content, headers=headers), 401, Reason.UNAUTHORIZED)
 
+    @pytest.mark.anyio
+    async def test_a_strangers_body_is_not_even_read(self, start: Start) -> None:
+        app = start(auth={"tokens": "alpha"}).app
+        sent: list[dict[str, Any]] = []
+
+        async def receive() -> dict[str, Any]:
+            raise AssertionError("the body was read")
+
+        async def send(message: dict[str, Any]) -> None:
+            sent.append(message)
+
+        for path in LIFECYCLE:
+            headers = [(b"content-type", b"application/json"), (b"content-length", b"1000")]
+            scope = {"type": "http", "method": "POST", "path": path, "headers": headers, "query_string": b""}
+            await app(scope, receive, send)  # type: ignore[operator]
+            assert sent[0]["status"] == 401
+            sent.clear()
+
     def test_pages_take_the_token_as_a_password(self, start: Start) -> None:
         client = start(auth={"tokens": "alpha"})
         asked = client.get("/ui/recalls")

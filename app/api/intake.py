@@ -1,0 +1,149 @@
+"""Reading bodies: how large each may be and how long it may take, and how much is held of all of them at once."""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import structlog
+from starlette.datastructures import Headers
+from starlette.types import Receive
+
+from app.errors import BodyTooLarge, Overloaded, RequestTimeout
+from app.observe.bursts import Bursts
+from app.settings import LimitSettings
+
+log = structlog.get_logger(__name__)
+
+WAIT_S = 2.0
+"""How long a body waits for room: others are read and answered meanwhile."""
+
+
+class Intake:
+    """The bodies of one application. An announced length is reserved before the first byte is read."""
+
+    def __init__(self, limits: LimitSettings) -> None:
+        self._max_body = limits.max_body_bytes
+        self._seconds = limits.body_ms / 1000
+        self._room = Room(max(limits.max_held_bytes, limits.max_body_bytes))
+        self._bursts = Bursts()
+
+    @asynccontextmanager
+    async def body(self, headers: Headers, receive: Receive) -> AsyncIterator[bytes]:
+        """The whole body; its room is taken until the block ends. A caller that goes away leaves what it sent.
+
+        Raises `BodyTooLarge`, `RequestTimeout`, `Overloaded`.
+        """
+        announced = _announced(headers)
+        if announced > self._max_body:
+            raise self._too_large()
+        held = Held(self._room)
+        try:
+            await held.reserve(announced, WAIT_S)
+            try:
+                async with asyncio.timeout(self._seconds):
+                    body = await self._read(held, receive)
+            except TimeoutError:
+                raise RequestTimeout(f"the body has to arrive within {self._seconds:g} seconds") from None
+            yield body
+        except (Overloaded, RequestTimeout) as refusal:
+            if self._bursts.begins(refusal.code):
+                log.warning("bodies_refused", reason=str(refusal.code), held_bytes=self._room.taken)
+            raise
+        finally:
+            held.release()
+
+    async def _read(self, held: "Held", receive: Receive) -> bytes:
+        chunks: list[bytes] = []
+        size = 0
+        while True:
+            message = await receive()
+            if message["type"] != "http.request":
+                return b"".join(chunks)
+            chunks.append(message.get("body", b""))
+            size += len(chunks[-1])
+            if size > self._max_body:
+                raise self._too_large()
+            held.grow(size)
+            if not message.get("more_body", False):
+                return b"".join(chunks)
+
+    def _too_large(self) -> BodyTooLarge:
+        return BodyTooLarge(f"the body may have {self._max_body} bytes")
+
+
+class Room:
+    """A number of bytes, shared out in order of asking."""
+
+    def __init__(self, total: int) -> None:
+        self._total = total
+        self.taken = 0
+        self._waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
+
+    def take_now(self, amount: int) -> None:
+        """Take ``amount`` bytes, or raise `Overloaded`."""
+        if amount > self._total - self.taken:
+            raise Overloaded("too much is being read at once; try again")
+        self.taken += amount
+
+    async def take(self, amount: int, seconds: float) -> None:
+        """Take ``amount`` bytes, after at most ``seconds``; or raise `Overloaded`."""
+        if not self._waiting and amount <= self._total - self.taken:
+            self.taken += amount
+            return
+        place = (amount, asyncio.get_running_loop().create_future())
+        self._waiting.append(place)
+        try:
+            async with asyncio.timeout(seconds):
+                await place[1]
+        except BaseException as error:
+            if place in self._waiting:
+                self._waiting.remove(place)
+            elif not place[1].cancelled():
+                self.give(amount)
+            if isinstance(error, TimeoutError):
+                raise Overloaded("too much is being read at once; try again") from None
+            raise
+        finally:
+            self._serve()
+
+    def give(self, amount: int) -> None:
+        """Give ``amount`` bytes back."""
+        self.taken -= amount
+        self._serve()
+
+    def _serve(self) -> None:
+        while self._waiting and self._waiting[0][0] <= self._total - self.taken:
+            amount, turn = self._waiting.popleft()
+            if not turn.done():
+                self.taken += amount
+                turn.set_result(None)
+
+
+class Held:
+    """What one request holds of the room."""
+
+    def __init__(self, room: Room) -> None:
+        self._room = room
+        self._bytes = 0
+
+    async def reserve(self, amount: int, seconds: float) -> None:
+        """Take what was announced."""
+        await self._room.take(amount, seconds)
+        self._bytes = amount
+
+    def grow(self, size: int) -> None:
+        """Hold ``size`` bytes at least; a body without an announced length does not wait, for it holds some already."""
+        if size > self._bytes:
+            self._room.take_now(size - self._bytes)
+            self._bytes = size
+
+    def release(self) -> None:
+        """Give everything back."""
+        self._room.give(self._bytes)
+        self._bytes = 0
+
+
+def _announced(headers: Headers) -> int:
+    length = headers.get("content-length", "")
+    return int(length[:20]) if length.isascii() and length.isdigit() else 0

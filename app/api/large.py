@@ -1,0 +1,63 @@
+"""Bodies that are too large to be parsed here: the small members are taken out, the large ones are left as they are."""
+
+from dataclasses import dataclass
+
+from app.core.encoding import encode
+from app.core.outline import NoOutline, outline
+from app.errors import FieldProblem, InvalidRequest
+
+AT_ONCE_BYTES = 512 * 1024
+AT_ONCE_VALUES = 5_000
+"""Bytes, and arrays and objects: what has no more of either is parsed and read in a few milliseconds."""
+EXPECT_BYTES = 128 * 1024
+"""Conversations grow: behind one of this size there may soon be a large one."""
+MAX_CONTEXT_BYTES = 1024 * 1024
+"""Largest ``runtimeContext``: it is read here, for it says who calls."""
+
+_CONTEXT = frozenset({"runtimeContext", "runtime_context"})
+_EMPTY = {b"[": b"[]", b"{": b"{}"}
+
+
+@dataclass(frozen=True, slots=True)
+class Large:
+    """The members that are read in another process."""
+
+    messages: bytes
+    """As the host wrote them."""
+    prompt: bytes
+
+    @property
+    def tokens(self) -> int:
+        """About how many tokens the messages are, unread."""
+        return len(self.messages) // 4
+
+
+def is_large(body: bytes) -> bool:
+    """Whether parsing and reading ``body`` takes long enough for others to notice."""
+    return len(body) > AT_ONCE_BYTES or body.count(b"{") + body.count(b"[") > AT_ONCE_VALUES
+
+
+def divide(body: bytes) -> tuple[bytes, Large | None]:
+    """What of ``body`` is parsed here, and what is not. Other large arrays and objects are emptied: nobody reads them.
+
+    Raises `InvalidRequest`.
+    """
+    try:
+        members = outline(body)
+    except NoOutline as error:
+        raise InvalidRequest(FieldProblem("body", f"not valid JSON: {error}")) from None
+    values = {member.key: body[member.start : member.end] for member in members}
+    for name in _CONTEXT & values.keys():
+        if len(values[name]) > MAX_CONTEXT_BYTES:
+            raise InvalidRequest(FieldProblem(name, f"may have {MAX_CONTEXT_BYTES} bytes"))
+    messages, prompt = values.get("messages", b"[]"), values.get("prompt", b"null")
+    large = None
+    if messages[:1] == b"[" and (is_large(messages) or is_large(prompt)):
+        large = Large(messages, prompt)
+        values["messages"] = b"[]"
+        if prompt[:1] == b'"':
+            values["prompt"] = b'""'
+    for name, value in values.items():
+        if is_large(value) and name not in _CONTEXT:
+            values[name] = _EMPTY.get(value[:1], value)
+    return b"{" + b",".join(encode(name) + b":" + value for name, value in values.items()) + b"}", large

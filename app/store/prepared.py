@@ -1,0 +1,30 @@
+"""A turn made ready for the store: what takes long with a large one, and needs no store."""
+
+from dataclasses import dataclass
+
+from app.core.capture import with_ids
+from app.core.digest import told_in
+from app.ports import NewTurn
+from app.store.codec import dump_messages, dump_strings, new_id
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A turn made ready outside the transaction: its id and its messages as they will be stored."""
+
+    turn: NewTurn
+    turn_id: str
+    payload: str
+    prints: str
+    told: str
+    """What a session's opening takes of it."""
+    captured: int
+    """How many messages of it are kept."""
+
+
+def prepare(turn: NewTurn) -> Prepared:
+    """Give the turn its id and its messages theirs; nothing is written."""
+    turn_id = new_id("t")
+    captured = 0 if turn.skipped is not None else len(turn.messages)
+    payload, prints = dump_messages(with_ids(turn.messages, turn_id)), dump_strings(turn.prints)
+    return Prepared(turn, turn_id, payload, prints, told_in(turn.messages), captured)

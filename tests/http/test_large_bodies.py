@@ -1,0 +1,126 @@
+"""Large bodies are answered like small ones, but read in another process; nothing of them delays anybody else."""
+
+import json
+import threading
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+import app.core.encoding
+from app.apart.pool import Apart, ChildFailed
+from app.api import large
+from app.core.reasons import Reason
+from tests.http.conftest import Start
+from tests.http.test_errors import problem
+from tests.http.test_lifecycle import FACT, post, said, turn, user
+
+JSON = {"content-type": "application/json"}
+LONG = [user("x" * 30, 1), said("y", 2), user("Which tea do I prefer, and with what honey?", 100)]
+
+
+@pytest.fixture
+def all_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every body is a large one."""
+    monkeypatch.setattr(large, "AT_ONCE_VALUES", 0)
+
+
+def answers(client: TestClient) -> list[dict[str, Any]]:
+    """What the same conversation is answered, without what differs from run to run."""
+    turn(client, FACT)
+    post(client, "/compact", {"sessionId": "s1"})
+    found = []
+    for more in (
+        {"inject": "message"},
+        {"inject": "block"},
+        {"inject": "tool_call"},
+        {"inject": "system"},
+        {"phase": "preflight"},
+        {"phase": "full"},
+        {"prompt": "Which tea?", "phase": "transform", "messages": LONG[:2]},
+    ):
+        answer = post(client, "/assemble", {"sessionId": "s1", "messages": [*FACT, *LONG], **more})
+        recall = answer.pop("recall")
+        found.append({**answer, "items": recall and recall["items"], "query": recall and recall["query"]})
+    again = turn(client, FACT, advancementKey="k")
+    found.append({key: again[key] for key in ("status", "reason", "captured", "delivery")})
+    return found
+
+
+def test_they_are_answered_like_small_ones(start: Start, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    small = answers(start(data_dir=tmp_path / "small"))
+    monkeypatch.setattr(large, "AT_ONCE_VALUES", 0)
+    assert answers(start(data_dir=tmp_path / "large")) == small
+    assert any(answer.get("contextBlock") for answer in small)
+
+
+def test_they_are_not_parsed_here(start: Start, all_large: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed: list[int] = []
+    loads = json.loads
+
+    def noted(text: Any, **how: Any) -> Any:
+        if threading.current_thread() is not threading.main_thread():
+            parsed.append(len(text))
+        return loads(text, **how)
+
+    client = start()
+    body = json.dumps({"sessionId": "s", "messages": [user("z" * 100_000)]}).encode()
+    with monkeypatch.context() as patched:
+        patched.setattr(app.core.encoding.json, "loads", noted)
+        assert client.post("/assemble", content=body, headers=JSON).json()["messages"][0]["content"] == "z" * 100_000
+        assert client.post("/after-turn", content=body, headers=JSON).json()["captured"] == 1
+    assert parsed and max(parsed) < 10_000
+
+
+def test_late_ones_come_back_byte_for_byte(start: Start, all_large: None) -> None:
+    messages = b'[ {"role" : "user", "content": "\\u0068i \\ud83d", "x": 1.50} ]'
+    body = b'{"sessionId": "s", "deadlineMs": 1, "messages": ' + messages + b', "phase": "preflight"}'
+    answer = start().post("/assemble", content=body, headers=JSON)
+    assert answer.status_code == 200 and messages in answer.content
+    told = answer.json()
+    assert (told["status"], told["reason"], told["recall"]) == ("passthrough", "deadline_exceeded", None)
+    assert told["estimatedTokens"] > 0
+
+
+def test_a_process_that_dies_costs_the_recall_and_not_the_messages(
+    start: Start, all_large: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def died(*_: object, **__: object) -> None:
+        raise ChildFailed("killed")
+
+    client = start()
+    monkeypatch.setattr(Apart, "run", died)
+    body = {"sessionId": "s", "messages": LONG}
+    answer = post(client, "/assemble", body)
+    assert (answer["messages"], answer["reason"]) == (LONG, "internal_error")
+    problem(client.post("/after-turn", json=body), 500, Reason.INTERNAL_ERROR)
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        (b'{"sessionId": "s", "messages": [{"role": "user"}, {"role": 7}]}', "messages.1.role"),
+        (b'{"sessionId": "s", "messages": [{"role": "user", "content": [{"type": {}}]}]}', "messages.0.content.0.type"),
+        (b'{"sessionId": "s", "messages": [{"role" "user"}]}', "body"),
+        (b'{"sessionId": "s", "messages": [{"role": "user"}]', "body"),
+        (b'{"sessionId": "s", "messages": {"a": [1]}}', "messages"),
+        (b'{"sessionId": 7, "messages": [{"role": "user"}]}', "sessionId"),
+        (b'{"sessionId": "s", "messages": [{"role": "user", "x": ' + b"[" * 600 + b"]" * 600 + b"}]}", "body"),
+    ],
+)
+@pytest.mark.parametrize("path", ["/assemble", "/after-turn"])
+def test_what_is_wrong_with_them_is_named(
+    client: TestClient, all_large: None, path: str, body: bytes, field: str
+) -> None:
+    answer = client.post(path, content=body, headers=JSON)
+    assert problem(answer, 400, Reason.INVALID_REQUEST)["errors"][0]["field"] == field
+
+
+def test_large_members_that_nobody_reads_are_left_out_and_the_context_is_bounded(client: TestClient) -> None:
+    tools = [{"name": "x"}] * 6000
+    body = {"sessionId": "s", "messages": LONG, "availableTools": tools, "else": tools, "model": "m" * 600_000}
+    answer = post(client, "/assemble", body)
+    assert (answer["messages"], answer["recall"]) == (LONG, None), "preflight, because there are tools"
+    refused = client.post("/assemble", json={**body, "runtimeContext": {"x": "y" * 1_100_000}})
+    assert problem(refused, 400, Reason.INVALID_REQUEST)["errors"][0]["field"] == "runtimeContext"
+    assert client.post("/compact", json={**body, "deadlineMs": 2000}).status_code == 200
