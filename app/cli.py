@@ -103,6 +103,7 @@ def _serve(settings: Settings) -> int:
     import uvicorn
 
     from app.factory import create_app
+    from app.server import limited
 
     if not settings.is_loopback and not settings.auth.parsed() and not settings.auth.allow_anonymous:
         print(
@@ -116,6 +117,7 @@ def _serve(settings: Settings) -> int:
     settle_memory()
     uvicorn.run(
         app,
+        http=limited(settings.limits),
         host=settings.host,
         port=settings.port,
         log_config=None,

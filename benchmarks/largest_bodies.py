@@ -1,8 +1,8 @@
 """The largest legal bodies, of the worst shapes, while somebody asks for ``/healthz`` every few milliseconds.
 
-``python -m benchmarks.largest_bodies [--megabytes 31] [--deadline-ms 2000] [--only blocks,deep]`` starts a sidecar of its
-own and prints, for each shape and endpoint: the answer, its time, how far behind the deadline it came, and the slowest
-health check meanwhile. Promised: health checks within 250 ms; `/assemble` at most 300 ms behind its deadline.
+``python -m benchmarks.largest_bodies [--megabytes 31] [--deadline-ms 2000] [--only blocks,deep]`` starts a sidecar of
+its own and prints, for each shape and endpoint: the answer, its time, how far behind the deadline it came, and the
+slowest health check meanwhile. Promised: health checks within 250 ms; `/assemble` at most 300 ms behind its deadline.
 """
 
 import argparse

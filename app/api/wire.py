@@ -39,6 +39,8 @@ def problem(error: SidecarError, request_id: str) -> Response:
     headers: dict[str, str] = {}
     if error.retry_after_s is not None:
         headers["Retry-After"] = str(error.retry_after_s)
+    if error.status == 408:
+        headers["Connection"] = "close"  # what comes now would be taken for the rest of the body
     if error.status == 401:
         headers["WWW-Authenticate"] = "Bearer"
     return Json(body, error.status, headers=headers, media_type=PROBLEM_TYPE)
