@@ -50,11 +50,15 @@ async def test_a_state_that_does_not_exist_is_an_error_and_no_empty_list(
     assert "pending" in capsys.readouterr().err
 
 
-async def test_only_a_dead_letter_can_be_decided_about(settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:
+async def test_only_what_is_not_delivered_can_be_decided_about(
+    settings: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
     await run_outbox(settings, asked(session="other"))
     turn_id = capsys.readouterr().out.split()[0]
     for action in ("retry", "discard"):
         assert await run_outbox(settings, asked(action)) == 2
         assert await run_outbox(settings, asked(action, turn_id="t_nonsense")) == 1
-        assert await run_outbox(settings, asked(action, turn_id=turn_id)) == 1
-    assert "only a dead letter" in capsys.readouterr().err
+        assert await run_outbox(settings, asked(action, turn_id=turn_id)) == 0
+    capsys.readouterr()
+    assert await run_outbox(settings, asked("retry", turn_id=turn_id)) == 1
+    assert "this turn is discarded" in capsys.readouterr().err

@@ -230,6 +230,8 @@ async def test_a_digest_that_is_late_is_there_the_next_time(monkeypatch: pytest.
     assert (late.assembled, late.reason) == (False, Reason.DEADLINE_EXCEEDED)
     go.set()
     assert await asyncio.to_thread(done.wait, 30)
-    monkeypatch.setattr(notebook, "notes_on", lambda message: pytest.fail("read again"))
+    read: list[CapturedMessage] = []
+    monkeypatch.setattr(notebook, "notes_on", lambda message: (read.append(message), notes_on(message))[1])
     result = await asked(gives(replace(PAST, overview="")), known, OLD, NEW, notes=kept.notes_on)
     assert "src/app.py" in text(result)
+    assert STORED not in read
