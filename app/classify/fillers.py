@@ -11,6 +11,9 @@ import unicodedata
 from functools import cache
 from importlib.resources import files
 
+from app.text.scripts import HAN, KANA, MARKS
+from app.text.words import folded
+
 MAX_FILLER_CHARS = 160
 """A longer text is never filler (a host's retry wrapper excepted)."""
 
@@ -18,11 +21,9 @@ _LONGEST = 8
 """Words of the longest phrase that is tried."""
 _LONGEST_RUN = 12
 """Characters of the longest Chinese or Japanese phrase that is tried."""
-_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
+_UNSPACED = re.compile(f"[{HAN}{KANA}]")
 """Characters of scripts that put no spaces between words."""
-_NAMING = re.compile(
-    r"[\u3040-\u30ff\u3400-\u9fff]+|(?:[^\W_\u3040-\u30ff\u3400-\u9fff]|[\u0300-\u036f\u0900-\u0dff'#@+./-])+"
-)
+_NAMING = re.compile(rf"[{HAN}{KANA}]+|(?:[^\W_{HAN}{KANA}]|[{MARKS}'#@+./-])+")
 """Words of a text in small letters: a run of Chinese or Japanese characters, or of any other letters and digits."""
 
 _COMMAND = re.compile(r"/[A-Za-z][\w:-]{0,40}(?:@\w{1,40})?")
@@ -71,9 +72,9 @@ def is_no_query(text: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    folded = unicodedata.normalize("NFKC", text).lower().replace("’", "'").replace("‘", "'")
+    plain = folded(text).replace("’", "'").replace("‘", "'")
     return "".join(
-        c for c in folded if unicodedata.category(c) not in {"So", "Sk", "Cf", "Cn"} and not "\ufe00" <= c <= "\ufe0f"
+        c for c in plain if unicodedata.category(c) not in {"So", "Sk", "Cf", "Cn"} and not "\ufe00" <= c <= "\ufe0f"
     )
 
 

@@ -9,6 +9,7 @@ from functools import cache
 from importlib.resources import files
 
 from app.classify.terms import kind_of
+from app.text.log_odds import logistic
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class LinearModel:
         logit = math.fsum(parts.values())
         weighed = sorted(((round(weight, 2), kind) for kind, weight in parts.items()), key=lambda one: -abs(one[0]))
         return Likelihood(
-            round(1 / (1 + math.exp(-max(-30.0, min(30.0, logit)))), 3),
+            round(logistic(logit), 3),
             tuple((kind, weight) for weight, kind in weighed if weight),
         )
 

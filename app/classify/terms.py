@@ -11,7 +11,11 @@ import re
 from collections.abc import Iterator
 from functools import cache, lru_cache
 from importlib.resources import files
-from itertools import pairwise
+from itertools import islice, pairwise
+
+from app.text.markdown import with_code_marked
+from app.text.scripts import CJK
+from app.text.sentences import clauses
 
 HEAD_CHARS, TAIL_CHARS = 2400, 1600
 """How much of a long text is read: a request stands before or after what was pasted with it, not in the middle."""
@@ -21,13 +25,10 @@ MAX_SENTENCES = 40
 _LONGEST_SIGN = 4
 """Characters of the longest Chinese sign."""
 
-_FENCE = re.compile(r"```[^`]{0,4000}(?:```|\Z)")
 _QUOTED = re.compile(
     r'"[^"\n]{2,400}"|“[^”\n]{1,400}”|「[^」\n]{1,400}」|『[^』\n]{1,400}』|«[^»\n]{1,400}»|„[^“”"\n]{1,400}[“”"]|‘[^’\n]{2,400}’'
 )
-_SENTENCE_END = re.compile(r"[.!?。！？\n;；]+(?=\s|$|[^\x00-\x7f])|[。！？；\n]")
-_ASIAN = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
-_WORD = re.compile(rf"[{_ASIAN}]|[^\W_{_ASIAN}]{{1,40}}(?:['’][^\W\d_{_ASIAN}]{{1,3}})?")
+_WORD = re.compile(rf"[{CJK}]|[^\W_{CJK}]{{1,40}}(?:['’][^\W\d_{CJK}]{{1,3}})?")
 _MARKED = re.compile(r"#(\w+)")
 _CODE = re.compile(r"`|\w/\w|\w_\w|\w\.\w{1,4}\b|\w\(\)")
 
@@ -42,7 +43,7 @@ def sample(text: str, head: int = HEAD_CHARS, tail: int = TAIL_CHARS) -> str:
 
 def own_words(text: str) -> str:
     """``text`` with quotations and fenced code replaced by a mark each."""
-    return _QUOTED.sub(" “” ", _FENCE.sub(" `` ", text))
+    return _QUOTED.sub(" “” ", with_code_marked(text, " `` "))
 
 
 def embeddable(text: str) -> str:
@@ -55,7 +56,7 @@ def terms_of(text: str) -> frozenset[str]:
     """The terms of ``text``. Reads at most 4000 characters, in linear time."""
     own = own_words(sample(text).lower())
     found = {mark for mark, there in _marks(own) if there}
-    for sentence in _SENTENCE_END.split(own)[:MAX_SENTENCES]:
+    for sentence in islice(clauses(own), MAX_SENTENCES):
         words = _WORD.findall(sentence)
         found.update(_in_order(_with_signs(words)))
     return frozenset(found)

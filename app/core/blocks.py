@@ -17,6 +17,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from app.core.markers import declared
+from app.text.markdown import code_end, fences
 
 CONTEXT_TAG = "openviking-context"
 LEGACY_TAG = "relevant-memories"
@@ -34,7 +35,6 @@ _TAG = re.compile(
 _OPENING = re.compile(rf"<(?!\s*+/)\s*+(?:{TAG_NAMES})", re.IGNORECASE)
 _CLOSING = re.compile(rf"<\s*+/\s*+(?:{TAG_NAMES})", re.IGNORECASE)
 _CLOSING_ALONE = re.compile(rf"^[ \t]*+{_CLOSING.pattern}(?=[\s/>])[^<>]*+>[ \t\r]*+$", re.IGNORECASE | re.MULTILINE)
-_FENCE_LINE = re.compile(r"^[ \t]*+(?P<mark>`{3,}+|~{3,}+)(?P<info>[^\n]*+)$", re.MULTILINE)
 
 
 class _MarkerPatterns(NamedTuple):
@@ -55,18 +55,6 @@ def _marker_patterns(lines: tuple[str, ...]) -> _MarkerPatterns:
     )
 
 
-def code_spans(text: str) -> list[tuple[int, int]]:
-    """Where the fenced code blocks (``` or ~~~) of ``text`` stand; as in CommonMark an unclosed one runs to the end."""
-    spans: list[tuple[int, int]] = []
-    fences = _fences(text)
-    index = 0
-    while index < len(fences):
-        start = fences[index].start
-        end, index = _code_end(fences, index, len(text))
-        spans.append((start, end))
-    return spans
-
-
 @dataclass(slots=True)
 class _Tag:
     start: int
@@ -75,14 +63,6 @@ class _Tag:
     closes: bool
     alone: bool
     """Nothing else on its line."""
-
-
-class _Fence(NamedTuple):
-    start: int
-    end: int
-    mark: str
-    bare: bool
-    """No info string, so it can close a code block."""
 
 
 @dataclass(slots=True)
@@ -132,17 +112,17 @@ class _Scan:
         """Openings by name that wait for their end, as indexes into ``tags``."""
 
     def run(self) -> None:
-        fences = _fences(self.text)
+        found = fences(self.text)
         tag, fence = 0, 0
         while tag < len(self.tags):
-            if fence == len(fences) or self.tags[tag].start < fences[fence].start:
+            if fence == len(found) or self.tags[tag].start < found[fence].start:
                 tag = self._take(tag)
                 continue
-            if self.cuts and fences[fence].start < self.cuts[-1].end:
+            if self.cuts and found[fence].start < self.cuts[-1].end:
                 fence += 1
                 continue
-            start = fences[fence].start
-            end, fence = _code_end(fences, fence, len(self.text))
+            start = found[fence].start
+            end, fence = code_end(found, fence, len(self.text))
             self.code.append((start, end))
             while tag < len(self.tags) and self.tags[tag].start < end:
                 tag += 1
@@ -256,26 +236,6 @@ def _structural_ends(tags: list[_Tag]) -> dict[int, int]:
                 ends[stack[-1]] = index
                 matched.update((stack.pop(), index))
     return {start: end for start, end in ends.items() if tags[start].alone}
-
-
-def _fences(text: str) -> list[_Fence]:
-    """Lines that can open or close a fenced code block."""
-    found = []
-    for line in _FENCE_LINE.finditer(text):
-        mark, info = line.groups()
-        if mark[0] == "~" or "`" not in info:
-            found.append(_Fence(line.start(), line.end(), mark, not info or info.isspace()))
-    return found
-
-
-def _code_end(fences: list[_Fence], opening: int, length: int) -> tuple[int, int]:
-    """Where the code block that opens at ``fences[opening]`` ends, and the index of the fence line after it."""
-    mark = fences[opening].mark
-    for index in range(opening + 1, len(fences)):
-        fence = fences[index]
-        if fence.bare and fence.mark[0] == mark[0] and len(fence.mark) >= len(mark):
-            return fence.end, index + 1
-    return length, len(fences)
 
 
 def _merged(cuts: list[Cut]) -> list[Cut]:

@@ -8,7 +8,7 @@ images, empty leftovers.
 from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Literal
 
 from app.core.appended import appended_part
@@ -33,9 +33,10 @@ from app.core.messages import (
 from app.core.pairs import units, with_results
 from app.core.pieces import clean_input, in_pieces, json_text
 from app.core.prints import known, said_in
-from app.core.remember import asks_to_remember
 from app.core.tokens import estimate_tokens
 from app.core.turns import CapturedMessage, Part, TextPart, ToolPart
+from app.text.dates import iso
+from app.text.remember import asks_to_remember
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,11 +125,6 @@ def captured_tokens(message: CapturedMessage) -> int:
         else estimate_tokens(part.name) + estimate_tokens(json_text(part.input)) + estimate_tokens(part.output or "")
         for part in message.parts
     )
-
-
-def iso(moment: datetime) -> str:
-    """ISO 8601 in UTC with milliseconds, the only form OpenViking's commit is known to accept in every position."""
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 @dataclass(slots=True)

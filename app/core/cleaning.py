@@ -7,9 +7,9 @@ dates, JSON of one's own (docs/wire-contract.md, `/after-turn`). Linear in the t
 
 import re
 
-from app.core.blocks import code_spans
 from app.core.decoration import CONTINUE, MARK, TIMESTAMP, UNTRUSTED, peeled
 from app.core.fence import strip_blocks
+from app.text.markdown import code_spans
 
 _HOST_PROMPTS = (
     *CONTINUE,

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from app.core.sentences import (
+from app.core.lines import (
     HEAD_CHARS,
     MAX_LINE_CHARS,
     TAIL_CHARS,
@@ -23,6 +23,7 @@ from app.core.sentences import (
 from app.core.summary import cut_to_tokens
 from app.core.tokens import estimate_tokens
 from app.core.turns import CapturedMessage, TextPart, ToolPart
+from app.text.scripts import weight
 
 __all__ = [
     "MAX_LINE_CHARS",
@@ -52,7 +53,7 @@ _MAX_FILES = 40
 _GAP_TOKENS = 8
 """What the line about omitted ones costs."""
 _LEAST_WEIGHT = 16
-"""A decision says at least this much, wide characters counted as three: "Agreed." alone says nothing."""
+"""A decision weighs at least this much: "Agreed." alone says nothing."""
 _DECIDED = re.compile(
     r"\b(?:decided|decision|agreed|we'll (?:use|go)|let's (?:use|go with)|going with|go with|chose|settled on|approved|"
     r"switch(?:ed)? to|instead of|from now on|must (?:not|never|always)|never|always)\b"
@@ -121,7 +122,7 @@ def notes_on(message: CapturedMessage) -> Notes:
     texts = _texts(message)
     sentences = [sentence for text in texts for sentence in sentences_of(text)]
     return Notes(
-        decisions=_distinct(f"- {one_line(s)}" for s in sentences if _DECIDED.search(s) and _weighty(s)),
+        decisions=_distinct(f"- {one_line(s)}" for s in sentences if _DECIDED.search(s) and weight(s) >= _LEAST_WEIGHT),
         fixes=_distinct(f"- {one_line(s)}" for s in sentences if _FIXED.search(s)),
         files=tuple(_files(message)),
         calls=tuple(_call_note(part) for part in _tools(message)),
@@ -330,13 +331,6 @@ def _input_text(part: ToolPart) -> str:
         return json.dumps(part.input, ensure_ascii=False)
     except (TypeError, ValueError, RecursionError):
         return ""
-
-
-def _weighty(sentence: str) -> bool:
-    head = sentence[:_LEAST_WEIGHT]
-    if head.isascii():
-        return len(head) == _LEAST_WEIGHT
-    return sum(1 if char.isascii() else 3 for char in head) >= _LEAST_WEIGHT
 
 
 def _texts(message: CapturedMessage) -> list[str]:

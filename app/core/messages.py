@@ -12,6 +12,8 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
+from app.text.dates import moment_of
+
 Message = Mapping[str, Any]
 
 TEXT_TYPES = frozenset({"text", "input_text", "output_text"})
@@ -166,7 +168,8 @@ def time_of(message: Message) -> datetime | None:
         try:
             value = float(text)
         except ValueError:
-            return _iso(text)
+            moment = moment_of(text)
+            return moment and moment.astimezone(UTC)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
     try:
@@ -241,14 +244,6 @@ def _result_texts(content: Any) -> Iterator[str]:
 
 def _is_error(source: Mapping[str, Any]) -> bool:
     return source.get("isError") is True or source.get("is_error") is True
-
-
-def _iso(text: str) -> datetime | None:
-    try:
-        moment = datetime.fromisoformat(text)
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
-    except (ValueError, OverflowError):
-        return None
 
 
 def _first(source: Mapping[str, Any], *keys: str) -> str:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from app.core.cleaning import clean_user_text
 from app.core.messages import Message, Role, role_of, text_of
 from app.core.summary import is_summary
-from app.core.words import CJK
 
 MAX_CHARS = 4000
 """The longest query in characters."""
@@ -61,12 +60,6 @@ def build_query(messages: Sequence[Message], prompt: str | None = None, turns: i
 def fingerprint(text: str) -> str:
     """Tells whether two messages ask the same, as far as a query has room for them."""
     return hashlib.sha256(cut_text(text.strip(), MAX_CHARS).encode("utf-8", "surrogatepass")).hexdigest()[:32]
-
-
-def weight(text: str) -> int:
-    """The length of ``text`` in characters; a Chinese, Japanese or Korean one is 3 (contract, MIN_QUERY_CHARS)."""
-    text = text.strip()
-    return len(text) if text.isascii() else len(text) + 2 * CJK.subn("", text)[1]
 
 
 def cut_text(text: str, limit: int) -> str:

@@ -12,10 +12,11 @@ from app.core.fence import contains_block
 from app.core.identity import Identity, SessionKind
 from app.core.inject import is_injected
 from app.core.messages import Message
-from app.core.query import asks, build_query, weight
+from app.core.query import asks, build_query
 from app.core.reasons import Reason
 from app.core.trace import GateTrace
 from app.core.transcript import REPLY_ASSIST, is_transcript
+from app.text.scripts import weight
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,15 +15,18 @@ import math
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date
 from types import MappingProxyType
 from typing import NamedTuple
 
 from app.core.hits import MACHINE_RECORDS, Hit
 from app.core.trace import Verdict
-from app.core.words import token_set
 from app.recall.intent import Intent, intent_of
-from app.recall.overlap import overlaps
+from app.text import mmr
+from app.text.dates import moment_of
+from app.text.log_odds import log_odds, shifted
+from app.text.similarity import overlaps
+from app.text.words import token_set
 
 OVERLAP_WEIGHT = 0.3
 """Log-odds for a hit that holds every word of the query; in proportion for a part of them."""
@@ -41,7 +44,6 @@ MAX_VARIED = 100
 """Candidates that variety is weighed among: every one is compared with every other."""
 
 _DATE_IN_URI = re.compile(r"/(\d{4})/(\d{2})/(\d{2})(?:/|$)|(?:^|[/_-])(\d{4})-(\d{2})-(\d{2})(?!\d)")
-_EDGE = 1e-6
 
 
 def admits_all(_candidate: "Candidate") -> Verdict | None:
@@ -111,11 +113,11 @@ def drop(candidates: Sequence[Candidate], which: Callable[[Candidate], bool], ve
 def rest(candidates: Sequence[Candidate], shown: Callable[[Candidate], bool]) -> list[Candidate]:
     """The cool-down: what the model still sees (``shown``) rests, unless it ranks far above everything fresh."""
     resting = {id(c) for c in candidates if c.verdict is Verdict.KEPT and shown(c)}
-    fresh = [_log_odds(c.score) for c in candidates if c.verdict is Verdict.KEPT and id(c) not in resting]
+    fresh = [log_odds(c.score) for c in candidates if c.verdict is Verdict.KEPT and id(c) not in resting]
     if not resting:
         return list(candidates)
     bar = max(fresh) + FAR_ABOVE if fresh else math.inf
-    return [c.dropped(Verdict.RESTING) if id(c) in resting and _log_odds(c.score) < bar else c for c in candidates]
+    return [c.dropped(Verdict.RESTING) if id(c) in resting and log_odds(c.score) < bar else c for c in candidates]
 
 
 def category_of(hit: Hit) -> str:
@@ -179,7 +181,7 @@ def _scored(candidate: Candidate, overlap: float, intent: Intent, policy: Policy
         "preference": PREFERENCE_WEIGHT if intent.preference and candidate.category == "preferences" else 0.0,
         "event": EVENT_WEIGHT if intent.time and candidate.category == "events" else 0.0,
     }
-    score = _shifted(candidate.score, parts["overlap"] + parts["preference"] + parts["event"])
+    score = shifted(candidate.score, parts["overlap"] + parts["preference"] + parts["event"])
     if policy.half_life_days and candidate.category == "events":
         parts["freshness"] = _freshness(candidate.hit, policy)
         score *= parts["freshness"]
@@ -200,9 +202,10 @@ def event_date(hit: Hit) -> date | None:
         if match:
             year, month, day = (int(part) for part in match.groups() if part)
             return date(year, month, day)
-        return datetime.fromisoformat(hit.updated_at).astimezone(UTC).date() if hit.updated_at else None
-    except (ValueError, OverflowError):
+    except ValueError:
         return None
+    updated = moment_of(hit.updated_at or "")
+    return updated.astimezone(UTC).date() if updated else None
 
 
 def _unique(candidates: Sequence[Candidate]) -> tuple[list[Candidate], list[Candidate]]:
@@ -244,26 +247,10 @@ def _cut(candidates: Sequence[Candidate], policy: Policy) -> tuple[list[Candidat
 
 
 def _varied(candidates: list[Candidate], mmr_lambda: float) -> list[Candidate]:
-    """Maximal marginal relevance: each next one is good and unlike those before it (Carbonell & Goldstein, 1998)."""
-    if mmr_lambda >= 1 or len(candidates) < 3:
-        return candidates
-    candidates, others = candidates[:MAX_VARIED], candidates[MAX_VARIED:]
-    said = [token_set(c.hit.text[:COMPARED_CHARS]) for c in candidates]
-    nearest = [0.0] * len(candidates)
-    left = list(range(len(candidates)))
-    order: list[int] = []
-    while left:
-        best = max(left, key=lambda i: mmr_lambda * candidates[i].score - (1 - mmr_lambda) * nearest[i])
-        left.remove(best)
-        order.append(best)
-        for i in left:
-            nearest[i] = max(nearest[i], _jaccard(said[i], said[best]))
-    return [*(candidates[i] for i in order), *others]
-
-
-def _jaccard(one: Collection[str], other: Collection[str]) -> float:
-    common = len(set(one) & set(other))
-    return common / (len(one) + len(other) - common) if common else 0.0
+    """Each next one is good and unlike those before it."""
+    varied, others = candidates[:MAX_VARIED], candidates[MAX_VARIED:]
+    said = (token_set(c.hit.text[:COMPARED_CHARS]) for c in varied)
+    return [*(varied[i] for i in mmr.varied([c.score for c in varied], said, mmr_lambda)), *others]
 
 
 def _by_score(candidates: Iterable[Candidate]) -> list[Candidate]:
@@ -272,16 +259,3 @@ def _by_score(candidates: Iterable[Candidate]) -> list[Candidate]:
 
 def _clamped(score: float) -> float:
     return min(1.0, max(0.0, score)) if math.isfinite(score) else 0.0
-
-
-def _log_odds(score: float) -> float:
-    inside = min(1 - _EDGE, max(_EDGE, score))
-    return math.log(inside / (1 - inside))
-
-
-def _shifted(score: float, log_odds: float) -> float:
-    """``score`` with its odds multiplied by ``e ** log_odds``; 0 and 1 stay what they are."""
-    if not log_odds:
-        return score
-    gain = math.exp(log_odds)
-    return score * gain / (1 - score + score * gain)

@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.core.blocks import code_spans
 from app.core.fence import (
     ASSIST_TAG,
     CONTEXT_TAG,
@@ -20,6 +19,7 @@ from app.core.fence import (
 )
 from app.recall.sources.experiences import SECTION as EXPERIENCES
 from app.recall.sources.memories import SECTION as MEMORIES
+from app.text.markdown import code_spans
 
 EXPERIENCES_HEADING, EXPERIENCES_INTRO, _ = EXPERIENCES.frame
 MEMORIES_HEADING, MEMORIES_SOURCE, MEMORIES_INTRO = MEMORIES.frame

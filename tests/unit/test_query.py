@@ -5,7 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.core.fence import put_before, wrap
-from app.core.query import MAX_CHARS, MAX_EARLIER_CHARS, build_query, cut_text, weight
+from app.core.query import MAX_CHARS, MAX_EARLIER_CHARS, build_query, cut_text
+from app.text.scripts import weight
 
 
 def user(text: str) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.core.remember import asks_to_remember
+from app.text.remember import asks_to_remember
 
 
 @pytest.mark.parametrize(
@@ -13,6 +13,7 @@ from app.core.remember import asks_to_remember
         "Thanks. Remember this for later",
         "can you remember my birthday, 4 May?",
         "Don't forget that staging is read-only",
+        "Don’t forget that staging is read-only",
         "Keep in mind the freeze on Friday",
         "make a note that Bob is away",
         "Note that project X is on hold",

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from app.core.digest import one_line
 from app.core.outcomes import says_failed
 from app.core.turns import CapturedMessage, TextPart, ToolPart
-from app.core.words import token_set
 from app.embedded.extraction.statements import slug
 from app.embedded.storage.records import TRAILER, TRAILER_END
+from app.text.words import token_set
 
 MAX_EXPERIENCES = 10
 """Most experiences of one commit."""

@@ -9,10 +9,10 @@ import hashlib
 import re
 from dataclasses import dataclass
 
-from app.core.words import STOP_WORDS, tokens
 from app.embedded.extraction.lexicon import CORRECTS, PASSING
 from app.embedded.extraction.values import taste
 from app.embedded.storage.records import ANY, Claim
+from app.text.words import STOP_WORDS, tokens
 
 _ASCII_WORD = re.compile(r"[a-z0-9]+")
 _EMPTY_OBJECTS = frozenset(["x", "that", "thing", "way", "idea", "know", "see", "think", "ask", "it"])

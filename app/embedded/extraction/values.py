@@ -8,7 +8,6 @@ gives the value, or "" where none stands there.
 import re
 from collections.abc import Callable
 
-from app.core.words import tokens
 from app.embedded.extraction.lexicon import (
     ABSTRACT_PLACES,
     CALENDAR,
@@ -20,6 +19,7 @@ from app.embedded.extraction.lexicon import (
     STATES,
 )
 from app.embedded.extraction.values_chinese import person_zh, place_zh
+from app.text.words import tokens
 
 Shape = Callable[[str], str]
 """The value at the beginning of a text, or ""."""

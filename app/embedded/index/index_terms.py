@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from contextlib import suppress
 from datetime import datetime
 
-from app.core.words import STOP_WORDS, tokens
 from app.embedded.index.database import storable
 from app.embedded.index.documents import Document
+from app.text.words import STOP_WORDS, tokens
 
 MAX_QUERY_TERMS = 48
 """The longest words of a query that are looked up."""

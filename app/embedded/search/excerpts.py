@@ -14,12 +14,12 @@ from datetime import datetime
 
 from app.classify.fillers import is_no_query
 from app.core.hits import Hit
-from app.core.words import token_set, tokens
 from app.embedded.index.documents import Document, day_of
 from app.embedded.index.index import Chunk
 from app.embedded.search.scores import Scored, asks, merged
 from app.embedded.search.speakers import quoted_speaker, usual_speakers
 from app.settings import SearchSettings
+from app.text.words import token_set, tokens
 
 EXCERPT_CHARS = 800
 """Longest excerpt of several turns."""

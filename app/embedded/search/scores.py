@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from app.core.words import STOP_WORDS, tokens
 from app.embedded.index.documents import Document
 from app.embedded.index.index import Chunk
 from app.embedded.search.speakers import quoted_speaker, usual_speakers
 from app.settings import SearchSettings
+from app.text.words import STOP_WORDS, tokens
 
 WORD_NEIGHBOURS = (0.5, 0.2)
 """Shares of the BM25 scores of the turns beside a turn, and of those one further, that it gets."""

@@ -1,12 +1,12 @@
-"""How much of a query's words stands in a text, for Chinese as well."""
+"""How much of a query's words stands in a text, in any language, weighted by how telling each word is."""
 
 import math
-import unicodedata
 from collections import Counter
 from collections.abc import Collection, Sequence
 from functools import lru_cache
 
-from app.core.words import CJK
+from app.text.scripts import is_cjk
+from app.text.words import folded
 
 PREFIX_CHARS = 4
 """From this length on a word also counts where a longer one begins with it: "flight" in "flights"."""
@@ -18,30 +18,36 @@ MAX_PLACES = 16
 
 def overlaps(wanted: Collection[str], texts: Sequence[str]) -> list[float]:
     """For each text the share (0 to 1) of the ``wanted`` words that stand in it, weighted by how telling they are."""
-    found = [words_in(text, wanted) for text in texts]
-    weights = _word_weights(wanted, found)
+    return shares(wanted, [words_in(text, wanted) for text in texts])
+
+
+def shares(wanted: Collection[str], found: Sequence[Collection[str]]) -> list[float]:
+    """The same, where it is known which of the ``wanted`` words each text holds (``found``).
+
+    The rarer a word is among the texts, the more it tells: no list of stop words in any language.
+    """
+    spread = Counter(word for words in found for word in words)
+    weights = {word: math.log(1 + len(found) / (1 + spread[word])) for word in sorted(wanted)}
     total = sum(weights.values())
-    return [sum(weights[word] for word in matched) / total if total else 0.0 for matched in found]
+    return [sum(weights[word] for word in words) / total if total else 0.0 for words in found]
 
 
 def words_in(text: str, wanted: Collection[str]) -> list[str]:
-    """The ``wanted`` words (of `app.core.words.token_set`) that stand in ``text``.
+    """The ``wanted`` words (of `app.text.words.token_set`) that stand in ``text``.
 
     They are searched for where they begin a word, which finds inflections and costs a tenth of cutting candidates into
     words; Chinese, Japanese and Korean bigrams stand anywhere.
     """
-    text = _folded(text) if len(text) <= MAX_REMEMBERED_CHARS else _folded.__wrapped__(text)
+    text = _folded(text) if len(text) <= MAX_REMEMBERED_CHARS else folded(text)
     return [word for word in wanted if word in text and _stands_alone(word, text)]
 
 
-@lru_cache(maxsize=2048)
-def _folded(text: str) -> str:
-    """The same memories come up again and again."""
-    return (text if text.isascii() else unicodedata.normalize("NFKC", text)).lower()
+_folded = lru_cache(maxsize=2048)(folded)
+"""The same memories come up again and again."""
 
 
 def _stands_alone(word: str, text: str) -> bool:
-    if CJK.match(word):
+    if is_cjk(word):
         return True
     at = text.find(word)
     for _ in range(MAX_PLACES):
@@ -53,9 +59,3 @@ def _stands_alone(word: str, text: str) -> bool:
         if at < 0:
             return False
     return False
-
-
-def _word_weights(wanted: Collection[str], found: Sequence[Collection[str]]) -> dict[str, float]:
-    """How telling each word is: the rarer among the texts, the more. No list of stop words in any language."""
-    spread = Counter(word for matched in found for word in matched)
-    return {word: math.log(1 + len(found) / (1 + spread[word])) for word in sorted(wanted)}

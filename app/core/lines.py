@@ -12,13 +12,13 @@ from itertools import groupby
 
 from app.classify.classifier import TASK_FROM, ByWords
 from app.classify.fillers import is_no_query
+from app.text.sentences import ends_in_question, sentences
 
 MAX_LINE_CHARS = 240
 """Longest line; what tells is continued on another one, anything else is cut with an ellipsis."""
 HEAD_CHARS, TAIL_CHARS = 6_000, 2_000
 """How much of a message is read: a long paste is told by its head and its end."""
 _LEAST_CHARS = 4
-_END = re.compile(r"[。！？]+|\n+|[.!?]+(?=\s|$)")
 _PAUSE = re.compile(r"[,;:，；：、] ?| ")
 _STATED = re.compile(
     r"(?!\s*(?:if|when|whenever|since|because|as|once|while|after|before|unless|until|so)\b|\s*(?:如果|要是|当|因为|等))"
@@ -47,17 +47,15 @@ def lines_of(text: str) -> list[Line]:
     if len(text) > HEAD_CHARS + TAIL_CHARS:
         text = f"{text[:HEAD_CHARS]}\n{text[-TAIL_CHARS:]}"
     lines: list[Line] = []
-    for asking, sentences in groupby(_sentences(text), _kind):
+    for asking, group in groupby(sentences(text), _kind):
         if asking is not None:
-            lines += [Line(line, asking, specifics_in(line)) for line in _joined(list(sentences), whole=asking)]
+            lines += [Line(line, asking, specifics_in(line)) for line in _joined(list(group), whole=asking)]
     return lines
 
 
 def sentences_of(text: str) -> list[str]:
     """The sentences of a text, each without the mark that ends it, as far as they are long enough to say anything."""
-    return [
-        piece for sentence in _sentences(text) if _LEAST_CHARS <= len(piece := sentence.rstrip(".!?。！？")) <= 2000
-    ]
+    return [piece for sentence in sentences(text) if _LEAST_CHARS <= len(piece := sentence.rstrip(".!?。！？")) <= 2000]
 
 
 def one_line(text: str, limit: int = MAX_LINE_CHARS) -> str:
@@ -68,17 +66,7 @@ def one_line(text: str, limit: int = MAX_LINE_CHARS) -> str:
 
 def is_acknowledgement(text: str) -> bool:
     """Whether a text only acknowledges, greets or thanks, all of its sentences together."""
-    return len(text) <= HEAD_CHARS and all(_kind(sentence) is None for sentence in _sentences(text))
-
-
-def _sentences(text: str) -> Iterator[str]:
-    start = 0
-    for end in _END.finditer(text):
-        if sentence := text[start : end.end()].strip():
-            yield sentence
-        start = end.end()
-    if sentence := text[start:].strip():
-        yield sentence
+    return len(text) <= HEAD_CHARS and all(_kind(sentence) is None for sentence in sentences(text))
 
 
 @lru_cache(maxsize=4096)
@@ -90,7 +78,7 @@ def _kind_of(sentence: str) -> bool | None:
 
 
 def _asks(sentence: str) -> bool:
-    return sentence.endswith(("?", "？")) or _words().task(sentence).probability >= TASK_FROM
+    return ends_in_question(sentence) or _words().task(sentence).probability >= TASK_FROM
 
 
 @cache
@@ -103,10 +91,10 @@ def _kind(sentence: str) -> bool | None:
     return _kind_of(sentence[:MAX_LINE_CHARS] + sentence[-1:] if len(sentence) > MAX_LINE_CHARS else sentence)
 
 
-def _joined(sentences: list[str], *, whole: bool) -> Iterator[str]:
+def _joined(told: list[str], *, whole: bool) -> Iterator[str]:
     """The sentences on as few lines as they fit on; one that is too long is cut where ``whole``, else continued."""
     line = ""
-    for sentence in sentences:
+    for sentence in told:
         sentence = " ".join(sentence.split())
         pieces = [one_line(sentence)] if whole else _pieces(sentence)
         for piece in pieces:

@@ -8,20 +8,10 @@ Scripts that put no space between words (Thai, Lao, Khmer, Burmese) are cut the 
 import re
 import unicodedata
 
-_CJK_RANGES = (
-    "\u1100-\u11ff\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3031-\u3035\u3041-\u3096\u309d-\u30fa\u30fc-\u318f\u31a0-\u31bf"
-    "\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff66-\uffdc\U00020000-\U0003ffff"
-)
-_UNSPACED_RANGES = "\u0e01-\u0eff\u1000-\u109f\u1780-\u17ff"
-_MARK_RANGES = "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff"
-"""Marks that belong to a word although ``\\w`` does not know them: accents, vowel points, Indic vowel signs."""
+from app.text.scripts import MARKS, UNSPACED
 
-CJK = re.compile(f"[{_CJK_RANGES}]")
-"""One Chinese, Japanese or Korean character."""
-
-_UNSPACED = f"{_CJK_RANGES}{_UNSPACED_RANGES}"
-_LETTER = f"(?:[^\\W_{_UNSPACED}]|[{_MARK_RANGES}])"
-_TOKEN = re.compile(f"(?P<run>[{_UNSPACED}]++)|{_LETTER}++(?:['’]{_LETTER}++)?+")
+_LETTER = f"(?:[^\\W_{UNSPACED}]|[{MARKS}])"
+_TOKEN = re.compile(f"(?P<run>[{UNSPACED}]++)|{_LETTER}++(?:['’]{_LETTER}++)?+")
 
 STOP_WORDS = frozenset(
     """
@@ -38,12 +28,15 @@ STOP_WORDS = frozenset(
 """Words that say nothing about what a text is about; English, and Chinese as bigrams and single characters."""
 
 
+def folded(text: str) -> str:
+    """``text`` in small letters, with one form for each character (NFKC): as words are compared."""
+    return (text if text.isascii() else unicodedata.normalize("NFKC", text)).lower()
+
+
 def tokens(text: str) -> list[str]:
     """The words of ``text`` in order, repeats and stop words included: what an index counts."""
-    if not text.isascii():
-        text = unicodedata.normalize("NFKC", text)
     found: list[str] = []
-    for token in _TOKEN.finditer(text.lower()):
+    for token in _TOKEN.finditer(folded(text)):
         if token.lastgroup == "run":
             found.extend(_bigrams(token.group()))
         else:
@@ -55,11 +48,6 @@ def token_set(text: str) -> frozenset[str]:
     """The different words of ``text`` that say something; all of them when only stop words are left."""
     found = frozenset(tokens(text))
     return found - STOP_WORDS or found
-
-
-def overlap(query: frozenset[str], text: str) -> float:
-    """The share (0 to 1) of the query's words (`token_set`) that ``text`` has; 0 for an empty query."""
-    return len(query.intersection(tokens(text))) / len(query) if query else 0.0
 
 
 def _bigrams(run: str) -> list[str]:
