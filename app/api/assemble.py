@@ -28,7 +28,7 @@ from app.services import Services
 
 log = structlog.get_logger(__name__)
 
-OVERTIME_S = 0.1
+OVERTIME_S = 0.05
 """How long behind the deadline a large answer that is nearly done may still come."""
 
 router = APIRouter(tags=["lifecycle"], route_class=StrictRoute)

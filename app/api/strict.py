@@ -32,10 +32,11 @@ class StrictRoute(APIRoute):
             kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
             if not (kind == "application/json" or kind.endswith("+json")):
                 raise InvalidRequest(FieldProblem("headers.Content-Type", "send the body as application/json"))
+            request.state.arrived = time.monotonic()
             intake: Intake = request.app.state.intake
             async with intake.body(request.headers, request.receive) as body:
                 state = request.state
-                state.arrived, state.large = time.monotonic(), None
+                state.large = None
                 if len(body) > EXPECT_BYTES:
                     request.app.state.services.apart.warm()
                 if is_large(body):
@@ -52,7 +53,7 @@ def large_part(request: Request) -> Large | None:
 
 
 def deadline_of(request: Request, ms: int) -> Deadline:
-    """``ms`` milliseconds from when the request's body was there."""
+    """``ms`` milliseconds from when the request began to arrive: a host counts from there."""
     return Deadline(request.state.arrived + ms / 1000)
 
 
