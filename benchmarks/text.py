@@ -15,6 +15,8 @@ from collections.abc import Callable
 import app.recall.sources  # noqa: F401 - declares the lines by which the fence knows a block
 from app.core.cleaning import clean_assistant_text, clean_tool_text, clean_user_text
 from app.core.fence import neutralise
+from app.text.remember import asks_to_remember
+from app.text.sentences import clauses, sentences
 
 SIZES = (125_000, 250_000, 500_000, 1_000_000)
 LIMIT_SECONDS = 0.2
@@ -85,6 +87,9 @@ PATTERNS: dict[str, tuple[str, str, str]] = {
     "NUL and surrogates": ("", "\x00\ud800a", ""),
     "zero-width joiners": ("a", "\u200d", ""),
     "combining marks": ("", "e\u0301\u0302", ""),
+    "full stops": ("", ".", "x"),
+    "full stops and quotation marks": ("", '."', "x"),
+    "requests to remember": ("", "please remember when ", ""),
     "Chinese": ("", "他说：记住这件事。\n", ""),
     "role lines": ("", "> **User**: \n", ""),
     "list of one item": ("", "- [", ""),
@@ -97,6 +102,9 @@ CLEANERS: dict[str, Callable[[str], object]] = {
     "assistant": clean_assistant_text,
     "tool": clean_tool_text,
     "neutralise": neutralise,
+    "sentences": lambda text: list(sentences(text)),
+    "clauses": lambda text: list(clauses(text)),
+    "remember": asks_to_remember,
 }
 
 

@@ -6,12 +6,12 @@ parts, tool input that it can not hold is kept as JSON text, and both are put ri
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import datetime
 from typing import Any
 
 from app.core.batches import extent
 from app.core.turns import CapturedMessage, Part, TextPart, ToolPart
 from app.openviking.errors import Garbage
+from app.text.dates import moment_of
 
 MAX_TEXT_CHARS = 4 * 1024 * 1024 - 1024
 """OpenViking refuses a single text over 4 Mi characters ..."""
@@ -215,11 +215,7 @@ def _unwrapped(part: Part) -> Part:
 
 def _valid(created_at: str) -> str:
     """``created_at`` if it is ISO 8601, else the epoch: OpenViking takes anything and then fails the whole commit."""
-    try:
-        datetime.fromisoformat(created_at)
-    except ValueError:
-        return _EPOCH
-    return created_at
+    return created_at if moment_of(created_at) else _EPOCH
 
 
 def _string(value: Any) -> str:

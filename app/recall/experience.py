@@ -17,6 +17,7 @@ from app.core.fence import neutralise_lines
 from app.core.hits import Hit
 from app.core.trace import Verdict
 from app.recall.ranking import Candidate
+from app.text.sentences import sentences
 
 MAX_NAME_CHARS = 120
 _DIRECTORY = "/memories/experiences/"
@@ -54,7 +55,6 @@ _STRICT = re.compile(
     r"\b(?:avoid\w*|never|don't|do not|must not|should not|shouldn't)\b|不要|不能|避免|切勿|切忌|禁止|严禁|勿|别",
     re.IGNORECASE,
 )
-_SENTENCE = re.compile(r"[^.!?。！？\n]{1,400}[.!?。！？]?")
 
 _NO_TRIGGER = "When the task resembles this experience."
 _NO_DO = "Follow the experience only where it fits the task at hand."
@@ -150,8 +150,7 @@ def _avoid_and_check(experience: Experience) -> tuple[Sequence[str], Sequence[st
 
 
 def _first_sentence(lines: Sequence[str]) -> tuple[str, ...]:
-    found = _SENTENCE.match(lines[0]) if lines else None
-    return (found[0].strip(),) if found else ()
+    return tuple(islice(sentences(lines[0]), 1)) if lines else ()
 
 
 def _after_first_sentence(lines: Sequence[str]) -> tuple[str, ...]:

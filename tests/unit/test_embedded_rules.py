@@ -81,6 +81,11 @@ def test_what_is_no_statement_of_the_user_is_left_alone(text: str) -> None:
     assert list(memories_in([said(text)])) == []
 
 
+def test_code_ends_only_at_a_fence_of_its_own_kind() -> None:
+    """A ``~~~`` inside a block ended it, so that what the block quotes was taken for a statement."""
+    assert list(memories_in([said("```\n~~~\nMy name is Mara.\n```\nok")])) == []
+
+
 def test_what_the_assistant_says_is_no_memory() -> None:
     assert list(memories_in([said("I prefer tabs over spaces.", "assistant")])) == []
 

@@ -196,3 +196,10 @@ def test_hostile_text_neither_leaves_the_block_nor_forges_a_field(body: str, nam
 def test_any_text_renders_the_same_twice(text: str) -> None:
     assert rendered(text) == rendered(text)
     assert list(fields(rendered(text))) == list(LABELS)
+
+
+def test_the_first_sentence_of_prose_does_not_end_in_a_number() -> None:
+    """The full stop of "3.11" ended the trigger, and the rest of the sentence stood under Do."""
+    said = fields(rendered("Python 3.11 breaks the build. Pin the older image."))
+    assert said["Trigger"] == ["Python 3.11 breaks the build."]
+    assert said["Do"] == ["Pin the older image."]

@@ -13,11 +13,11 @@ from app.core.turns import CapturedMessage, TextPart
 from app.embedded.extraction.experiences import Experience
 from app.embedded.extraction.extract import Memory
 from app.embedded.extraction.statements import slug
-from app.embedded.index.documents import day_of
 from app.embedded.index.openai import EndpointError, chat_over_http
 from app.embedded.storage.records import Record, Source
 from app.embedded.storage.sharing import keeper
 from app.settings import ChatSettings
+from app.text.dates import day_of
 
 MAX_TRANSCRIPT_CHARS = 200_000
 """Of a long archive the model reads the end; the summary before it covers the rest."""

@@ -13,10 +13,10 @@ from app.core.summary import cut_to_tokens
 from app.core.turns import CapturedMessage
 from app.embedded.extraction.experiences import Experience, experiences_in
 from app.embedded.extraction.extract import Memory, memories_in
-from app.embedded.index.documents import day_of
 from app.embedded.storage import layout
 from app.embedded.storage.records import NOTE_BEGIN, NOTE_END, merge, read_records, write_records
 from app.settings import ChatSettings
+from app.text.dates import day_of
 
 SUMMARY_TOKENS = 1500
 """Longest archive summary, what it carries on from the one before included."""

@@ -13,6 +13,7 @@ from app.core.outcomes import says_failed
 from app.core.turns import CapturedMessage, TextPart, ToolPart
 from app.embedded.extraction.statements import slug
 from app.embedded.storage.records import TRAILER, TRAILER_END
+from app.text.sentences import sentences
 from app.text.words import token_set
 
 MAX_EXPERIENCES = 10
@@ -38,7 +39,6 @@ _REASON = re.compile(
     r"|因为|因為|原因|由于|由於|问题在于|問題在於|修复|修復|改成|改为|改為",
     re.IGNORECASE,
 )
-_SENTENCE_END = re.compile(r"(?<=[。！？])|(?<=[.!?])\s|\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ def _experience(steps: Sequence[_Step], error: int, fixed: int, source: str) -> 
     """The lesson, its error named once: the situation says it, everything else refers to it."""
     failed, between = steps[error], steps[error + 1 : fixed + 1]
     shown = _error_line(
-        (failed.tool.output or "")[-8000:].splitlines() if failed.tool else _SENTENCE_END.split(failed.text[:8000])
+        (failed.tool.output or "")[-8000:].splitlines() if failed.tool else list(sentences(failed.text[:8000]))
     )
     task = _task(steps[: error + 1], shown)
     approach = [line for step in between if (line := _approach_line(step))][-MAX_STEPS:]
@@ -174,9 +174,7 @@ def _error_line(said: Sequence[str]) -> str:
 
 
 def _reasons(text: str) -> list[str]:
-    return [
-        s.strip() for s in _SENTENCE_END.split(text[:8000]) if s and 8 <= len(s.strip()) <= 400 and _REASON.search(s)
-    ]
+    return [s for s in sentences(text[:8000]) if 8 <= len(s) <= 400 and _REASON.search(s)]
 
 
 def _text(part: TextPart | ToolPart) -> str:

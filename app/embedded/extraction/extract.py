@@ -5,12 +5,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from app.core.turns import CapturedMessage, TextPart
-from app.embedded.extraction.rules import asks_to_remember, statement_in
+from app.embedded.extraction.rules import statement_in
 from app.embedded.extraction.statements import Statement
-from app.embedded.index.documents import day_of
 from app.embedded.search.speakers import quoted_speaker
 from app.embedded.storage.records import ANY, Claim, Record, Source
 from app.embedded.storage.sharing import keeper
+from app.text.dates import day_of
+from app.text.markdown import own_lines
+from app.text.remember import told_to_remember
+from app.text.sentences import ends_in_question, sentences
 
 MAX_SENTENCE_CHARS = 400
 """Longer than that is prose, not a statement to remember."""
@@ -27,9 +30,6 @@ class Memory:
     title: str
     record: Record
     claim: Claim = ANY
-
-
-_SENTENCE_END = re.compile(r"[。！？\n]|[.!?](?=\s|$)|(?<=[.!?][\"”])\s")
 
 
 def memories_in(messages: Sequence[CapturedMessage]) -> Iterator[Memory]:
@@ -49,26 +49,18 @@ def memories_in(messages: Sequence[CapturedMessage]) -> Iterator[Memory]:
 
 def _sentences(message: CapturedMessage) -> Iterator[str]:
     """Statements in the text: no code, quotations or questions, nothing behind another speaker's name."""
-    fenced = False
     for part in message.parts:
-        if not isinstance(part, TextPart):
-            continue
-        for line in part.text.splitlines():
-            if line.lstrip().startswith(("```", "~~~")):
-                fenced = not fenced
-            elif not fenced and not line.lstrip().startswith(">"):
+        if isinstance(part, TextPart):
+            for line in own_lines(part.text):
                 yield from _statements_of_line(line)
 
 
 def _statements_of_line(line: str) -> Iterator[str]:
-    start = 0
-    for end in _SENTENCE_END.finditer(line + "\n"):
-        sentence = line[start : end.end()].strip().removeprefix("- ").removeprefix("* ").strip()
-        asks = end.group() in {"?", "？"}
-        start = end.end()
-        if asks or not 4 <= len(sentence) <= MAX_SENTENCE_CHARS:
+    for said in sentences(line):
+        sentence = said.removeprefix("- ").removeprefix("* ").strip()
+        if ends_in_question(sentence) or not 4 <= len(sentence) <= MAX_SENTENCE_CHARS:
             continue
-        if quoted_speaker(sentence) and not asks_to_remember(sentence):
+        if quoted_speaker(sentence) and not told_to_remember(sentence):
             return
         if not sentence.lower().startswith(
             ("if ", "如果", "假如", "what ", "how ", "why ", "should ", "could ", "can ")

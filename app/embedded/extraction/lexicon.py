@@ -5,6 +5,8 @@ A rule looks at the shape of a value first (`app.embedded.extraction.values`); t
 
 import re
 
+from app.text.dates import MONTHS, WEEKDAYS
+
 CORRECTS = re.compile(
     r"\b(?:actually|correction|now|nowadays|these days|no longer|any ?more|instead|new|changed"
     r"|switched|became|not|sorry"
@@ -28,10 +30,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-CALENDAR = _words(
-    "monday tuesday wednesday thursday friday saturday sunday january february march april june july august september"
-    " october november december christmas easter halloween thanksgiving"
-)
+CALENDAR = WEEKDAYS | MONTHS - {"may"} | _words("christmas easter halloween thanksgiving")
 """Capitalised, and no names of people or places."""
 
 DEMONYMS = _words(

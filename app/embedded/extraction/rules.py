@@ -16,21 +16,14 @@ from app.embedded.extraction.statements import (
     prefer,
     slug,
 )
+from app.text.dates import names_a_day
+from app.text.remember import told_to_remember
 
 _Rule = tuple[re.Pattern[str], Callable[[re.Match[str], str], Statement | None]]
 
 TOLD = 0.95
 """Confidence of what a user asked to remember."""
 
-_REMEMBER = re.compile(
-    r"^(?:(?:please|pls|also|and|ok|okay|hey|so|but|just|can you|could you)[ ,]+){0,3}"
-    r"(?:remember|don't forget|do not forget|never forget|keep in mind|bear in mind|note|make a note"
-    r"|take note|memorize)"
-    r"(?:[ ,:]+(?:that|this|the following|down))?[ ,:]+(?P<what>\S.{3,})"
-    r"|(?:请|請|帮我|幫我|你要|务必|一定要)?(?:记住|記住|记下|記下|牢记|牢記|记得|記得|记一下|記一下|别忘了|別忘了|不要忘记|不要忘了)"
-    r"(?:一下)?[：:，,、 ]*(?P<zh>\S.{2,})",
-    re.IGNORECASE,
-)
 _END = r"(?= (?:now|these days|nowadays|any ?more|again|instead|with|on|at|because|since|so|and|but)\b|[,.;!()]|$)"
 _PLACE = (
     r"(?= (?:now|these days|nowadays|any ?more|again|instead|for|in|when|with|on|at|because"
@@ -43,18 +36,13 @@ def statement_in(sentence: str, day: str) -> tuple[Statement, str] | None:
 
     A sentence of at most some hundred characters is expected: the patterns look at it many times.
     """
-    told = _REMEMBER.match(sentence)
-    said = (told["what"] or told["zh"]).strip() if told else sentence
+    told = told_to_remember(sentence)
+    said = told or sentence
     found = _first_match(said, day)
     if told:
         found = found or Statement("fact", f"note.{slug(said)}", "entities/notes.md", "Notes", TOLD)
         return replace(found, confidence=TOLD), said
     return (found, said) if found else None
-
-
-def asks_to_remember(sentence: str) -> bool:
-    """True for a sentence that begins by asking to remember something."""
-    return bool(_REMEMBER.match(sentence))
 
 
 def _first_match(said: str, day: str) -> Statement | None:
@@ -68,7 +56,7 @@ def _first_match(said: str, day: str) -> Statement | None:
             return statement
     if _DECISION.search(said):
         return event("decision", said, day, 0.85)
-    if _DATED.search(said) and _PERSONAL.search(said):
+    if names_a_day(said) and _PERSONAL.search(said):
         return event("event", said, day, 0.6)
     return None
 
@@ -82,16 +70,6 @@ _DECISION = re.compile(
     r"|\b(?:deployed|released|shipped|launched) (?:v?\d|the |our )"
     r"|(?:我们|我們|我|团队|團隊|大家|已经|已經|最终|最終)?(?:决定|決定|商定|约定|約定|敲定|选定|選定|同意)(?!不了)"
     r"|(?:改用|采用|採用|统一用|統一用|换成|換成)|发布了|發布了|上线了|上線了|部署了",
-    re.IGNORECASE,
-)
-_DATED = re.compile(
-    r"\b\d{4}-\d{2}-\d{2}\b|\b\d{1,2}[/.]\d{1,2}[/.]\d{2,4}\b"
-    r"|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|sept|oct|nov|dec)[a-z]{0,6}\.? \d{1,2}\b"
-    r"|\b\d{1,2}(?:st|nd|rd|th)? (?:of )?"
-    r"(?:january|february|march|april|may|june|july|august|september|october|november|december)\b"
-    r"|\b(?:yesterday|tomorrow|tonight|(?:last|next|this) (?:week|weekend|month|year|summer|winter|spring|fall"
-    r"|monday|tuesday|wednesday|thursday|friday|saturday|sunday))\b|\bon (?:mon|tues|wednes|thurs|fri|satur|sun)day\b"
-    r"|\d{4}年|\d{1,2}月\d{1,2}[日号號]|昨天|明天|后天|後天|前天|[上下这這本](?:周|週|星期|个月|個月|礼拜|禮拜)|周[一二三四五六日天]|星期[一二三四五六日天]",
     re.IGNORECASE,
 )
 _ZH_STOP = r"(?=了?(?:[，,。；;！!（(]|$))"

@@ -19,6 +19,7 @@ from app.embedded.extraction.lexicon import (
     STATES,
 )
 from app.embedded.extraction.values_chinese import person_zh, place_zh
+from app.text.dates import date_in_front, weekday_in_front
 from app.text.words import tokens
 
 Shape = Callable[[str], str]
@@ -228,26 +229,14 @@ def email(text: str) -> str:
     return found.group() if found else ""
 
 
-_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sept?|oct|nov|dec)[a-z]{0,6}\.?"
-_DATE = re.compile(
-    rf"(?:on |the )*(?:{_MONTH} (?:the )?\d{{1,2}}(?:st|nd|rd|th)?\b|\d{{1,2}}(?:st|nd|rd"
-    rf"|th)?(?: of)? {_MONTH}(?!\w)|\d{{4}}-\d\d-\d\d"
-    r"|\d{1,2}[./]\d{1,2}(?:[./]\d{2,4})?|(?:\d{2,4}年)?(?:农历"
-    r"|農曆)?[\d一二三四五六七八九十正腊]{1,3}月[\d一二三四五六七八九十初廿]{1,3}[日号號]?)(?:,? \d{4})?",
-    re.IGNORECASE,
-)
-
-
 def date(text: str) -> str:
     """A day of the year; "next week" is none."""
-    found = _DATE.match(text)
-    return found.group() if found else ""
+    return date_in_front(text)
 
 
 def day(text: str) -> str:
     """A date or a weekday, for what falls due."""
-    found = re.match(r"(?:on |next |this )*(?:mon|tues|wednes|thurs|fri|satur|sun)day\b", text, re.I)
-    return date(text) or (found.group() if found else "")
+    return date_in_front(text) or weekday_in_front(text)
 
 
 def years(text: str) -> str:

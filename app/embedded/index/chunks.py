@@ -1,14 +1,13 @@
 """Markdown and messages in pieces that a search can return (400 tokens, 80 of them shared, at Markdown boundaries)."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+
+from app.text.markdown import lines as lines_with_code
 
 MAX_CHARS = 1600
 """About 400 tokens at four characters each."""
 OVERLAP_CHARS = 320
-
-_FENCE = re.compile(r" {0,3}(?:```|~~~)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +44,7 @@ def chunk_markdown(text: str) -> list[str]:
 def _blocks(text: str) -> Iterator[_Block]:
     """Paragraphs, headings and fences, none longer than a chunk."""
     lines: list[str] = []
-    fenced = False
-    for line in text.split("\n"):
+    for line, fenced in lines_with_code(text):
         heading = not fenced and line.startswith("#")
         if (heading or (not fenced and not line.strip())) and lines:
             yield from _pieces("\n".join(lines))
@@ -54,8 +52,6 @@ def _blocks(text: str) -> Iterator[_Block]:
         if heading:
             yield from (_Block(piece.text, is_heading=True) for piece in _pieces(line))
             continue
-        if _FENCE.match(line):
-            fenced = not fenced
         lines.append(line)
     if lines:
         yield from _pieces("\n".join(lines))

@@ -9,6 +9,7 @@ from app.core.turns import CapturedMessage, TextPart
 from app.embedded.index.chunks import chunk_markdown
 from app.embedded.storage.layout import readable
 from app.embedded.storage.records import NOTE_BEGIN, NOTE_END, holds_until, read_records
+from app.text.dates import day_of
 
 EXPERIENCES_REALM = "x"
 OWN_REALM = ""
@@ -90,14 +91,6 @@ def file_documents(path: str, text: str, modified: float, uri_root: str) -> Iter
         written = _without_notes(body)
         for number, chunk in enumerate(chunk_markdown(written) if any(_lines(written)) else ()):
             yield Document(number, 0, f"{uri}#{number}" if number else uri, category, realm, at, "", chunk)
-
-
-def day_of(moment: str) -> str:
-    """``YYYY-MM-DD`` of an ISO time; the epoch's first day where it is none."""
-    try:
-        return datetime.fromisoformat(moment).date().isoformat()
-    except ValueError:
-        return "1970-01-01"
 
 
 def _home(uri_root: str, peer: str | None) -> str:

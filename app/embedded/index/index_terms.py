@@ -1,11 +1,10 @@
 """The words that the index knows a document by, and those of a query that are looked up."""
 
 from collections.abc import Iterable
-from contextlib import suppress
-from datetime import datetime
 
 from app.embedded.index.database import storable
 from app.embedded.index.documents import Document
+from app.text.dates import moment_of
 from app.text.words import STOP_WORDS, tokens
 
 MAX_QUERY_TERMS = 48
@@ -25,8 +24,8 @@ def document_terms(document: Document) -> list[str]:
     """The words of a document; a turn is also found by its date."""
     terms = _terms(document.text)
     if document.speaker:
-        with suppress(ValueError):
-            terms += [word.lower() for word in datetime.fromisoformat(document.at).strftime("%B %Y %d").split()]
+        said_at = moment_of(document.at)
+        terms += said_at.strftime("%B %Y %d").lower().split() if said_at else []
     return terms
 
 

@@ -4,21 +4,22 @@
 Hits that are neighbours in a session come back as one excerpt, which says the date once for all of them.
 """
 
-import functools
-import math
-import operator
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from app.classify.fillers import is_no_query
 from app.core.hits import Hit
-from app.embedded.index.documents import Document, day_of
+from app.embedded.index.documents import Document
 from app.embedded.index.index import Chunk
-from app.embedded.search.scores import Scored, asks, merged
+from app.embedded.search.scores import Scored, merged
 from app.embedded.search.speakers import quoted_speaker, usual_speakers
 from app.settings import SearchSettings
+from app.text import mmr
+from app.text.dates import day_of
+from app.text.log_odds import log_odds, logistic
+from app.text.sentences import ends_in_question
+from app.text.similarity import shares
 from app.text.words import token_set, tokens
 
 EXCERPT_CHARS = 800
@@ -78,9 +79,9 @@ def hits(
     excerpts = _excerpts(varied)[:limit]
     named = _named(holding)
     texts = [said(turns, named) for turns in excerpts]
-    top = _log_odds(_confidence(query, texts[:CONFIDENT], semantic=bool(vectors)))
+    top = log_odds(_confidence(query, texts[:CONFIDENT], semantic=bool(vectors)))
     return [
-        _hit(turns[0], text, _logistic(top - RANK_STEP * rank))
+        _hit(turns[0], text, logistic(top - RANK_STEP * rank))
         for rank, (turns, text) in enumerate(zip(excerpts, texts, strict=True))
     ]
 
@@ -92,7 +93,9 @@ def _is_over(document: Document, now: datetime) -> bool:
 def _telling(chunks: Sequence[Chunk], words: Collection[int]) -> list[Chunk]:
     """Without the "Got it." of an assistant, which stands beside many a fact and tells nothing; found by its ``words``,
     or as the answer to a question, it does."""
-    answers = {(file, turn + 1) for file, turn in (chunk.place for chunk in chunks if asks(chunk.document.text))}
+    answers = {
+        (file, turn + 1) for file, turn in (chunk.place for chunk in chunks if ends_in_question(chunk.document.text))
+    }
 
     def tells(chunk: Chunk) -> bool:
         document = chunk.document
@@ -124,32 +127,10 @@ def _replaces(record: Document, turn: Document) -> bool:
 
 
 def _varied(order: Sequence[Scored], mmr_lambda: float) -> list[Scored]:
-    """Maximal marginal relevance (Carbonell & Goldstein, 1998) over the words of the texts."""
-    if mmr_lambda >= 1 or len(order) < 3:
-        return list(order)
-    best = order[0].score or 1.0
-    said = _word_bits([s.document.text for s in order])
-    worth = [mmr_lambda * s.score / best for s in order]
-    value = list(worth)
-    left = list(range(len(order)))
-    chosen: list[Scored] = []
-    while left:
-        pick = max(left, key=value.__getitem__)
-        left.remove(pick)
-        chosen.append(order[pick])
-        words = said[pick]
-        for i in left:
-            likeness = (words & said[i]).bit_count() / ((words | said[i]).bit_count() or 1)
-            if likeness >= ALIKE:
-                value[i] = min(value[i], worth[i] - (1 - mmr_lambda) * likeness)
-    return chosen
-
-
-def _word_bits(texts: Sequence[str]) -> list[int]:
-    """Each text's words as bits of a number: two texts are compared in a tenth of the time that two sets take."""
-    bits: dict[str, int] = defaultdict(lambda: 1 << len(bits))
-    said = (text.lower().split() if text.isascii() else tokens(text) for text in texts)
-    return [functools.reduce(operator.or_, map(bits.__getitem__, words), 0) for words in said]
+    """Each next one is good and says something new."""
+    best = order[0].score or 1.0 if order else 1.0
+    said = (text.lower().split() if text.isascii() else tokens(text) for text in (s.document.text for s in order))
+    return [order[i] for i in mmr.varied([s.score / best for s in order], said, mmr_lambda, ALIKE)]
 
 
 def _excerpts(order: Sequence[Scored]) -> list[list[Document]]:
@@ -227,15 +208,5 @@ def _confidence(query: str, texts: Sequence[str], *, semantic: bool) -> float:
     """How much of the query the best text has, rare words counting more: a probability that this is about the query."""
     wanted = token_set(query)
     found: list[Collection[str]] = [wanted.intersection(tokens(text)) for text in texts]
-    weights = {word: math.log(1 + len(found) / (1 + sum(word in f for f in found))) for word in sorted(wanted)}
-    total = sum(weights.values())
-    covered = max((sum(weights[word] for word in f) for f in found), default=0.0) / total if total else 0.0
+    covered = max(shares(wanted, found), default=0.0)
     return min(0.95, max(0.1 + 1.2 * covered, VECTOR_CONFIDENCE if semantic else 0.0))
-
-
-def _log_odds(probability: float) -> float:
-    return math.log(probability / (1 - probability))
-
-
-def _logistic(log_odds: float) -> float:
-    return 1 / (1 + math.exp(-log_odds))

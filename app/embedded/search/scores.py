@@ -7,13 +7,15 @@ conversation's.
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import NamedTuple
 
 from app.embedded.index.documents import Document
 from app.embedded.index.index import Chunk
 from app.embedded.search.speakers import quoted_speaker, usual_speakers
 from app.settings import SearchSettings
+from app.text.dates import moment_of
+from app.text.sentences import ends_in_question
 from app.text.words import STOP_WORDS, tokens
 
 WORD_NEIGHBOURS = (0.5, 0.2)
@@ -119,14 +121,9 @@ def _weighed(query: str, chunks: Sequence[Chunk], scores: Sequence[float]) -> li
         if chunk.document.speaker:
             of = (chunk.file, chunk.document.speaker)
             first_hand = of in named and quoted_speaker(text) == usual[of]
-            factor *= (NAMED_SPEAKER if first_hand else 1.0) * (QUESTION if asks(text) else 1.0)
+            factor *= (NAMED_SPEAKER if first_hand else 1.0) * (QUESTION if ends_in_question(text) else 1.0)
         weighed.append(score * factor)
     return weighed
-
-
-def asks(text: str) -> bool:
-    """Whether the text ends in a question."""
-    return text.rstrip().endswith(("?", "？"))
 
 
 def _with_conversations(chunks: Sequence[Chunk], scores: Sequence[float]) -> list[float]:
@@ -162,9 +159,8 @@ def _weighted(words: Mapping[int, float], vectors: Mapping[int, float], settings
 def _decay(document: Document, now: datetime, half_life_days: float, floor: float) -> float:
     if not half_life_days or document.category in TIMELESS:
         return 1.0
-    try:
-        at = datetime.fromisoformat(document.at)
-    except ValueError:
+    at = moment_of(document.at)
+    if at is None:
         return 1.0
-    age = (now - (at if at.tzinfo else at.replace(tzinfo=UTC))).total_seconds() / 86400
+    age = (now - at).total_seconds() / 86400
     return floor + (1 - floor) * float(0.5 ** (max(0.0, age) / half_life_days))

@@ -17,8 +17,10 @@ good; a line that is deleted takes its record with it.
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
+
+from app.text.dates import moment_of
 
 TRAILER = "<!-- MEMORY_FIELDS"
 TRAILER_END = "-->"
@@ -77,7 +79,7 @@ ANY = Claim()
 
 def holds_until(record: Record) -> datetime | None:
     """When the record's ``ttl`` ends; None where it holds for good."""
-    since = _moment(record.last_confirmed_at or record.source.observed_at)
+    since = moment_of(record.last_confirmed_at or record.source.observed_at)
     if since is None or not isinstance(record.ttl, int | float):
         return None
     try:
@@ -159,7 +161,7 @@ def _merged(old: Record, new: Record) -> Record:
         confidence = round(min(0.99, old.confidence + (1 - old.confidence) * new.confidence / 2), 3)
         return replace(old, confidence=confidence, last_confirmed_at=new.source.observed_at, updated_at=new.updated_at)
     stale = new.source.observed_at < old.source.observed_at
-    until, now = holds_until(old), _moment(new.source.observed_at)
+    until, now = holds_until(old), moment_of(new.source.observed_at)
     over = until is not None and now is not None and until <= now
     if stale or (new.confidence < old.confidence - HYSTERESIS and not over):
         return replace(old, history=_kept(old.history, _claim(new, "not_adopted")))
@@ -169,15 +171,6 @@ def _merged(old: Record, new: Record) -> Record:
         created_at=old.created_at,
         history=_kept(old.history, _claim(old, "superseded")),
     )
-
-
-def _moment(text: str) -> datetime | None:
-    """An ISO time, in UTC where it says nothing else; None where it is none."""
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def _claim(record: Record, outcome: str) -> dict[str, Any]:
