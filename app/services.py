@@ -3,7 +3,7 @@
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, nullcontext
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 
 import anyio
 import anyio.to_thread
@@ -13,20 +13,22 @@ from app.apart.pool import Apart
 from app.backends import open_backend
 from app.core.commit_policy import CommitRules
 from app.core.deadline import Deadline
-from app.core.identity import Identity, Tenant
+from app.core.identity import Tenant
 from app.core.notebook import Notebook
-from app.core.trace import RecallTrace
 from app.embedded.classifying import classifier_of
-from app.engine.past import preflight
-from app.engine.results import AssembleInput, AssembleResult
+from app.engine.assemble import Assemble
+from app.engine.capture import AfterTurn
+from app.engine.compact import Compact
+from app.engine.past import Preflight
+from app.engine.sessions import EndSession, ResetSession
 from app.errors import CanNotStart, StoreUnavailable
 from app.observe.measured import MeasuredBackend
 from app.observe.metrics import Metrics
 from app.ports import BackendHealth, BackendServer, ContextBackend
 from app.private import make_private
-from app.recall.explain import Texts, texts_of
+from app.recall.explain import Explain, RecentQueries
 from app.recall.searches import Searches
-from app.recall.transform import RecallEngine
+from app.recall.transform import Transform
 from app.settings import Settings
 from app.store.steps import WorkRules
 from app.store.traces import TraceStore, open_traces
@@ -37,15 +39,13 @@ log = structlog.get_logger(__name__)
 
 RESTART_S = 1.0
 """Pause before a background task that failed is started again."""
-TEXTS_MS = 3_000
-"""Longest wait for the texts that a page shows, milliseconds."""
 HEALTH_MS = 2_000
 """Longest wait for the backend's word on its health, milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """What the HTTP shell and the command line work with."""
+    """What the HTTP shell and the command line work with: the use cases, and what is open for them."""
 
     settings: Settings
     tokens: dict[str, Tenant | None]
@@ -53,41 +53,21 @@ class Services:
     backend: ContextBackend
     store: SqlTurnStore
     worker: Worker
-    recall: RecallEngine
     traces: TraceStore
     apart: Apart
+    queries: RecentQueries
+    assemble: Assemble
+    after_turn: AfterTurn
+    compact: Compact
+    end_session: EndSession
+    reset_session: ResetSession
+    explain: Explain
     server: BackendServer | None = None
     """The backend's server, where it runs as a child of this process."""
-    notebook: Notebook = field(default_factory=Notebook)
-
-    async def preflight(self, who: Identity, asked: AssembleInput, deadline: Deadline) -> AssembleResult:
-        """The session's past for the prompt; see `app.engine.past`."""
-        return await preflight(
-            who,
-            asked,
-            deadline,
-            backend=self.backend,
-            store=self.store,
-            settings=self.settings,
-            notes=self.notebook.notes_on,
-        )
-
-    async def transform(self, who: Identity, asked: AssembleInput, deadline: Deadline) -> AssembleResult:
-        """Recall for the latest user message; see `app.recall.transform`."""
-        result = await self.recall.transform(who, asked, deadline)
-        self.metrics.on_recall(result.reason)
-        return result
 
     async def backend_health(self) -> BackendHealth:
         """What the backend says about itself, within `HEALTH_MS`."""
         return await self.backend.health(Deadline.after_ms(HEALTH_MS))
-
-    async def texts_of(self, trace: RecallTrace, tenant: Tenant) -> Texts:
-        """The words behind a recall of this tenant, as they are kept now; see `app.recall.explain`."""
-        deadline = Deadline.after_ms(TEXTS_MS)
-        return await texts_of(
-            trace, tenant, queries=self.recall.queries, turns=self.store, backend=self.backend, deadline=deadline
-        )
 
     async def gauges(self) -> dict[str, float]:
         """The outbox and the backend as numbers, for `/metrics`."""
@@ -170,22 +150,33 @@ async def _opened(
     stack.push_async_callback(searches.aclose)
     apart = Apart(settings, {"backend": backend, "store": store, "searches": searches})
     stack.push_async_callback(apart.aclose)
+    worker = Worker(
+        store,
+        backend,
+        _worker_settings(settings),
+        memories_changed=searches.memories_changed,
+        on_doubled=metrics.on_doubled,
+    )
+    queries = RecentQueries()
+    preflight = Preflight(backend, store, settings.capture.summary_share, Notebook().notes_on)
+    classifier = classifier_of(settings.embedded.embedder)
+    transform = Transform(settings, searches, traces, classifier, queries=queries, on_recall=metrics.on_recall)
     return Services(
         settings=settings,
         tokens=settings.auth.parsed(),
         metrics=metrics,
         backend=backend,
         store=store,
-        worker=Worker(
-            store,
-            backend,
-            _worker_settings(settings),
-            memories_changed=searches.memories_changed,
-            on_doubled=metrics.on_doubled,
-        ),
-        recall=RecallEngine(settings, searches, traces, classifier_of(settings.embedded.embedder)),
+        worker=worker,
         traces=traces,
         apart=apart,
+        queries=queries,
+        assemble=Assemble(preflight, transform),
+        after_turn=AfterTurn(store, worker, settings.capture.enabled),
+        compact=Compact(store, worker),
+        end_session=EndSession(store, worker),
+        reset_session=ResetSession(store, worker),
+        explain=Explain(queries, store, backend),
         server=server,
     )
 

@@ -26,7 +26,7 @@ from app.core.deadline import Deadline
 from app.core.identity import Identity, PeerRole, Tenant
 from app.core.messages import Message
 from app.embedded.backend import EmbeddedBackend
-from app.engine.capture import AfterTurnResult, TurnInput, after_turn
+from app.engine.capture import AfterTurn, AfterTurnResult, TurnInput
 from app.settings import EmbeddedSettings
 from app.store.steps import WorkRules
 from app.store.turns import SqlTurnStore, open_store
@@ -74,7 +74,7 @@ async def measure(count: int, directory: str) -> bool:
 
     async def send(user: str, messages: tuple[Message, ...], key: str) -> AfterTurnResult:
         turn = TurnInput(messages, pre_prompt_count=0, key=key)
-        return await after_turn(who(user), turn, Deadline.after_ms(120_000), store=store, worker=worker)
+        return await AfterTurn(store, worker).run(who(user), turn, Deadline.after_ms(120_000))
 
     cases = {
         "new": body("a", 0, count),

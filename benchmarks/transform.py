@@ -29,7 +29,7 @@ from app.engine.results import AssembleInput
 from app.factory import create_app
 from app.ports import BackendHealth, Target
 from app.recall.searches import Searches
-from app.recall.transform import RecallEngine
+from app.recall.transform import Transform
 from app.settings import Settings
 
 BACKEND_S, LIMIT_MS, ROUNDS, WARM_UP = 0.030, 34.0, 200, 20
@@ -102,11 +102,11 @@ async def measured(work: Callable[[int], Awaitable[Any]]) -> Figures:
 async def of_engine(backend: SlowBackend, *, experiences: bool) -> Figures:
     """The use case alone: one search by default, two with experiences."""
     settings = Settings(_env_file=None, experience={"enabled": experiences})
-    engine = RecallEngine(settings, Searches(backend, cache_ms=15_000), _NoTraces(), ByWords())  # type: ignore[arg-type]
+    engine = Transform(settings, Searches(backend, cache_ms=15_000), _NoTraces(), ByWords())  # type: ignore[arg-type]
 
     async def recall(number: int) -> None:
         asked = AssembleInput(({"role": "user", "content": question(number)},), None, 128_000)
-        answer = await engine.transform(ME, asked, Deadline.after_ms(5_000))
+        answer = await engine.run(ME, asked, Deadline.after_ms(5_000))
         assert answer.assembled
 
     return await measured(recall)

@@ -18,13 +18,13 @@ from app.core.readings import Conversation
 from app.core.reasons import Reason
 from app.core.trace import RecallTrace
 from app.embedded.classifying import classifier_of
-from app.engine.assemble import assemble_context
-from app.engine.capture import AfterTurnResult, TurnInput, after_turn
-from app.engine.past import preflight
+from app.engine.assemble import Assemble
+from app.engine.capture import AfterTurn, AfterTurnResult, TurnInput
+from app.engine.past import Preflight
 from app.engine.results import AssembleInput, AssembleResult
 from app.ports import Acceptance, NewTurn
 from app.recall.searches import Searches
-from app.recall.transform import RecallEngine
+from app.recall.transform import Transform
 from app.settings import Settings
 from app.store.prepared import prepare
 
@@ -94,23 +94,17 @@ class _Store(_StandIn):
 
 
 async def assemble(
-    ports: Ports, settings: Settings, raw: bytes, who: Identity, asked: AssembleInput, phase: str, deadline: Deadline
+    ports: Ports, settings: Settings, raw: bytes, who: Identity, asked: AssembleInput, deadline: Deadline
 ) -> Assembled:
     """`/assemble` with the messages and the prompt that ``raw`` holds."""
     messages, prompt = _parsed(raw)
     searches = cast(Searches, ports.port("searches"))
-    engine = RecallEngine(settings, searches, ports, classifier_of(settings.embedded.embedder))
-    recalled: list[Reason] = []
-
-    async def transform(who: Identity, asked: AssembleInput, deadline: Deadline) -> AssembleResult:
-        result = await engine.transform(who, asked, deadline)
-        recalled.append(result.reason)
-        return result
-
+    classifier, recalled = classifier_of(settings.embedded.embedder), list[Reason]()
+    transform = Transform(settings, searches, ports, classifier, on_recall=recalled.append)
     store: Any = _Store(ports.call, "store")
-    past = partial(preflight, backend=ports.port("backend"), store=store, settings=settings)
+    preflight = Preflight(ports.port("backend"), store, settings.capture.summary_share)
     asked = replace(asked, messages=messages, prompt=prompt)
-    result = await assemble_context(who, asked, phase, deadline, preflight=past, transform=transform)
+    result = await Assemble(preflight, transform).run(who, asked, deadline)
     own = len(result.messages) == len(messages) and all(map(lambda a, b: a is b, result.messages, messages))
     conversation = result.conversation or Conversation(result.messages)
     text = None if own else conversation.json(result.messages)
@@ -124,9 +118,7 @@ async def keep_turn(
     messages, _ = _parsed(raw)
     turn = replace(turn, messages=messages, wait=False)
     store: Any = _Store(ports.call, "store")
-    return await after_turn(
-        who, turn, deadline, store=store, worker=ports.port("worker"), enabled=settings.capture.enabled
-    )
+    return await AfterTurn(store, ports.port("worker"), settings.capture.enabled).run(who, turn, deadline)
 
 
 JOBS: Mapping[str, Callable[..., Awaitable[Any]]] = {"assemble": assemble, "keep_turn": keep_turn}

@@ -14,7 +14,7 @@ from app.api.scope import ServicesDep, TenantDep, resolve
 from app.api.strict import StrictRoute, large_part
 from app.api.wire import Json
 from app.core.deadline import Deadline
-from app.engine.capture import AfterTurnResult, TurnInput, after_turn, is_delivered
+from app.engine.capture import AfterTurnResult, TurnInput, is_delivered
 from app.errors import FieldProblem, InvalidRequest
 from app.ports import Compaction
 
@@ -55,13 +55,13 @@ async def keep_turn(
         wait=bool(body.wait),
     )
     deadline = Deadline.after_ms(body.deadline_ms or services.settings.limits.wait_ms)
-    store, worker, large = services.store, services.worker, large_part(request)
+    large = large_part(request)
     if large is None:
-        enabled = services.settings.capture.enabled
-        result = await after_turn(who, asked, deadline, store=store, worker=worker, enabled=enabled)
+        result = await services.after_turn.run(who, asked, deadline)
     else:
         result = await run_apart(services, "keep_turn", large, who, asked, deadline)
         if asked.wait and result.captured and result.delivery == "queued":
+            store, worker = services.store, services.worker
             delivered = await is_delivered(who, result.turn_id, deadline, store=store, worker=worker)
             result = replace(result, delivery="delivered" if delivered else "queued")
     services.metrics.on_reason("/after-turn", "", result.reason)

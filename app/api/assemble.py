@@ -22,7 +22,6 @@ from app.core.inject import Mode
 from app.core.readings import Conversation
 from app.core.reasons import Reason
 from app.core.trace import RecallTrace
-from app.engine.assemble import assemble_context
 from app.engine.results import AssembleInput, AssembleResult
 from app.services import Services
 
@@ -72,15 +71,13 @@ async def assemble(
         trigger_hint=body.trigger_hint.value if body.trigger_hint else None,
         scope=body.scope(),
         bypassed=bypassed,
+        phase=phase.value,
     )
     large = large_part(request)
     if large is None:
-        result = await assemble_context(
-            who, asked, phase.value, deadline, preflight=services.preflight, transform=services.transform
-        )
-        messages = None
+        result, messages = await services.assemble.run(who, asked, deadline), None
     else:
-        result, messages = await _apart(services, large, who, asked, phase.value, deadline)
+        result, messages = await _apart(services, large, who, asked, deadline)
     services.metrics.on_reason("/assemble", phase.value, result.reason)
     structlog.contextvars.bind_contextvars(reason=str(result.reason), phase=phase.value)
     if messages is None:
@@ -91,12 +88,12 @@ async def assemble(
 
 
 async def _apart(
-    services: Services, large: Large, who: Identity, asked: AssembleInput, phase: str, deadline: Deadline
+    services: Services, large: Large, who: Identity, asked: AssembleInput, deadline: Deadline
 ) -> tuple[AssembleResult, bytes]:
     """The answer, and its messages as JSON; the host's own, unread, when the other process is not ready in time."""
     latest = Deadline(deadline.at + OVERTIME_S, deadline.clock)
     try:
-        done = await run_apart(services, "assemble", large, who, asked, phase, deadline, deadline=latest)
+        done = await run_apart(services, "assemble", large, who, asked, deadline, deadline=latest)
     except (TimeoutError, ChildFailed) as error:
         reason = Reason.DEADLINE_EXCEEDED if isinstance(error, TimeoutError) else Reason.INTERNAL_ERROR
         log.warning("large_request_unread", reason=str(reason), bytes=len(large.messages))
@@ -106,7 +103,7 @@ async def _apart(
     for outcome in done.recalled:
         services.metrics.on_recall(outcome)
     if done.result.recall:
-        services.recall.queries.keep(done.result.recall.trace_id, done.result.recall.query)
+        services.queries.keep(done.result.recall.trace_id, done.result.recall.query)
     return done.result, large.messages if done.messages is None else done.messages
 
 

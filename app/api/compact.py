@@ -14,7 +14,7 @@ from app.api.scope import ServicesDep, TenantDep, resolve
 from app.api.strict import StrictRoute
 from app.api.wire import Json
 from app.core.deadline import Deadline
-from app.engine.compact import CompactInput, CompactResult, compact
+from app.engine.compact import CompactInput, CompactResult
 
 router = APIRouter(tags=["lifecycle"], route_class=StrictRoute)
 
@@ -47,7 +47,7 @@ async def compact_session(
         bypassed=bypassed,
     )
     deadline = Deadline.after_ms(body.deadline_ms or services.settings.limits.compact_ms)
-    result = await compact(who, asked, deadline, store=services.store, worker=services.worker)
+    result = await services.compact.run(who, asked, deadline)
     services.metrics.on_reason("/compact", "", result.reason)
     structlog.contextvars.bind_contextvars(reason=str(result.reason))
     return Json(_rendered(result))

@@ -11,6 +11,7 @@ from app.api.recalls_page import detail_page, list_page
 from app.api.recalls_schema import RecallDetail, RecallList
 from app.api.scope import ServicesDep, TenantDep
 from app.api.wire import Json
+from app.core.deadline import Deadline
 from app.core.identity import MAX_ID_CHARS, Tenant, session_name
 from app.core.messages import time_of
 from app.core.trace import RecallTrace, trace_to_dict
@@ -18,6 +19,8 @@ from app.errors import FieldProblem, InvalidRequest, NotFound
 
 router = APIRouter(tags=["recalls"])
 
+TEXTS_MS = 3_000
+"""Longest wait for the texts that a page shows, milliseconds."""
 _ID = "^[A-Za-z0-9_.-]{1,64}$"
 TraceId = Annotated[str, Path(pattern=_ID, description="The `traceId` of an answer's `recall`.")]
 SessionQuery = Annotated[
@@ -69,7 +72,7 @@ async def recalls_page(
     """The list, for people. Works without a network, a script, or a build."""
     found = await _page(services, tenant, session or None, since or None, limit, cursor)
     following = found[-1].trace_id if len(found) == limit else None
-    asked = [(trace, services.recall.queries.of(trace)) for trace in found]
+    asked = [(trace, services.queries.of(trace)) for trace in found]
     return list_page(asked, session=session or "", since=since or "", next_cursor=following)
 
 
@@ -77,7 +80,7 @@ async def recalls_page(
 async def recall_page(services: ServicesDep, tenant: TenantDep, trace_id: TraceId) -> Response:
     """The candidates as bars with the line that they had to reach, and what they say now."""
     trace = await _one(services, tenant, trace_id)
-    return detail_page(trace, await services.texts_of(trace, tenant))
+    return detail_page(trace, await services.explain.run(trace, tenant, Deadline.after_ms(TEXTS_MS)))
 
 
 def account_key(tenant: Tenant) -> str:

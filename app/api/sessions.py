@@ -12,7 +12,7 @@ from app.api.scope import ServicesDep, TenantDep, resolve
 from app.api.strict import StrictRoute
 from app.api.wire import Json
 from app.core.deadline import Deadline
-from app.engine.sessions import SessionResult, end_session, reset_session
+from app.engine.sessions import SessionInput, SessionResult
 from app.services import Services
 
 router = APIRouter(prefix="/sessions", tags=["lifecycle"], route_class=StrictRoute)
@@ -28,9 +28,7 @@ _ANSWERS: dict[int | str, dict[str, Any]] = {
 async def end(services: ServicesDep, tenant: TenantDep, body: Annotated[SessionRequest, _BODY]) -> Response:
     """Delivers what is queued and commits what is live, so that the next session can recall it."""
     who, bypassed = await resolve(services, tenant, body)
-    result = await end_session(
-        who, body.budget, _deadline(services, body), store=services.store, worker=services.worker, bypassed=bypassed
-    )
+    result = await services.end_session.run(who, SessionInput(body.budget, bypassed), _deadline(services, body))
     return _rendered(services, "/sessions/end", result)
 
 
@@ -38,9 +36,7 @@ async def end(services: ServicesDep, tenant: TenantDep, body: Annotated[SessionR
 async def reset(services: ServicesDep, tenant: TenantDep, body: Annotated[SessionRequest, _BODY]) -> Response:
     """Delivers and commits like `end`, then begins a new epoch: the old summary and messages no longer appear."""
     who, bypassed = await resolve(services, tenant, body)
-    result = await reset_session(
-        who, body.budget, _deadline(services, body), store=services.store, worker=services.worker, bypassed=bypassed
-    )
+    result = await services.reset_session.run(who, SessionInput(body.budget, bypassed), _deadline(services, body))
     return _rendered(services, "/sessions/reset", result)
 
 

@@ -1,7 +1,7 @@
 """``/assemble``: the past, recall, or both one after the other."""
 
-from collections.abc import Awaitable, Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Protocol
 
 from app.core.deadline import Deadline
 from app.core.identity import Identity
@@ -9,32 +9,44 @@ from app.core.reasons import BACKEND_TROUBLE, Reason
 from app.core.tokens import estimate_tokens
 from app.engine.results import AssembleInput, AssembleResult
 
-Step = Callable[[Identity, AssembleInput, Deadline], Awaitable[AssembleResult]]
+
+class Step(Protocol):
+    """One of the two use cases that `/assemble` is made of."""
+
+    async def run(self, who: Identity, asked: AssembleInput, deadline: Deadline) -> AssembleResult:
+        """What the step makes of the messages; it never raises for a backend."""
+        ...
+
 
 _TROUBLE = BACKEND_TROUBLE | {Reason.STORE_UNAVAILABLE}
 
 
-async def assemble_context(
-    who: Identity, asked: AssembleInput, phase: str, deadline: Deadline, *, preflight: Step, transform: Step
-) -> AssembleResult:
-    """Run the phase's steps (contract, "POST /assemble").
+@dataclass(frozen=True, slots=True)
+class Assemble:
+    """The use case of `/assemble`."""
 
-    In `full`, recall works on what preflight left, and half of the time is left to it, however late the past is.
-    """
-    if phase == "preflight":
-        return await preflight(who, asked, deadline)
-    if phase == "transform":
-        return await transform(who, asked, deadline)
-    past = await preflight(who, asked, deadline.within_ms(deadline.remaining * 500))
-    recalled = await transform(who, replace(asked, messages=past.messages), deadline)
-    additions = [text for text in (past.system_prompt_addition, recalled.system_prompt_addition) if text]
-    return replace(
-        recalled,
-        estimated_tokens=recalled.estimated_tokens + estimate_tokens(past.system_prompt_addition or ""),
-        assembled=past.assembled or recalled.assembled,
-        reason=_reason(past, recalled),
-        system_prompt_addition="\n\n".join(additions) or None,
-    )
+    preflight: Step
+    transform: Step
+
+    async def run(self, who: Identity, asked: AssembleInput, deadline: Deadline) -> AssembleResult:
+        """Run the phase's steps (contract, "POST /assemble").
+
+        In `full`, recall works on what preflight left, and half of the time is left to it, however late the past is.
+        """
+        if asked.phase == "preflight":
+            return await self.preflight.run(who, asked, deadline)
+        if asked.phase == "transform":
+            return await self.transform.run(who, asked, deadline)
+        past = await self.preflight.run(who, asked, deadline.within_ms(deadline.remaining * 500))
+        recalled = await self.transform.run(who, replace(asked, messages=past.messages), deadline)
+        additions = [text for text in (past.system_prompt_addition, recalled.system_prompt_addition) if text]
+        return replace(
+            recalled,
+            estimated_tokens=recalled.estimated_tokens + estimate_tokens(past.system_prompt_addition or ""),
+            assembled=past.assembled or recalled.assembled,
+            reason=_reason(past, recalled),
+            system_prompt_addition="\n\n".join(additions) or None,
+        )
 
 
 def _reason(past: AssembleResult, recalled: AssembleResult) -> Reason:

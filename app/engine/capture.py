@@ -47,29 +47,29 @@ class AfterTurnResult:
     compaction: Compaction = field(default_factory=Compaction)
 
 
-async def after_turn(
-    who: Identity,
-    turn: TurnInput,
-    deadline: Deadline,
-    *,
-    store: "SqlTurnStore",
-    worker: "Worker",
-    enabled: bool = True,
-) -> AfterTurnResult:
-    """Put what is new of the turn on disk. Raises `KeyReused`, `OutboxFull`, `StoreUnavailable`.
+@dataclass(frozen=True, slots=True)
+class AfterTurn:
+    """The use case of `/after-turn`. ``enabled`` false: nothing is captured, and that is said."""
 
-    A heartbeat leaves its prints behind, so that a later turn that brings its messages along does not capture them.
-    """
-    if turn.bypassed:
-        return AfterTurnResult("skipped", Reason.SESSION_BYPASSED)
-    if not enabled:
-        return AfterTurnResult("skipped", Reason.CAPTURE_DISABLED)
-    captured, accepted = await _accepted(who, turn, store)
-    skipped = _why_skipped(turn, captured)
-    delivered = accepted.delivered
-    if turn.wait and accepted.turn_id and not delivered and accepted.captured:
-        delivered = await is_delivered(who, accepted.turn_id, deadline, store=store, worker=worker)
-    return _result(accepted, skipped, delivered=delivered)
+    store: "SqlTurnStore"
+    worker: "Worker"
+    enabled: bool = True
+
+    async def run(self, who: Identity, turn: TurnInput, deadline: Deadline) -> AfterTurnResult:
+        """Put what is new of the turn on disk. Raises `KeyReused`, `OutboxFull`, `StoreUnavailable`.
+
+        A heartbeat leaves its prints behind, so that a later turn that brings its messages along does not capture them.
+        """
+        if turn.bypassed:
+            return AfterTurnResult("skipped", Reason.SESSION_BYPASSED)
+        if not self.enabled:
+            return AfterTurnResult("skipped", Reason.CAPTURE_DISABLED)
+        captured, accepted = await _accepted(who, turn, self.store)
+        skipped = _why_skipped(turn, captured)
+        delivered = accepted.delivered
+        if turn.wait and accepted.turn_id and not delivered and accepted.captured:
+            delivered = await is_delivered(who, accepted.turn_id, deadline, store=self.store, worker=self.worker)
+        return _result(accepted, skipped, delivered=delivered)
 
 
 async def _accepted(who: Identity, turn: TurnInput, store: "SqlTurnStore") -> tuple[CapturedTurn, Acceptance]:

@@ -59,34 +59,39 @@ class CompactResult:
     details: CompactDetails = field(default_factory=CompactDetails)
 
 
-async def compact(
-    who: Identity, asked: CompactInput, deadline: Deadline, *, store: SqlTurnStore, worker: Worker
-) -> CompactResult:
-    """Deliver what is queued, archive, follow, read back. Two calls at once share one archive.
+@dataclass(frozen=True, slots=True)
+class Compact:
+    """The use case of `/compact`."""
 
-    Both token counts are of the whole prompt, the summary with its frame included. Where that would be longer than
-    before, `/assemble` goes on showing the messages, and nothing is claimed to be compacted.
-    """
-    if asked.bypassed:
-        return CompactResult(True, False, Reason.SESSION_BYPASSED)
-    before = await _prompt(store, who, asked)
-    commits = await store.compact(who, asked.keep_recent, asked.token_budget)
-    ids = [commit.id for commit in commits]
-    tries = {commit.id: commit.attempts for commit in commits}
+    store: SqlTurnStore
+    worker: Worker
 
-    async def done() -> bool:
-        now = await store.commits(ids)
-        if all(_settled(commit, tries[commit.id]) for commit in now):
-            return True
-        # A backend that is away will not be back while the host waits; what was asked goes on behind the answer.
-        size = await store.size_of(who)
-        unsent = max((c.attempts - tries[c.id] for c in now if c.phase in UNSENT_COMMITS), default=0)
-        return max(unsent, size.failures if size else 0) >= _HOPELESS
+    async def run(self, who: Identity, asked: CompactInput, deadline: Deadline) -> CompactResult:
+        """Deliver what is queued, archive, follow, read back. Two calls at once share one archive.
 
-    await worker.wait_until(done, deadline)
-    commits = await store.commits(ids)
-    after = await _prompt(store, who, asked)
-    return _result(asked, commits, before, after, settled=all(_settled(c, tries[c.id]) for c in commits))
+        Both token counts are of the whole prompt, the summary with its frame included. Where that would be longer than
+        before, `/assemble` goes on showing the messages, and nothing is claimed to be compacted.
+        """
+        if asked.bypassed:
+            return CompactResult(True, False, Reason.SESSION_BYPASSED)
+        before = await _prompt(self.store, who, asked)
+        commits = await self.store.compact(who, asked.keep_recent, asked.token_budget)
+        ids = [commit.id for commit in commits]
+        tries = {commit.id: commit.attempts for commit in commits}
+
+        async def done() -> bool:
+            now = await self.store.commits(ids)
+            if all(_settled(commit, tries[commit.id]) for commit in now):
+                return True
+            # A backend that is away will not be back while the host waits; what was asked goes on behind the answer.
+            size = await self.store.size_of(who)
+            unsent = max((c.attempts - tries[c.id] for c in now if c.phase in UNSENT_COMMITS), default=0)
+            return max(unsent, size.failures if size else 0) >= _HOPELESS
+
+        await self.worker.wait_until(done, deadline)
+        commits = await self.store.commits(ids)
+        after = await _prompt(self.store, who, asked)
+        return _result(asked, commits, before, after, settled=all(_settled(c, tries[c.id]) for c in commits))
 
 
 @dataclass(frozen=True, slots=True)

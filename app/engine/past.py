@@ -1,7 +1,7 @@
 """`preflight`: the session's past for the prompt, from the backend and from what the store knows, whichever answers."""
 
 import asyncio
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import structlog
 
@@ -18,7 +18,6 @@ from app.engine import aside
 from app.engine.results import AssembleInput, AssembleResult
 from app.errors import SidecarError
 from app.ports import BackendError, ContextBackend, LocalPast, SessionPast, TurnStore
-from app.settings import Settings
 
 log = structlog.get_logger(__name__)
 
@@ -40,59 +39,63 @@ BUDGET_STEPS = 16
 _NOTHING = SessionPast(overview="", abstracts=(), messages=())
 
 
-async def preflight(
-    who: Identity,
-    asked: AssembleInput,
-    deadline: Deadline,
-    *,
-    backend: ContextBackend,
-    store: TurnStore,
-    settings: Settings,
-    notes: NotesOn = notes_on,
-) -> AssembleResult:
-    """The messages with the archived past replaced by its summary (contract, `preflight`). Never raises for a backend.
+@dataclass(frozen=True, slots=True)
+class Preflight:
+    """The use case of `/assemble`'s phase `preflight`.
 
-    When the backend fails or is late, the last summary that the store kept and a digest of what it does not cover take
-    its place. The answer is ``ok`` when anything was replaced or rebuilt, else a passthrough with the reason. ``notes``
-    is `app.core.digest.notes_on`, or keeps its results: then a digest that was late has less to do the next time.
+    ``summary_share`` is the summary's part of the token budget. ``notes`` is `app.core.digest.notes_on`, or keeps its
+    results: then a digest that was late has less to do the next time.
     """
-    if asked.bypassed:
-        return _passthrough(asked.messages, Reason.SESSION_BYPASSED)
-    # Before the backend is asked: what is delivered meanwhile must be in one of both.
-    soon = deadline.within_ms(deadline.remaining * 1000 * STORE_SHARE)
-    undelivered = () if brings_history(asked.messages) else await _undelivered(store, who, soon)
-    (stored, trouble), local = await asyncio.gather(
-        _backend_past(backend, who, asked.token_budget, deadline),
-        _local_past(store, who, asked.messages, _before(deadline)),
-    )
-    known, seen = local or (LocalPast(), ())
-    if stored.failed_ids and not known.unsummarised and not known.resetting:
-        known = replace(known, unsummarised=await _unextracted(backend, who, stored.failed_ids, deadline))
-    reading = asyncio.to_thread(
-        assemble_past,
-        asked.messages,
-        _combined(stored, known, seen, undelivered),
-        token_budget=asked.token_budget,
-        summary_share=settings.capture.summary_share,
-        prompt_follows=bool(asked.prompt and asked.prompt.strip()),
-        notes=notes,
-    )
-    if known.known and abs(known.assemble_budget - asked.token_budget) > known.assemble_budget // BUDGET_STEPS:
-        store.note_budget(who, asked.token_budget)
-    try:
-        assembled = await asyncio.wait_for(reading, deadline.remaining + GRACE_S)
-    except TimeoutError:
-        return _passthrough(asked.messages, Reason.DEADLINE_EXCEEDED)
-    if not assembled.changed:
-        late = Reason.STORE_UNAVAILABLE if local is None else None
-        return _passthrough(asked.messages, late or _why_unchanged(trouble, known))
-    return AssembleResult(
-        messages=assembled.messages,
-        estimated_tokens=assembled.estimated_tokens,
-        reason=Reason.OK,
-        assembled=True,
-        system_prompt_addition=assembled.system_addition,
-    )
+
+    backend: ContextBackend
+    store: TurnStore
+    summary_share: float
+    notes: NotesOn = notes_on
+
+    async def run(self, who: Identity, asked: AssembleInput, deadline: Deadline) -> AssembleResult:
+        """The messages with the archived past replaced by its summary (contract, `preflight`).
+
+        Never raises for a backend. When it fails or is late, the last summary that the store kept and a digest of what
+        it does not cover take its place. The answer is ``ok`` when anything was replaced or rebuilt, else a passthrough
+        with the reason.
+        """
+        if asked.bypassed:
+            return _passthrough(asked.messages, Reason.SESSION_BYPASSED)
+        # Before the backend is asked: what is delivered meanwhile must be in one of both.
+        soon = deadline.within_ms(deadline.remaining * 1000 * STORE_SHARE)
+        undelivered = () if brings_history(asked.messages) else await _undelivered(self.store, who, soon)
+        (stored, trouble), local = await asyncio.gather(
+            _backend_past(self.backend, who, asked.token_budget, deadline),
+            _local_past(self.store, who, asked.messages, _before(deadline)),
+        )
+        known, seen = local or (LocalPast(), ())
+        if stored.failed_ids and not known.unsummarised and not known.resetting:
+            known = replace(known, unsummarised=await _unextracted(self.backend, who, stored.failed_ids, deadline))
+        reading = asyncio.to_thread(
+            assemble_past,
+            asked.messages,
+            _combined(stored, known, seen, undelivered),
+            token_budget=asked.token_budget,
+            summary_share=self.summary_share,
+            prompt_follows=bool(asked.prompt and asked.prompt.strip()),
+            notes=self.notes,
+        )
+        if known.known and abs(known.assemble_budget - asked.token_budget) > known.assemble_budget // BUDGET_STEPS:
+            self.store.note_budget(who, asked.token_budget)
+        try:
+            assembled = await asyncio.wait_for(reading, deadline.remaining + GRACE_S)
+        except TimeoutError:
+            return _passthrough(asked.messages, Reason.DEADLINE_EXCEEDED)
+        if not assembled.changed:
+            late = Reason.STORE_UNAVAILABLE if local is None else None
+            return _passthrough(asked.messages, late or _why_unchanged(trouble, known))
+        return AssembleResult(
+            messages=assembled.messages,
+            estimated_tokens=assembled.estimated_tokens,
+            reason=Reason.OK,
+            assembled=True,
+            system_prompt_addition=assembled.system_addition,
+        )
 
 
 async def _backend_past(

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from app.core.identity import Scope
 from app.core.messages import Message
@@ -22,6 +22,7 @@ class AssembleInput:
     trigger_hint: str | None = None
     scope: Scope = field(default_factory=Scope)
     bypassed: bool = False
+    phase: Literal["preflight", "transform", "full"] = "transform"
 
 
 @dataclass(frozen=True, slots=True)

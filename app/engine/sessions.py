@@ -12,6 +12,14 @@ from app.worker.supervisor import Worker
 
 
 @dataclass(frozen=True, slots=True)
+class SessionInput:
+    """Which end or reset is asked for: the host's token budget, and whether the session is left alone."""
+
+    token_budget: int
+    bypassed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class SessionResult:
     """The answer. What the backend has not taken on yet is on disk and will be done. ``task_id`` once it is known."""
 
@@ -24,34 +32,34 @@ class SessionResult:
         return self.reason is not Reason.COMMIT_ERROR
 
 
-async def end_session(
-    who: Identity,
-    token_budget: int,
-    deadline: Deadline,
-    *,
-    store: SqlTurnStore,
-    worker: Worker,
-    bypassed: bool = False,
-) -> SessionResult:
-    """Deliver and archive what is live of the session; waits, until the deadline, for the backend to take it on."""
-    if bypassed:
-        return SessionResult(Reason.SESSION_BYPASSED)
-    return await _taken_on(await store.end(who, token_budget), deadline, store=store, worker=worker)
+@dataclass(frozen=True, slots=True)
+class EndSession:
+    """The use case of `/sessions/end`."""
+
+    store: SqlTurnStore
+    worker: Worker
+
+    async def run(self, who: Identity, asked: SessionInput, deadline: Deadline) -> SessionResult:
+        """Deliver and archive what is live of the session; waits, until the deadline, for the backend to take it on."""
+        if asked.bypassed:
+            return SessionResult(Reason.SESSION_BYPASSED)
+        commit = await self.store.end(who, asked.token_budget)
+        return await _taken_on(commit, deadline, store=self.store, worker=self.worker)
 
 
-async def reset_session(
-    who: Identity,
-    token_budget: int,
-    deadline: Deadline,
-    *,
-    store: SqlTurnStore,
-    worker: Worker,
-    bypassed: bool = False,
-) -> SessionResult:
-    """Begin a new epoch: from now on nothing of the old one appears, and it is archived for long-term memory."""
-    if bypassed:
-        return SessionResult(Reason.SESSION_BYPASSED)
-    return await _taken_on(await store.reset(who, token_budget), deadline, store=store, worker=worker)
+@dataclass(frozen=True, slots=True)
+class ResetSession:
+    """The use case of `/sessions/reset`."""
+
+    store: SqlTurnStore
+    worker: Worker
+
+    async def run(self, who: Identity, asked: SessionInput, deadline: Deadline) -> SessionResult:
+        """Begin a new epoch: from now on nothing of the old one appears, and it is archived for long-term memory."""
+        if asked.bypassed:
+            return SessionResult(Reason.SESSION_BYPASSED)
+        commit = await self.store.reset(who, asked.token_budget)
+        return await _taken_on(commit, deadline, store=self.store, worker=self.worker)
 
 
 async def _taken_on(

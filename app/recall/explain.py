@@ -58,31 +58,31 @@ class Texts:
     problem: str = ""
 
 
-async def texts_of(
-    trace: RecallTrace,
-    tenant: Tenant,
-    *,
-    queries: RecentQueries,
-    turns: Turns,
-    backend: ContextBackend,
-    deadline: Deadline,
-) -> Texts:
-    """The texts behind a trace of this tenant. Raises `StoreUnavailable` and nothing for a backend that is away."""
-    # Whose peer asked then does not matter: the operator of a tenant may see all that is the tenant's.
-    who = Identity(tenant, trace.session, trace.session_key, trace.agent, None, PeerRole.NONE)
-    query = queries.of(trace)
-    if query is None and trace.asked:
-        query = await _stored_query(trace, who, turns, backend, deadline)
-    memories = {candidate.uri: candidate.text for candidate in trace.candidates if candidate.text is not None}
-    order = sorted(trace.candidates, key=lambda candidate: candidate.verdict is not Verdict.KEPT)
-    missing = [uri for uri in dict.fromkeys(candidate.uri for candidate in order) if uri not in memories]
-    problem = ""
-    if missing:
-        try:
-            memories |= await backend.read(who, missing[:MAX_TEXTS], deadline)
-        except BackendError as error:
-            problem = str(error.reason)
-    return Texts(query, memories, problem)
+@dataclass(frozen=True, slots=True)
+class Explain:
+    """The use case of looking at a recall."""
+
+    queries: RecentQueries
+    turns: Turns
+    backend: ContextBackend
+
+    async def run(self, trace: RecallTrace, tenant: Tenant, deadline: Deadline) -> Texts:
+        """The texts behind a trace of this tenant. Raises `StoreUnavailable`; never for a backend that is away."""
+        # Whose peer asked then does not matter: the operator of a tenant may see all that is the tenant's.
+        who = Identity(tenant, trace.session, trace.session_key, trace.agent, None, PeerRole.NONE)
+        query = self.queries.of(trace)
+        if query is None and trace.asked:
+            query = await _stored_query(trace, who, self.turns, self.backend, deadline)
+        memories = {candidate.uri: candidate.text for candidate in trace.candidates if candidate.text is not None}
+        order = sorted(trace.candidates, key=lambda candidate: candidate.verdict is not Verdict.KEPT)
+        missing = [uri for uri in dict.fromkeys(candidate.uri for candidate in order) if uri not in memories]
+        problem = ""
+        if missing:
+            try:
+                memories |= await self.backend.read(who, missing[:MAX_TEXTS], deadline)
+            except BackendError as error:
+                problem = str(error.reason)
+        return Texts(query, memories, problem)
 
 
 async def _stored_query(

@@ -89,8 +89,12 @@ class _Recall:
         return tuple(one.degraded for one in self.searched if one.degraded)
 
 
-class RecallEngine:
-    """Recalls for one process. ``now`` is the wall clock in epoch seconds, ``clock`` a monotonic one in seconds."""
+class Transform:
+    """The use case of `/assemble`'s phase `transform`: recalls for one process.
+
+    ``queries`` keeps what was asked for those who look at it, and ``on_recall`` is told what each recall came to.
+    ``now`` is the wall clock in epoch seconds, ``clock`` a monotonic one in seconds.
+    """
 
     def __init__(
         self,
@@ -100,6 +104,8 @@ class RecallEngine:
         classifier: Classifier,
         *,
         sources: Iterable[RecallSource] = SOURCES,
+        queries: RecentQueries | None = None,
+        on_recall: Callable[[Reason], None] = lambda _reason: None,
         now: Callable[[], float] = time.time,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
@@ -108,7 +114,8 @@ class RecallEngine:
         self._searches = searches
         self._traces = traces
         self._classifier = classifier
-        self.queries = RecentQueries()
+        self._queries = queries or RecentQueries()
+        self._on_recall = on_recall
         self._now = now
         self._clock = clock
         self._readings = Readings()
@@ -120,7 +127,7 @@ class RecallEngine:
             query_turns=settings.recall.query_turns,
         )
 
-    async def transform(self, who: Identity, asked: AssembleInput, deadline: Deadline) -> AssembleResult:
+    async def run(self, who: Identity, asked: AssembleInput, deadline: Deadline) -> AssembleResult:
         """The messages with what was recalled in its place; or as they are, and the reason why. Never raises for a
         backend, and answers within ``deadline`` and the recall time-out, whichever is sooner."""
         began = self._clock()
@@ -133,10 +140,11 @@ class RecallEngine:
             if recall.occasion.refusal:
                 recall.reason = recall.occasion.refusal
             else:
-                await self._run(recall, who, asked, deadline)
+                await self._recall(recall, who, asked, deadline)
         except TimeoutError:
             recall.reason = Reason.DEADLINE_EXCEEDED
         recall.steps["total"] = self._ms_since(began)
+        self._on_recall(recall.reason)
         return self._answer(recall, who, asked)
 
     async def _judge(self, recall: _Recall, who: Identity, asked: AssembleInput, deadline: Deadline) -> None:
@@ -153,7 +161,7 @@ class RecallEngine:
         in_thread = recall.large or self._classifier.slow
         recall.occasion = await aside.read(judging, large=in_thread, deadline=deadline)
 
-    async def _run(self, recall: _Recall, who: Identity, asked: AssembleInput, deadline: Deadline) -> None:
+    async def _recall(self, recall: _Recall, who: Identity, asked: AssembleInput, deadline: Deadline) -> None:
         query = recall.occasion.query
         plan = plan_for(self._sources, recall.occasion, self._settings)
         recall.searched = await self._search(who, query, plan.targets, deadline)
@@ -191,7 +199,7 @@ class RecallEngine:
         placed = inject(asked.messages, recall.block, recall.occasion.note, recall.mode, recall.occasion.query)
         now = self._now()
         trace_id = f"r{int(now * 1000):011x}{_random.getrandbits(40):010x}"
-        self.queries.keep(trace_id, recall.occasion.query)
+        self._queries.keep(trace_id, recall.occasion.query)
         self._traces.record(partial(self._trace, recall, who, trace_id, now))
         return AssembleResult(
             messages=placed.messages,

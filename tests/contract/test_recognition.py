@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import event
 
 from app.core.deadline import Deadline
-from app.engine.capture import AfterTurnResult, TurnInput, after_turn
+from app.engine.capture import AfterTurn, AfterTurnResult, TurnInput
 from app.store.turns import SqlTurnStore
 from app.worker.supervisor import Worker, WorkerSettings
 from tests.unit.memory_backend import MemoryBackend
@@ -29,9 +29,7 @@ class Desk:
 
     async def after(self, messages: Sequence[dict[str, Any]], count: int | None = None, **turn: Any) -> AfterTurnResult:
         asked = TurnInput(tuple(messages), pre_prompt_count=count, **turn)
-        return await after_turn(
-            somebody(), asked, Deadline.after_ms(20_000), store=self.store, worker=self.worker, enabled=True
-        )
+        return await AfterTurn(self.store, self.worker).run(somebody(), asked, Deadline.after_ms(20_000))
 
     async def told(self) -> list[str]:
         await self.worker.drain()

@@ -10,7 +10,7 @@ from app.core.identity import Identity, PeerRole, SessionKind, Tenant
 from app.engine.results import AssembleInput, AssembleResult
 from app.openviking.client import OpenVikingBackend
 from app.recall.searches import Searches
-from app.recall.transform import RecallEngine
+from app.recall.transform import Transform
 from app.settings import Settings
 from tests.integration.conftest import RIG_DIR, OpenViking, Rigs, run
 from tests.unit.recalling import Traces
@@ -33,13 +33,13 @@ class Host:
 
     def __init__(self, server: OpenViking, backend: OpenVikingBackend, user: str) -> None:
         settings = Settings(_env_file=None, experience={"enabled": True})
-        self._engine = RecallEngine(settings, Searches(backend), Traces(), ByWords())
+        self._engine = Transform(settings, Searches(backend), Traces(), ByWords())
         self._tenant = Tenant(server.account, user)
 
     async def ask(self, text: str, *, kind: SessionKind = SessionKind.CHAT) -> AssembleResult:
         who = Identity(self._tenant, "recall-test", None, "main", None, PeerRole.ASSISTANT, kind)
         asked = AssembleInput(({"role": "user", "content": text},), None, 128_000)
-        return await self._engine.transform(who, asked, Deadline.after_ms(20_000))
+        return await self._engine.run(who, asked, Deadline.after_ms(20_000))
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from app.core.trace import RecallTrace
 from app.engine.results import AssembleInput, AssembleResult
 from app.ports import BackendError, Target
 from app.recall.searches import Searches
-from app.recall.transform import RecallEngine
+from app.recall.transform import Transform
 from app.settings import Settings
 
 HOME = "viking://user/alice/memories"
@@ -94,11 +94,11 @@ class Recalling:
             stale_ms=chosen.recall.stale_ms,
             **timed,
         )
-        self.engine = RecallEngine(chosen, self.searches, self.traces, ByWords())
+        self.engine = Transform(chosen, self.searches, self.traces, ByWords())
 
     async def __call__(
         self, *messages: Any, who: Identity | None = None, ms: float = 5_000, prompt: str | None = None, **more: Any
     ) -> AssembleResult:
         host = tuple({"role": "user", "content": m} if isinstance(m, str) else m for m in messages)
         asked = AssembleInput(host, prompt, 128_000, **more)
-        return await self.engine.transform(who or someone(), asked, Deadline.after_ms(ms))
+        return await self.engine.run(who or someone(), asked, Deadline.after_ms(ms))

@@ -56,7 +56,7 @@ class Desk:
         raw = json.dumps({"messages": messages, "prompt": None}).encode()
         asked = AssembleInput((), None, 1000)
         deadline = Deadline.after_ms(60_000)
-        return await self.apart.run("assemble", raw, somebody(), asked, "transform", deadline, deadline=latest)
+        return await self.apart.run("assemble", raw, somebody(), asked, deadline, deadline=latest)
 
 
 @pytest.fixture
@@ -95,7 +95,7 @@ async def test_what_is_wrong_with_messages_is_told_and_the_child_goes_on(desk: D
         await desk.assemble([QUESTION, {"role": 7}])
     assert wrong.value.args[0] == [("1.role", "Input should be a string")]
     with pytest.raises(json.JSONDecodeError):
-        await desk.apart.run("assemble", b"{nope", somebody(), None, "transform", None)
+        await desk.apart.run("assemble", b"{nope", somebody(), None, None)
     children = set(desk.apart._all)
     await desk.assemble([QUESTION])
     assert desk.apart._all == children and len(children) == 1

@@ -16,11 +16,10 @@ from app.core.prints import print_of
 from app.core.reasons import Reason
 from app.core.turns import CapturedMessage, TextPart
 from app.engine import past
-from app.engine.past import preflight
+from app.engine.past import Preflight
 from app.engine.results import AssembleInput, AssembleResult
 from app.errors import StoreUnavailable
 from app.ports import BackendError, LocalPast, SessionPast
-from app.settings import Settings
 
 from .histories import BEGAN_MS
 
@@ -110,15 +109,8 @@ async def asked(
     **more: Any,
 ) -> AssembleResult:
     request = AssembleInput(messages=messages, prompt="go on", token_budget=10_000, bypassed=bypassed)
-    return await preflight(
-        WHO,
-        request,
-        Deadline.after_ms(ms),
-        backend=backend,
-        store=Store(known, undelivered),
-        settings=Settings(_env_file=None),  # type: ignore[arg-type, call-arg]
-        **more,
-    )
+    preflight = Preflight(backend, Store(known, undelivered), 0.3, **more)  # type: ignore[arg-type]
+    return await preflight.run(WHO, request, Deadline.after_ms(ms))
 
 
 def text(result: AssembleResult) -> str:

@@ -12,12 +12,11 @@ from app.core.deadline import Deadline
 from app.core.identity import Identity, SessionKind
 from app.core.reasons import Reason
 from app.core.turns import TextPart
-from app.engine.compact import CompactInput, CompactResult, compact
-from app.engine.past import preflight
+from app.engine.compact import Compact, CompactInput, CompactResult
+from app.engine.past import Preflight
 from app.engine.results import AssembleInput
-from app.engine.sessions import end_session, reset_session
+from app.engine.sessions import EndSession, ResetSession, SessionInput
 from app.ports import BackendError, CompactionState, MessageRange
-from app.settings import Settings
 from app.store.turns import SqlTurnStore, open_store
 from app.worker.supervisor import Worker, WorkerSettings
 from tests.unit.memory_backend import MemoryBackend, lost_before, refused, rejected
@@ -60,7 +59,7 @@ class Desk:
 
         async def ask() -> None:
             asked = CompactInput(token_budget=1000, keep_recent=keep)
-            answers.append(await compact(who or somebody(), asked, deadline, store=self.store, worker=self.worker))
+            answers.append(await Compact(self.store, self.worker).run(who or somebody(), asked, deadline))
 
         async with anyio.create_task_group() as group:
             group.start_soon(ask)
@@ -432,7 +431,7 @@ async def test_automation_does_not_become_memory(desk: Desk, kind: SessionKind) 
     for number in range(9):
         await desk.say(f"q{number}", who=who, tokens=100, remember=True)
     await desk.work(10_000)
-    await end_session(who, 1000, Deadline.after_ms(0), store=desk.store, worker=desk.worker)
+    await EndSession(desk.store, desk.worker).run(who, SessionInput(1000), Deadline.after_ms(0))
     result = await desk.compacted(who=who)
     assert not [call for call in desk.backend.calls if call.startswith("commit ")]
     assert (result.compacted, result.details.archived) == (True, False)
@@ -450,7 +449,7 @@ async def test_a_conversation_is_remembered_although_a_heartbeat_came_last(desk:
 
 async def test_the_end_of_a_cron_session_is_no_memory_whoever_ends_it(desk: Desk) -> None:
     await desk.say("q", who=somebody(kind=SessionKind.CRON))
-    await end_session(somebody(), 1000, Deadline.after_ms(0), store=desk.store, worker=desk.worker)
+    await EndSession(desk.store, desk.worker).run(somebody(), SessionInput(1000), Deadline.after_ms(0))
     await desk.work(700)
     assert desk.backend.session(somebody()).archives == []
 
@@ -467,10 +466,10 @@ async def test_the_end_of_a_session_archives_all_of_it(desk: Desk) -> None:
     for number in range(3):
         await desk.say(f"q{number}", f"a{number}")
     deadline = Deadline(0.0, lambda: 0.0)
-    assert (await end_session(somebody(), 1000, deadline, store=desk.store, worker=desk.worker)).reason == "ok"
+    assert (await EndSession(desk.store, desk.worker).run(somebody(), SessionInput(1000), deadline)).reason == "ok"
     await desk.work(5)
     assert desk.backend.session(somebody()).live == []
-    again = await end_session(somebody(), 1000, deadline, store=desk.store, worker=desk.worker)
+    again = await EndSession(desk.store, desk.worker).run(somebody(), SessionInput(1000), deadline)
     assert again.reason == "commit_no_archive"
 
 
@@ -479,7 +478,7 @@ async def test_after_a_reset_nothing_of_the_old_epoch_shows(desk: Desk) -> None:
     await desk.compacted()
     await desk.say("q1", "a1")
     deadline = Deadline(0.0, lambda: 0.0)
-    await reset_session(somebody(), 1000, deadline, store=desk.store, worker=desk.worker)
+    await ResetSession(desk.store, desk.worker).run(somebody(), SessionInput(1000), deadline)
     fresh = await desk.store.local_past(somebody())
     assert (fresh.prints, fresh.summary, fresh.epoch, fresh.resetting) == ((), "", 1, True)
     assert await desk.store.seen_prints(somebody()) == ()
@@ -507,7 +506,7 @@ async def test_a_prompt_that_is_rebuilt_after_a_reset_holds_nothing_of_the_old_e
     await desk.work(600)
     asked = AssembleInput(messages=(), prompt=None, token_budget=1000)
     deadline = Deadline.after_ms(60_000)
-    past = await preflight(who, asked, deadline, backend=desk.backend, store=desk.store, settings=Settings())
+    past = await Preflight(desk.backend, desk.store, 0.3).run(who, asked, deadline)
     assert "old" not in str(past.messages)
 
 
@@ -515,7 +514,7 @@ async def test_a_repeated_reset_begins_one_epoch(desk: Desk) -> None:
     await desk.say("q0")
     deadline = Deadline(0.0, lambda: 0.0)
     for _ in range(2):
-        await reset_session(somebody(), 1000, deadline, store=desk.store, worker=desk.worker)
+        await ResetSession(desk.store, desk.worker).run(somebody(), SessionInput(1000), deadline)
     assert (await desk.store.local_past(somebody())).epoch == 1
 
 

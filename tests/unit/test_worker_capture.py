@@ -10,7 +10,7 @@ import pytest
 
 from app.core.capture import CapturedTurn, capture_turn
 from app.core.deadline import Deadline
-from app.engine.capture import AfterTurnResult, TurnInput, after_turn
+from app.engine.capture import AfterTurn, AfterTurnResult, TurnInput
 from app.errors import KeyReused
 from app.ports import Recorded
 from app.store.turns import SqlTurnStore, open_store
@@ -34,7 +34,7 @@ class Desk:
     async def after(self, messages: list[dict[str, Any]], *, enabled: bool = True, **turn: Any) -> AfterTurnResult:
         asked = TurnInput(tuple(messages), **turn)
         deadline = Deadline.after_ms(20_000)
-        return await after_turn(somebody(), asked, deadline, store=self.store, worker=self.worker, enabled=enabled)
+        return await AfterTurn(self.store, self.worker, enabled).run(somebody(), asked, deadline)
 
     async def told(self) -> list[str]:
         await self.worker.drain()
