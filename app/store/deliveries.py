@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, func, or_, select, update
+from sqlalchemy import BigInteger, Connection, Row, func, literal, or_, select, update
 
 from app.core.identity import Tenant
 from app.errors import Conflict, NotFound
@@ -80,7 +80,7 @@ def page(
     if session is not None:
         query = query.where(sessions.c.session == session)
     if cursor is not None:
-        query = query.where(turns.c.id < _position(cursor))
+        query = query.where(turns.c.id < literal(_position(cursor), BigInteger))
     limit = max(1, min(limit, MAX_PAGE))
     rows = connection.execute(query.order_by(turns.c.id.desc()).limit(limit + 1)).all()
     more = str(rows[limit - 1].id) if len(rows) > limit else None
@@ -163,12 +163,11 @@ def _undelivered(connection: Connection, tenant: Tenant | None, turn_id: str) ->
 
 
 def _revive(connection: Connection, row: _Row, session: SessionRow) -> None:
-    """Have a dead letter sent again. Raises `Conflict` when its epoch has ended in the backend."""
-    archived = _is_archived(connection, row)
-    if archived and row.epoch < session.epoch:
-        raise Conflict("the session was reset after this turn, so that it can only be discarded")
+    """Have a dead letter sent again. Raises `Conflict` when that would bring it into an epoch that is not its own."""
     position = row.position
-    if archived or _is_overtaken(connection, row):
+    if _is_archived(connection, row) or _is_overtaken(connection, row):
+        if row.epoch < session.epoch:
+            raise Conflict("the session was reset after this turn, so that it can only be discarded")
         position = session.next_position
         session_rows.change(connection, session.id, next_position=position + 1)
     revived = {"state": TurnState.PENDING, "position": position, "error": ""}

@@ -396,6 +396,16 @@ async def test_a_dead_letter_of_an_epoch_that_has_ended_does_not_go_live_in_the_
     assert (await store.discard(None, late)).state == "discarded"
 
 
+async def test_a_dead_letter_that_was_overtaken_does_not_move_behind_a_reset_that_waits(store: SqlTurnStore) -> None:
+    early = await dead_letter(store, "early")
+    await store.accept(a_turn("late"))
+    await deliver_all(store)
+    await store.reset(somebody(), 1000)
+    with pytest.raises(Conflict, match="reset"):
+        await store.retry(None, early)
+    assert (await store.get_turn(None, early)).state == "dead"
+
+
 async def test_two_who_decide_about_a_dead_letter_do_not_both_get_their_way(store: SqlTurnStore) -> None:
     turn_id = await dead_letter(store)
     taken: list[str] = []
@@ -413,6 +423,12 @@ async def test_two_who_decide_about_a_dead_letter_do_not_both_get_their_way(stor
             group.start_soon(decide, store.discard, "discard")
     assert taken.count("discard") == 1 and taken[-1] == "discard"
     assert await deliver_all(store) == []
+
+
+async def test_a_page_may_begin_at_any_number(store: SqlTurnStore) -> None:
+    await store.accept(a_turn("q"))
+    page = await store.deliveries(None, cursor=str(2**31))
+    assert [item.captured for item in page.items] == [1]
 
 
 async def test_words_that_no_database_takes(store: SqlTurnStore) -> None:
