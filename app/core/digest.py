@@ -1,7 +1,7 @@
 """A summary without a model, from captured messages alone: deterministic, linear, English and Chinese.
 
-It stands in for the backend's summary while extraction runs or after it failed (issue "past never goes blank"), and is
-the embedded engine's archive summary when no chat model is configured.
+It stands in for the backend's summary while extraction runs or after it failed, so that the past is never missing from
+a prompt, and is the embedded engine's archive summary when no chat model is configured.
 """
 
 import json
