@@ -1,9 +1,9 @@
 """Bringing one turn to the backend, exactly once.
 
-The backend has no idempotency and a client's time-out does not cancel a write there. So
-after every attempt of unknown outcome, and after a crash in the middle of one, the worker looks which messages arrived,
-and sends the others only once the write can no longer happen by itself: see `app.worker.doubt`. A server that does not
-answer while it is asked may sit on the write, too, so then the doubt begins anew.
+The backend has no idempotency and a client's time-out does not cancel a write there. So after every attempt of unknown
+outcome, and after a crash in the middle of one, the worker looks which messages arrived, and sends the others only once
+the write can no longer happen by itself: see `app.worker.doubt`. A server that does not answer while it is asked may
+sit on the write, too, so then the doubt begins anew.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from app.core.batches import batches
 from app.core.deadline import Clock, Deadline
 from app.core.identity import Identity
-from app.core.reasons import REJECTED
+from app.core.reasons import REJECTED, Reason
 from app.core.turns import CapturedMessage
 from app.ports import BackendError, ContextBackend
 from app.store.work import Lease, SendTurn, TurnDelivered, TurnDoubtful, TurnFailed, TurnRejected
@@ -61,7 +61,7 @@ async def deliver(courier: Courier, lease: Lease, step: SendTurn, marked_at: flo
     marked = step.doubt_until is None
     if step.doubt_until is not None:
         found = await _look(courier, lease, step, missing, step.doubt_until)
-        if isinstance(found, TurnDelivered | TurnDoubtful):
+        if isinstance(found, TurnDelivered | TurnDoubtful | TurnRejected):
             return found
         missing = found
     if (why := courier.setbacks.hopeless(step.turn_id)) is not None:
@@ -85,13 +85,17 @@ async def deliver(courier: Courier, lease: Lease, step: SendTurn, marked_at: flo
 
 async def _look(
     courier: Courier, lease: Lease, step: SendTurn, missing: Sequence[CapturedMessage], until: float
-) -> TurnDelivered | TurnDoubtful | Sequence[CapturedMessage]:
-    """The messages that must still be sent, or an outcome when that can not be said yet."""
+) -> TurnDelivered | TurnDoubtful | TurnRejected | Sequence[CapturedMessage]:
+    """The messages that must still be sent, or an outcome when that can not be said yet, or never."""
     settled = courier.clock() >= until
     try:
         arrived = await courier.backend.arrived(lease.who, step.turn_id, courier.deadline(courier.monotonic()))
     except BackendError as error:
         if not error.not_found:
+            if error.answered or error.reason in {*REJECTED, Reason.DEADLINE_EXCEEDED}:  # it may lie in the session
+                courier.setbacks.failed(lease, step.turn_id, error.detail)
+                if (why := courier.setbacks.hopeless(step.turn_id)) is not None:
+                    return TurnRejected(step, why)
             retry_at = courier.clock() + courier.pace.after_failure(step.attempts, error)
             return TurnDoubtful(step, error.detail, max(until, retry_at + courier.settle_s), retry_at)
         arrived = frozenset()

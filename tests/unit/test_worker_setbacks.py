@@ -103,3 +103,32 @@ async def test_a_backend_that_comes_back_slowly_sets_nothing_aside(desk: Desk) -
     desk.backend.faults = [("none", None), ("before", SERVER_ERROR), ("before", SERVER_ERROR)]
     await desk.work(60)
     assert (await desk.store.gauges()).dead == 0 and (await desk.store.gauges()).depth == 0
+
+
+async def test_a_turn_whose_session_can_not_be_read_is_set_aside_while_others_are_delivered(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its write is in doubt, and where it can not be looked for it would wait, and all that follows, for ever."""
+    works = desk.backend.arrived
+    mended = False
+
+    async def arrived(who: Identity, turn_id: str, deadline: Deadline) -> frozenset[str]:
+        if who == somebody() and not mended:
+            raise SERVER_ERROR
+        return await works(who, turn_id, deadline)
+
+    monkeypatch.setattr(desk.backend, "arrived", arrived)
+    desk.backend.faults = [("after", SERVER_ERROR)]
+    await desk.say("in doubt")
+    await desk.work()
+    await desk.say("behind")
+    await minutes_of_talk(desk, 1, somebody("s2"))
+    assert (await desk.store.gauges()).dead == 0
+    await minutes_of_talk(desk, 3, somebody("s2"))
+    (dead,) = (await desk.store.deliveries(None, states=["dead"])).items
+    assert desk.backend.texts(somebody()) == ["in doubt", "behind"]
+    mended = True
+    await desk.store.retry(None, dead.turn_id)
+    await desk.work(60)
+    assert desk.backend.texts(somebody()) == ["in doubt", "behind"]
+    assert (await desk.store.get_turn(None, dead.turn_id)).state == "delivered"
