@@ -78,7 +78,8 @@ def assemble_past(
 
     body = recap(past, gone, (), former.body, room, notes) if room else ""
     # Nothing is taken out unless a summary stands in for it.
-    live = kept if body or not (gone or any(own)) else list(messages)
+    untold = list(messages) if gone or any(own) else kept
+    live = kept if body else untold
     whole = answer(live, (), body)
     if whole.estimated_tokens <= token_budget:
         return _unchanged_if_shorter(whole, host, complete=complete and not any(own) and bool(gone))
@@ -88,7 +89,10 @@ def assemble_past(
     excess = whole.estimated_tokens - token_budget
     if not body or excess <= 0:
         return whole
-    shorter = answer(shown, cut, cut_to_tokens(body, estimate_tokens(body) - excess))
+    body = cut_to_tokens(body, estimate_tokens(body) - excess)
+    if not body:
+        return answer(*_within_budget(untold, token_budget), body)
+    shorter = answer(shown, cut, body)
     return shorter if shorter.estimated_tokens <= token_budget else whole
 
 

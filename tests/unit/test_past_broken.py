@@ -83,3 +83,11 @@ def test_any_turn_can_be_captured(messages: list[dict[str, Any]], count: int | N
     again = capture_turn(incoming, received_at=NOW, recorded=[*seen, *first.prints])
     assert set(again.prints) <= set(first.prints)
     assert all(message.parts and message.created_at.endswith("Z") for message in first.messages)
+
+
+def test_what_is_archived_stays_where_not_a_word_of_its_summary_fits() -> None:
+    messages = [{"role": "user", "content": None}, {"role": "toolResult", "toolCallId": "a", "content": "out"}]
+    prints = tuple(map(print_of, messages))
+    past = Past(archived_prints=prints, seen_prints=prints)
+    assembled = assemble_past(messages, past, token_budget=67, summary_share=0.3)
+    assert list(assembled.messages) == messages
