@@ -33,9 +33,9 @@ def squeezed(text: str) -> str:
     return "".join(text.split())
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Reading:
-    """One message: its JSON as it goes back to the host, and its tokens in the prompt."""
+    """One message: its JSON as it goes back to the host, and its tokens in the prompt. Equal to nothing but itself."""
 
     json: bytes
     tokens: int
@@ -57,7 +57,9 @@ class Conversation:
     def __init__(self, messages: Sequence[Message], readings: Iterable[Reading] = ()) -> None:
         self._held: list[Message] = list(messages)
         """Keeps the objects alive, and so their identities theirs."""
-        self._readings = {id(message): reading for message, reading in zip(messages, readings, strict=False)}
+        self.readings = tuple(readings)
+        """Of the messages, where they were read before: the same tuple for the same messages."""
+        self._readings = {id(message): reading for message, reading in zip(messages, self.readings, strict=False)}
 
     def said(self, message: Message) -> str:
         """`said_in` of the message."""

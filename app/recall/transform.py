@@ -30,6 +30,7 @@ from app.engine.results import AssembleInput, AssembleResult, RecallReport
 from app.ports import BackendError, Target
 from app.recall.block import render_block
 from app.recall.explain import RecentQueries
+from app.recall.memo import Known, Memo
 from app.recall.occasion import Occasion, Rules, occasion_of
 from app.recall.plan import plan_for
 from app.recall.searches import Searches
@@ -74,6 +75,7 @@ class _Recall:
 
     mode: Mode
     conversation: Conversation
+    known: Known
     large: bool = False
     """Whether the messages are read in a thread."""
     occasion: Occasion = field(default_factory=Occasion)
@@ -119,6 +121,7 @@ class Transform:
         self._now = now
         self._clock = clock
         self._readings = Readings()
+        self._memo = Memo()
         self._rules = Rules(
             enabled=any(source.enabled(settings) for source in self._sources),
             experiences=settings.experience.enabled,
@@ -133,7 +136,8 @@ class Transform:
         began = self._clock()
         large = aside.are_large(asked.messages, asked.prompt)
         conversation = Conversation(asked.messages) if large else self._readings.read(asked.messages)
-        recall = _Recall(Mode(asked.inject), conversation, large)
+        known = Known() if large else self._memo.of(who, asked, conversation)
+        recall = _Recall(Mode(asked.inject), conversation, known, large)
         try:
             await self._judge(recall, who, asked, deadline)
             recall.steps["gate"] = self._ms_since(began)
@@ -148,6 +152,9 @@ class Transform:
         return self._answer(recall, who, asked)
 
     async def _judge(self, recall: _Recall, who: Identity, asked: AssembleInput, deadline: Deadline) -> None:
+        if recall.known.occasion is not None:
+            recall.occasion = recall.known.occasion
+            return
         judging = partial(
             occasion_of,
             asked.messages,
@@ -160,6 +167,7 @@ class Transform:
         )
         in_thread = recall.large or self._classifier.slow
         recall.occasion = await aside.read(judging, large=in_thread, deadline=deadline)
+        recall.known.occasion = recall.occasion
 
     async def _recall(self, recall: _Recall, who: Identity, asked: AssembleInput, deadline: Deadline) -> None:
         query = recall.occasion.query
@@ -169,9 +177,12 @@ class Transform:
         began = self._clock()
         hits = {one.target: one.hits for one in recall.searched}
         today = datetime.fromtimestamp(self._now(), UTC).date()
-        choice = Asked(who, query, asked.messages, self._settings, today, recall.conversation.said)
-        recall.chosen = await aside.read(partial(plan.choose, choice, hits), large=recall.large, deadline=deadline)
-        recall.block = render_block(*((selection.section, selection.items) for selection in recall.chosen))
+        if not recall.known.serves(hits, today):
+            choice = Asked(who, query, asked.messages, self._settings, today, recall.conversation.said)
+            chosen = await aside.read(partial(plan.choose, choice, hits), large=recall.large, deadline=deadline)
+            block = render_block(*((selection.section, selection.items) for selection in chosen))
+            recall.known.keep(hits, today, chosen, block)
+        recall.chosen, recall.block = recall.known.chosen, recall.known.block
         recall.steps["rank"] = self._ms_since(began)
         if recall.block or (recall.occasion.note and recall.mode is not Mode.BLOCK):
             recall.reason = Reason.OK

@@ -1,15 +1,20 @@
 import asyncio
 import threading
+from collections.abc import Sequence
 
 import pytest
 
 from app.classify.classifier import TASK_FROM
+from app.core.hits import Hit
 from app.core.identity import PeerRole, SessionKind, Tenant
 from app.core.reasons import Reason
 from app.core.trace import Verdict, trace_from_dict, trace_to_dict
 from app.engine.results import AssembleResult
 from app.ports import Target
+from app.recall.selection import Selection
 from app.recall.shown import is_said, said_before
+from app.recall.source import Asked
+from app.recall.sources.memories import Memories
 from tests.unit.recalling import LESSON, Recalling, ScriptedBackend, experience, failing, memory, settings, someone
 
 pytestmark = pytest.mark.anyio
@@ -411,3 +416,26 @@ class TestWhatTheModelSeesAnyway:
         question = {"role": "user", "content": "Which tea do I prefer in the morning?"}
         assert not is_said("Which tea do I prefer in the morning?", said_before([question]))
         assert not is_said("ok", said_before([{"role": "user", "content": "ok"}, question]))
+
+
+async def test_an_equal_recall_is_decided_once_until_something_else_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    decided: list[str] = []
+    choose = Memories.choose
+
+    def counted(source: Memories, asked: Asked, hits: Sequence[Hit]) -> Selection:
+        decided.append(asked.who.agent)
+        return choose(source, asked, hits)
+
+    monkeypatch.setattr(Memories, "choose", counted)
+    backend = ScriptedBackend(memories=[BIKE])
+    engine = Recalling(backend, recall={"cache_ms": 60_000})
+    first, again = await engine(QUESTION), await engine(QUESTION)
+    assert (first.messages, first.context_block) == (again.messages, again.context_block)
+    assert decided == ["main"]
+    await engine(QUESTION, who=someone(agent="other"))
+    assert decided == ["main", "other"]
+    backend.answers["memories"] = [BIKE, memory("bell", "The bike has a loud bell.")]
+    engine.searches.memories_changed(someone())
+    found = await engine(QUESTION)
+    assert "loud bell" in (found.context_block or "")
+    assert decided == ["main", "other", "main"]
