@@ -32,6 +32,8 @@ from app.core.tokens import estimate_tokens, message_tokens
 
 __all__ = ["Assembled", "Past", "assemble_past", "brings_history"]
 
+LEAST_TOKENS = 48
+"""A summary has room for so much, even where the messages that it stands for took less."""
 STRIDES = 8
 """A prompt over budget loses its oldest turns by eighths of the budget."""
 
@@ -58,8 +60,8 @@ def assemble_past(
     """The prompt's messages: leading system messages, the summary, then the live messages within ``token_budget``.
 
     The summary takes at most ``summary_share`` of the budget, tells what the budget cuts as well as what is archived,
-    and goes before what the newest messages need. Where it would cost more than the messages that it stands for, and
-    the host has all of these, they stay. ``prompt_follows``: the host will put one more user message behind these.
+    and goes before what the newest messages need. Where the host has all the messages that it stands for, it costs no
+    more than they did, or is a few lines. ``prompt_follows``: the host will put one more user message behind these.
     ``notes``: see `app.core.digest.NotesOn`. Running this on its own output changes nothing. Linear in the size of the
     input.
     """
@@ -77,12 +79,13 @@ def assemble_past(
         return Assembled(tuple(final), addition, tokens, changed=bool(body) or len(final) != len(messages))
 
     body = recap(past, gone, (), former.body, room, notes) if room else ""
+    body = _no_longer(body, gone if complete else (), former.sent_back)
     # Nothing is taken out unless a summary stands in for it.
     untold = list(messages) if gone or any(own) else kept
     live = kept if body else untold
     whole = answer(live, (), body)
     if whole.estimated_tokens <= token_budget:
-        return _unchanged_if_shorter(whole, host, complete=complete and not any(own) and bool(gone))
+        return whole
     shown, cut = _within_budget(live, token_budget - room - SUMMARY_COST if room else token_budget)
     body = recap(past, gone, cut, former.body, room, notes) if room else ""
     whole = answer(shown, cut, body)
@@ -96,12 +99,11 @@ def assemble_past(
     return shorter if shorter.estimated_tokens <= token_budget else whole
 
 
-def _unchanged_if_shorter(whole: Assembled, host: Sequence[Message], *, complete: bool) -> Assembled:
-    """The host's own messages where the summary costs more than what it stands for, and they are all there."""
-    tokens = sum(map(message_tokens, host))
-    if not complete or whole.estimated_tokens <= tokens:
-        return whole
-    return Assembled(tuple(host), None, tokens, changed=True)
+def _no_longer(body: str, gone: Sequence[Message], sent_back: str) -> str:
+    """``body``, cut to what the messages ``gone`` took, where they are known; and as it was cut once, it stays."""
+    if sent_back and body.startswith(sent_back):
+        return sent_back
+    return cut_to_tokens(body, max(LEAST_TOKENS, sum(map(message_tokens, gone)) - SUMMARY_COST)) if gone else body
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +116,8 @@ class _Former:
 
     body: str = ""
     of_cut: bool = False
+    sent_back: str = ""
+    """Its text, whether it still has to serve or not."""
 
     @classmethod
     def of(cls, own: Sequence[Message], past: Past, gone: Sequence[Message]) -> "_Former":
@@ -123,7 +127,8 @@ class _Former:
         last = summaries[-1]
         of_cut = stands_for_cut(last) and not gone
         known = past.overview or past.abstracts or past.unsummarised or gone
-        return cls(summary_body(last), of_cut) if of_cut or not known else cls()
+        text = summary_body(last)
+        return cls(text, of_cut, text) if of_cut or not known else cls(sent_back=text)
 
 
 def brings_history(messages: Sequence[Message]) -> bool:

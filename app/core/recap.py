@@ -13,8 +13,8 @@ from itertools import chain, islice
 from app.core.capture import captured_messages
 from app.core.digest import OPENING_TURNS, NotesOn, digest, notes_on, one_line, opening_lines, told_by
 from app.core.messages import Message
-from app.core.summary import FRAME_TOKENS, INDEX_HEADING, SUMMARY_COST, contained, cut_to_tokens
-from app.core.tokens import estimate_tokens
+from app.core.summary import FRAME_TOKENS, INDEX_HEADING, contained, cut_to_tokens
+from app.core.tokens import MESSAGE_OVERHEAD, estimate_tokens
 from app.core.turns import CapturedMessage
 
 _NO_TIME = datetime.fromtimestamp(0, UTC)
@@ -77,8 +77,8 @@ def recap(
 
 
 def summary_tokens(past: Past, room: int) -> int:
-    """What the summary of ``past`` costs a prompt in which it may take ``room`` tokens, its frame included."""
-    return estimate_tokens(recap(past, (), (), "", room - FRAME_TOKENS)) + SUMMARY_COST
+    """The summary message of ``past`` in a prompt in which it may take ``room`` tokens."""
+    return estimate_tokens(recap(past, (), (), "", room - FRAME_TOKENS)) + FRAME_TOKENS + MESSAGE_OVERHEAD
 
 
 def _index(abstracts: Iterable[tuple[str, str]], room: int) -> str:

@@ -6,8 +6,10 @@ from dataclasses import dataclass, field
 
 from app.core.deadline import Deadline
 from app.core.identity import Identity
+from app.core.past import LEAST_TOKENS
 from app.core.reasons import Reason
 from app.core.recap import summary_tokens
+from app.core.summary import FRAME_TOKENS, SUMMARY_COST
 from app.engine.past import known_past
 from app.store.requests import CommitView, SessionSize
 from app.store.turns import SqlTurnStore
@@ -69,8 +71,8 @@ class Compact:
     async def run(self, who: Identity, asked: CompactInput, deadline: Deadline) -> CompactResult:
         """Deliver what is queued, archive, follow, read back. Two calls at once share one archive.
 
-        Both token counts are of the whole prompt, the summary with its frame included. Where that would be longer than
-        before, `/assemble` goes on showing the messages, and nothing is claimed to be compacted.
+        Both token counts are of the session's part of the prompt: its live messages, and the summary message. Where
+        that did not get smaller, nothing is claimed to be compacted.
         """
         if asked.bypassed:
             return CompactResult(True, False, Reason.SESSION_BYPASSED)
@@ -109,6 +111,11 @@ class _Prompt:
     def tokens(self) -> int:
         return self.live + self.summary_tokens
 
+    def tokens_after(self, before: "_Prompt") -> int:
+        """The same, where the summary is cut to what the messages took that it stands for (`app.core.past`)."""
+        archived = before.tokens - self.live
+        return self.live + min(self.summary_tokens, max(LEAST_TOKENS, archived - SUMMARY_COST) + FRAME_TOKENS)
+
 
 async def _prompt(store: SqlTurnStore, who: Identity, asked: CompactInput) -> _Prompt:
     size, known = await asyncio.gather(store.size_of(who), store.local_past(who))
@@ -138,7 +145,7 @@ def _result(
     newest = commits[-1] if commits else None
     ok = reason in {Reason.COMMIT_COMPLETED, Reason.COMMIT_NO_ARCHIVE, Reason.SESSION_NOT_FOUND}
     # After a failure a digest of the messages stands in their place, so nothing is claimed to be gone.
-    gone = max(0, before.tokens - after.tokens) if ok and after.live < before.live else 0
+    gone = max(0, before.tokens - after.tokens_after(before)) if ok and after.live < before.live else 0
     return CompactResult(
         ok=ok,
         compacted=gone > 0,

@@ -161,10 +161,14 @@ def test_a_tenant_without_a_key_gets_nothing_and_loses_nothing(rigs: Rigs, tmp_p
         answer = bob.assemble({"sessionId": "s", "messages": [{"role": "user", "content": "Which tea do I prefer?"}]})
         assert (answer["status"], answer["reason"]) == ("passthrough", "openviking_rejected")
         kept = bob.post(
-            "/after-turn", sessionId="s", messages=[{"role": "user", "content": "I prefer mate."}], wait=True
+            "/after-turn",
+            sessionId="s",
+            messages=[{"role": "user", "content": "I prefer mate."}],
+            wait=True,
+            deadlineMs=2_000,
         )
-        assert kept["status"] == "committed"
-        [dead] = client.get(
-            "/deliveries?state=dead", headers={"X-OpenViking-User": "bob", "X-OpenViking-Account": "acme"}
+        assert (kept["status"], kept["delivery"]) == ("committed", "queued")
+        [waiting] = client.get(
+            "/deliveries?state=pending", headers={"X-OpenViking-User": "bob", "X-OpenViking-Account": "acme"}
         ).json()["deliveries"]
-        assert dead["turnId"] == kept["turnId"]
+        assert waiting["turnId"] == kept["turnId"]

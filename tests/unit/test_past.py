@@ -12,8 +12,8 @@ from app.core.capture import capture_turn
 from app.core.digest import told_by
 from app.core.incoming import read_incoming
 from app.core.messages import tool_calls, tool_results
-from app.core.past import Assembled, Past, assemble_past
-from app.core.summary import ACKNOWLEDGEMENT, HEADING, is_summary, summary_message
+from app.core.past import LEAST_TOKENS, Assembled, Past, assemble_past
+from app.core.summary import ACKNOWLEDGEMENT, HEADING, SUMMARY_COST, is_summary, summary_message
 from app.core.tokens import message_tokens
 from app.core.turns import CapturedMessage, TextPart, ToolPart
 
@@ -365,10 +365,15 @@ def test_a_host_that_goes_on_from_our_answer_keeps_what_was_cut() -> None:
         messages = [*answer.messages, user(more, 2 * number), assistant("Aye. " * 120, 2 * number + 1)]
 
 
-def test_a_summary_never_makes_the_history_longer() -> None:
-    old = [user("Call Ada.", 1), assistant("Ada is not in.", 2)]
-    messages = [*old, user("Then call Bob.", 3)]
-    past = Past(overview="## Title\n" + "A summary that goes on and on. " * 20, archived_prints=captured([old])[1])
-    answer = assembled(messages, past)
-    assert (list(answer.messages), answer.system_addition) == (messages, None)
-    assert is_summary(assembled(messages[2:], past).messages[0])  # the host has it no more
+def test_a_summary_costs_no_more_than_what_it_stands_for_or_is_a_few_lines() -> None:
+    overview = "## Title\n" + "A line of a summary that goes on and on.\n" * 60
+    for words, bound in ((300, 0), (2, LEAST_TOKENS + SUMMARY_COST)):
+        old = [user("Call Ada. " * words, 1), assistant("Ada is not in. " * words, 2)]
+        messages = [*old, user("Then call Bob.", 3)]
+        past = Past(overview=overview, archived_prints=captured([old])[1])
+        answer = assembled(messages, past)
+        assert answer.messages[0]["content"].startswith("[Session History Summary]\n## Title\n")
+        assert answer.estimated_tokens <= sum(map(message_tokens, messages)) + bound
+        longer = [*messages, assistant("Bob, too, is not in.", 4), user("Then write to both.", 5)]
+        assert assembled(longer, past).messages[0] == answer.messages[0]
+        assert assembled(list(answer.messages), past).messages == answer.messages
