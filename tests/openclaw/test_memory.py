@@ -57,6 +57,10 @@ def test_ten_turns_with_tools_are_stored_once_and_whole(world: World) -> None:
             else []
         )
     )
+    # Other sessions of this backend's user may hold tool calls, too.
+    sessions = {m.session for m in stored if m.text.startswith("Step number")}
+    assert len(sessions) == 1
+    stored = [m for m in stored if m.session in sessions]
     assert [m.text for m in stored if m.role == "user" and m.text.startswith("Step number")] == [
         step(n) for n in range(TURNS)
     ]
@@ -67,7 +71,6 @@ def test_ten_turns_with_tools_are_stored_once_and_whole(world: World) -> None:
     assert outputs == [f"{part} {n}\n  indented" for n in range(TURNS) for part in ("first", "second")]
     commands = [tool.input["command"] for m in stored for tool in m.tools]
     assert len(commands) == len(set(commands)) == 2 * TURNS
-    assert len({m.session for m in stored if m.tools}) == 1
 
 
 def test_a_fact_of_another_session_reaches_the_model(world: World) -> None:
