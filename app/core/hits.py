@@ -7,6 +7,22 @@ MACHINE_RECORDS = frozenset({"cases", "trajectories"})
 
 
 @dataclass(frozen=True, slots=True)
+class Evidence:
+    """What a backend that knows its whole index can say about one hit, beside a score. None where it does not know.
+
+    None of it depends on the scale of an embedder once it is set against ``background``.
+    """
+
+    similarity: float | None = None
+    """Cosine of the query and the piece that was found, -1 to 1."""
+    background: tuple[float, float] | None = None
+    """Mean and standard deviation of the cosines between this query and all of the tenant's pieces that may be seen."""
+    words: float | None = None
+    """Share, 0 to 1, of the query's content words that stand in the hit. Each word counts by its rarity: the inverse
+    document frequency over the tenant's own pieces."""
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     """One search result. ``text`` is the full body of a memory, the summary of a resource."""
 
@@ -19,3 +35,5 @@ class Hit:
     peer: str | None = None
     """The peer that this memory belongs to; None for the user's own and for resources."""
     updated_at: str | None = None
+    evidence: Evidence | None = None
+    """From a backend that knows more than a score; None from one that gives a score alone."""
