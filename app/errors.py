@@ -8,17 +8,18 @@
     ├── Forbidden                403 forbidden
     ├── NotFound                 404 not_found
     ├── Conflict                 409 conflict
+    ├── VersionConflict          412 version_conflict
     ├── BodyTooLarge             413 body_too_large
     ├── RequestTimeout           408 request_timeout
     ├── Overloaded               503 overloaded, with Retry-After
     ├── KeyReused                422 idempotency_key_reused
     ├── OutboxFull               503 outbox_full, with Retry-After
     ├── StoreUnavailable         503 store_unavailable, with Retry-After
+    ├── BackendTrouble           503 with the backend's reason and Retry-After; 422 for what it refuses for good
     └── Unexpected               500 internal_error
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from app.core.reasons import Reason
 
@@ -34,8 +35,8 @@ class FieldProblem:
 class SidecarError(Exception):
     """A failure that the caller is told about as a problem document."""
 
-    code: ClassVar[Reason]
-    status: ClassVar[int]
+    code: Reason
+    status: int
     retry_after_s: int | None = None
 
     def __init__(self, detail: str) -> None:
@@ -77,6 +78,12 @@ class Conflict(SidecarError):
     code, status = Reason.CONFLICT, 409
 
 
+class VersionConflict(SidecarError):
+    """The thing was changed since the version that the caller knows."""
+
+    code, status = Reason.VERSION_CONFLICT, 412
+
+
 class BodyTooLarge(SidecarError):
     """The body is over the limit."""
 
@@ -111,6 +118,15 @@ class StoreUnavailable(SidecarError):
     """The store can not be written: disk full, locked, gone."""
 
     code, status, retry_after_s = Reason.STORE_UNAVAILABLE, 503, 5
+
+
+class BackendTrouble(SidecarError):
+    """The backend did not do what the caller waits for; ``refused``: and never will."""
+
+    def __init__(self, reason: Reason, detail: str, *, refused: bool) -> None:
+        super().__init__(detail)
+        self.code = reason
+        self.status, self.retry_after_s = (422, None) if refused else (503, 5)
 
 
 class Unexpected(SidecarError):

@@ -4,7 +4,7 @@ One contract suite (``tests/contract``) runs over every implementation of a port
 nothing else for anything that goes wrong behind it; a cancelled call leaves only what the backend itself has begun.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -15,6 +15,7 @@ from app.core.hits import Hit as Hit
 from app.core.identity import Identity, Tenant
 from app.core.reasons import Reason
 from app.core.turns import CapturedMessage
+from app.memory_ports import MemoryLedger, MemoryStore
 
 
 class BackendError(Exception):
@@ -219,6 +220,8 @@ class OpenedBackend:
 
     backend: ContextBackend
     server: BackendServer | None = None
+    memories: Callable[[MemoryLedger], MemoryStore] | None = None
+    """Opens its memories one by one, given a place for what the backend has none for; None while it keeps none."""
 
 
 @dataclass(frozen=True, slots=True)

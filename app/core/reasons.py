@@ -62,6 +62,7 @@ class Reason(StrEnum):
     NOT_FOUND = "not_found", "There is no such thing here."
     METHOD_NOT_ALLOWED = "method_not_allowed", "This path does not take this method."
     CONFLICT = "conflict", "The thing is not in a state that allows this."
+    VERSION_CONFLICT = "version_conflict", "The thing was changed meanwhile; read it again."
     BODY_TOO_LARGE = "body_too_large", "The body is over the limit."
     REQUEST_TIMEOUT = "request_timeout", "The body took too long to arrive."
     OVERLOADED = "overloaded", "Too much is being read at once; try again after Retry-After."

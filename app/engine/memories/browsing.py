@@ -1,0 +1,82 @@
+"""Looking at memories: `GET /memories`, by date or by relevance, and `GET /memories/{id}`."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from app.core.deadline import Deadline
+from app.core.identity import Identity
+from app.core.memories.memory import Memory, MemoryFilter, MemoryRecord, ScoredMemory, waiting
+from app.core.memories.paging import Place, merged, page_of
+from app.core.memories.relevance import relevance
+from app.engine.memories.collaborators import Memories, told_to_the_caller
+from app.errors import NotFound
+
+Cut = Callable[[Identity, str, Sequence[ScoredMemory]], Sequence[ScoredMemory]]
+"""Which of the memories that a search found recall would show for the query, best first."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryListing:
+    """Which memories are asked for. With a ``query`` they come by relevance, on one page."""
+
+    wanted: MemoryFilter = field(default_factory=MemoryFilter)
+    query: str = ""
+    limit: int = 50
+    after: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ListedMemories:
+    """A page. ``scores`` are those of a search, else None; ``after`` is where the next page begins."""
+
+    memories: tuple[Memory, ...]
+    scores: tuple[float, ...] | None = None
+    after: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ListMemories:
+    """The use case of `GET /memories`: what the backend has, and what waits for it."""
+
+    memories: Memories
+    cut: Cut
+
+    async def run(self, who: Identity, asked: MemoryListing, deadline: Deadline) -> ListedMemories:
+        """The memories asked for. Raises `BackendTrouble`, `StoreUnavailable`."""
+        if asked.query.strip():
+            return await self._searched(who, asked, deadline)
+        here = [waiting(new) for new in await self.memories.waiting.of(who.tenant)]
+        here = [one for one in here if asked.wanted.admits(one) and (not asked.after or asked.after.precedes(one))]
+        with told_to_the_caller():
+            there = await self.memories.store.newest(who, asked.wanted, asked.after, asked.limit + 1, deadline)
+        here.sort(key=lambda memory: (memory.created_at, memory.id), reverse=True)
+        page = page_of(merged(there, here), asked.limit)
+        return ListedMemories(page.memories, after=page.after)
+
+    async def _searched(self, who: Identity, asked: MemoryListing, deadline: Deadline) -> ListedMemories:
+        here = [waiting(new) for new in await self.memories.waiting.of(who.tenant)]
+        scored = [ScoredMemory(one, relevance(asked.query, one.text)) for one in here if asked.wanted.admits(one)]
+        with told_to_the_caller():
+            there = await self.memories.store.search(who, asked.query, asked.wanted, asked.limit, deadline)
+        known = {one.memory.id for one in there}
+        both = [*there, *(one for one in scored if one.score > 0 and one.memory.id not in known)]
+        best = self.cut(who, asked.query, sorted(both, key=lambda one: -one.score))[: asked.limit]
+        return ListedMemories(tuple(one.memory for one in best), tuple(one.score for one in best))
+
+
+@dataclass(frozen=True, slots=True)
+class ReadMemory:
+    """The use case of `GET /memories/{id}`."""
+
+    memories: Memories
+
+    async def run(self, who: Identity, memory_id: str, deadline: Deadline) -> MemoryRecord:
+        """The memory with its history. Raises `NotFound`, also for another tenant's."""
+        for new in await self.memories.waiting.of(who.tenant):
+            if new.id == memory_id:
+                return MemoryRecord(waiting(new))
+        with told_to_the_caller():
+            found = await self.memories.store.get(who, memory_id, deadline)
+        if found is None:
+            raise NotFound("there is no such memory")
+        return found

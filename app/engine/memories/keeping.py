@@ -1,0 +1,128 @@
+"""Storing, changing and forgetting a memory: `POST`, `PATCH` and `DELETE /memories`."""
+
+from dataclasses import dataclass, replace
+
+from app.core.deadline import Deadline
+from app.core.identity import Identity
+from app.core.memories.memory import Memory, MemoryChange, MemorySource, NewMemory, Receipt, Sensitivity, Stored
+from app.engine.memories.collaborators import Memories, new_memory_id, told_to_the_caller
+from app.errors import NotFound
+from app.ports import BackendError
+from app.text.dates import iso
+
+NORMAL, IMPORTANT = 0.9, 1.0
+"""Confidence of what was stored on purpose, and of what was called important."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What is to be stored. None of ``category`` and ``sensitivity``: what the text suggests."""
+
+    text: str
+    category: str | None = None
+    key: str | None = None
+    important: bool = False
+    ttl_days: float | None = None
+    sensitivity: Sensitivity | None = None
+    pinned: bool = False
+    for_peer: bool = False
+    """It belongs to the peer that the caller acts as, where there is one; else to the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoreMemory:
+    """The use case of `POST /memories`: on disk when it returns, whether the backend is there or not."""
+
+    memories: Memories
+
+    async def run(self, who: Identity, asked: Statement, deadline: Deadline) -> Stored:
+        """Store it. Raises `OutboxFull`, `StoreUnavailable`, and `BackendTrouble` for what is refused for good.
+
+        What waits from before goes first, so that of two texts under a key the later one holds.
+        """
+        new = self._new(who, asked)
+        left = await self.memories.delivery.flush(who.tenant, deadline)
+        try:
+            if left is not None:
+                raise left
+            stored = await self.memories.store.store(who, new, deadline)
+        except BackendError as error:
+            if not error.retryable:
+                with told_to_the_caller():
+                    raise
+            stored = await self.memories.waiting.put(who.tenant, replace(new, promised=True))
+        self.memories.changed(who)
+        return stored
+
+    def _new(self, who: Identity, asked: Statement) -> NewMemory:
+        suggested = self.memories.reads(asked.text)
+        now = iso(self.memories.now())
+        return NewMemory(
+            id=new_memory_id(),
+            text=asked.text,
+            created_at=now,
+            source=MemorySource("api", now, who.session or None),
+            category=asked.category or suggested.category,
+            key=asked.key,
+            confidence=IMPORTANT if asked.important else NORMAL,
+            ttl_days=asked.ttl_days,
+            sensitivity=asked.sensitivity or suggested.sensitivity,
+            pinned=asked.pinned,
+            peer=who.actor_peer if asked.for_peer else None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Alteration:
+    """A change of one memory; ``if_version`` is the version that the caller has seen."""
+
+    memory_id: str
+    change: MemoryChange
+    if_version: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeMemory:
+    """The use case of `PATCH /memories/{id}`."""
+
+    memories: Memories
+
+    async def run(self, who: Identity, asked: Alteration, deadline: Deadline) -> Memory:
+        """The changed memory. Raises `NotFound`, `VersionConflict`, `Conflict`, `BackendTrouble`."""
+        with told_to_the_caller():
+            await _delivered(self.memories, who, asked.memory_id, deadline)
+            try:
+                changed = await self.memories.store.change(
+                    who, asked.memory_id, asked.change, asked.if_version, deadline
+                )
+            finally:
+                self.memories.changed(who)
+        if changed is None:
+            raise NotFound("there is no such memory")
+        return changed
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetMemory:
+    """The use case of `DELETE /memories/{id}`."""
+
+    memories: Memories
+
+    async def run(self, who: Identity, memory_id: str, deadline: Deadline) -> Receipt:
+        """What was forgotten. Raises `NotFound`, `BackendTrouble`."""
+        with told_to_the_caller():
+            await _delivered(self.memories, who, memory_id, deadline)
+            try:
+                receipt = await self.memories.store.forget(who, memory_id, deadline)
+            finally:
+                self.memories.changed(who)
+        if receipt is None:
+            raise NotFound("there is no such memory")
+        return receipt
+
+
+async def _delivered(memories: Memories, who: Identity, memory_id: str, deadline: Deadline) -> None:
+    """Have the backend know the memory, so that it can be changed there. Raises `BackendError` when it can not."""
+    left = await memories.delivery.flush(who.tenant, deadline)
+    if left is not None and any(new.id == memory_id for new in await memories.waiting.of(who.tenant)):
+        raise left

@@ -1,0 +1,66 @@
+"""Taking memories out and in: `GET /memories/export` and `POST /memories/import`."""
+
+from collections.abc import AsyncIterator, Iterable
+from dataclasses import dataclass
+
+from app.core.deadline import Deadline
+from app.core.identity import Identity
+from app.core.memories.memory import Imported, MemoryRecord, waiting
+from app.core.memories.paging import Place, place_of
+from app.engine.memories.collaborators import Memories, told_to_the_caller
+
+AT_ONCE = 200
+"""Memories read or written in one call."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExportMemories:
+    """The use case of `GET /memories/export`. ``page_ms`` is the longest time for `AT_ONCE` memories."""
+
+    memories: Memories
+    page_ms: int = 10_000
+
+    async def run(self, who: Identity) -> AsyncIterator[MemoryRecord]:
+        """Every memory of the tenant with its history, newest first; what was said (raw turns) is not among them."""
+        for new in await self.memories.waiting.of(who.tenant):
+            yield MemoryRecord(waiting(new))
+        after: Place | None = None
+        while True:
+            with told_to_the_caller():
+                deadline = Deadline.after_ms(self.page_ms)
+                page = await self.memories.store.export(who, after, AT_ONCE, deadline)
+            for record in page:
+                yield record
+            if len(page) < AT_ONCE:
+                return
+            after = place_of(page[-1].memory)
+
+
+@dataclass(frozen=True, slots=True)
+class ImportMemories:
+    """The use case of `POST /memories/import`."""
+
+    memories: Memories
+
+    async def run(
+        self, who: Identity, records: Iterable[MemoryRecord | tuple[int, str]], deadline: Deadline
+    ) -> Imported:
+        """Put exported memories back; a (line, problem) among them is one that could not be read.
+
+        Raises `BackendTrouble`. What an interrupted import has written is skipped when it is tried again.
+        """
+        rejected: list[tuple[int, str]] = []
+        wanted: list[MemoryRecord] = []
+        for one in records:
+            if isinstance(one, tuple):
+                rejected.append(one)
+            else:
+                wanted.append(one)
+        imported = 0
+        with told_to_the_caller():
+            try:
+                for start in range(0, len(wanted), AT_ONCE):
+                    imported += await self.memories.store.take_in(who, wanted[start : start + AT_ONCE], deadline)
+            finally:
+                self.memories.changed(who)
+        return Imported(imported, len(wanted) - imported, tuple(rejected))

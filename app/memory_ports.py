@@ -1,0 +1,144 @@
+"""The port to memories one by one: listed, read, stored, changed, forgotten. A backend opens it beside its own port.
+
+One contract suite (``tests/contract/test_memories.py``) runs over every implementation. Whatever goes wrong behind the
+port is an `app.ports.BackendError`, as with `app.ports.ContextBackend`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from app.core.deadline import Deadline
+from app.core.identity import Identity, Tenant
+from app.core.memories.memory import (
+    Memory,
+    MemoryChange,
+    MemoryFilter,
+    MemoryRecord,
+    NewMemory,
+    Receipt,
+    ScoredMemory,
+    Stored,
+)
+from app.core.memories.paging import Place
+
+
+class MemoryStore(Protocol):
+    """The memories of many tenants. Of ``who`` the tenant counts; what a peer may see is in the filter.
+
+    An id that the tenant does not have is None, whoever else may have it.
+    """
+
+    async def newest(
+        self, who: Identity, wanted: MemoryFilter, after: Place | None, limit: int, deadline: Deadline
+    ) -> Sequence[Memory]:
+        """At most ``limit`` of those wanted, newest first by (``created_at``, ``id``), from behind ``after`` on.
+
+        What was said (raw turns) is among them only where the filter asks for its category.
+        """
+        ...
+
+    async def search(
+        self, who: Identity, query: str, wanted: MemoryFilter, limit: int, deadline: Deadline
+    ) -> Sequence[ScoredMemory]:
+        """At most ``limit`` of those wanted that are about ``query``, best first; raw turns may be among them."""
+        ...
+
+    async def get(self, who: Identity, memory_id: str, deadline: Deadline) -> MemoryRecord | None:
+        """One memory, in whatever state, with its history."""
+        ...
+
+    async def store(self, who: Identity, new: NewMemory, deadline: Deadline) -> Stored:
+        """Put it on disk; from the next search on it is found, and what it supersedes is not.
+
+        Safe to repeat: an id that is there already is answered with its memory. The text of a live memory of the same
+        peer confirms that one; another text under the key of one supersedes it. One that was forgotten is not stored
+        again under the same id: that raises `BackendError` with ``not_found``.
+        """
+        ...
+
+    async def change(
+        self, who: Identity, memory_id: str, change: MemoryChange, if_version: int | None, deadline: Deadline
+    ) -> Memory | None:
+        """Change it; a new text makes a new version, and the old one is found no more, wherever else it stands.
+
+        Raises `app.errors.VersionConflict` when it is not at ``if_version``, `app.errors.Conflict` for what can not be
+        changed (what was said).
+        """
+        ...
+
+    async def forget(self, who: Identity, memory_id: str, deadline: Deadline) -> Receipt | None:
+        """Delete it; its text is found no more, wherever else it stands. The receipt names what was not reached."""
+        ...
+
+    async def export(
+        self, who: Identity, after: Place | None, limit: int, deadline: Deadline
+    ) -> Sequence[MemoryRecord]:
+        """Like `newest`, with the history: memories of every state, raw turns not among them."""
+        ...
+
+    async def take_in(self, who: Identity, records: Sequence[MemoryRecord], deadline: Deadline) -> int:
+        """Put exported memories on disk with their ids, times and history; how many. Ids there are left alone."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerEntry:
+    """What the sidecar keeps of a memory for a backend that has no place for it.
+
+    ``fields`` and ``history`` are JSON; ``text_hash`` is of the text that they are about, so that a text that the
+    backend itself has changed since can be told.
+    """
+
+    memory_id: str
+    uri: str
+    text_hash: str
+    state: str
+    created_at: str
+    key: str | None = None
+    fields: dict[str, Any] = field(default_factory=dict)
+    history: tuple[dict[str, Any], ...] = ()
+    version: int = 1
+
+
+class MemoryLedger(Protocol):
+    """Where a backend keeps what it has no place for, by tenant: in the sidecar's own store."""
+
+    async def entries(self, tenant: Tenant) -> Sequence[LedgerEntry]:
+        """All of a tenant's, newest first by (``created_at``, ``memory_id``)."""
+        ...
+
+    async def by_id(self, tenant: Tenant, memory_id: str) -> LedgerEntry | None:
+        """One entry."""
+        ...
+
+    async def by_uri(self, tenant: Tenant, uris: Sequence[str]) -> dict[str, LedgerEntry]:
+        """The entries of these URIs."""
+        ...
+
+    async def put(self, tenant: Tenant, entry: LedgerEntry, if_version: int | None = None) -> bool:
+        """Write an entry; with ``if_version`` only over one of that version (0: only where there is none)."""
+        ...
+
+    async def remove(self, tenant: Tenant, memory_id: str) -> bool:
+        """Take an entry out; whether it was there."""
+        ...
+
+
+class WaitingMemories(Protocol):
+    """Memories that are on disk here and not yet in the backend: the outbox of `MemoryStore.store`."""
+
+    async def put(self, tenant: Tenant, new: NewMemory) -> Stored:
+        """Put it on disk. The text of one that waits confirms that one; another text under its key takes its place.
+
+        Raises `OutboxFull`, `StoreUnavailable`.
+        """
+        ...
+
+    async def of(self, tenant: Tenant) -> Sequence[NewMemory]:
+        """Those that wait, oldest first."""
+        ...
+
+    async def remove(self, tenant: Tenant, memory_id: str) -> bool:
+        """Take it out: the backend has it, or it was forgotten; whether it was there."""
+        ...
