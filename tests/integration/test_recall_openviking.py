@@ -1,14 +1,19 @@
 """Recall over the real OpenViking with the rig's seeds: the right experience first, or none at all."""
 
+import asyncio
 from collections.abc import AsyncIterator
+from typing import Any
 
+import httpx
 import pytest
 
 from app.classify.classifier import ByWords
 from app.core.deadline import Deadline
 from app.core.identity import Identity, PeerRole, SessionKind, Tenant
 from app.engine.results import AssembleInput, AssembleResult
+from app.core.turns import CapturedMessage, TextPart, ToolPart
 from app.openviking.client import OpenVikingBackend
+from app.ports import CommitState
 from app.recall.searches import Searches
 from app.recall.transform import Transform
 from app.settings import Settings
@@ -31,8 +36,8 @@ def seeded(rigs: Rigs) -> OpenViking:
 class Host:
     """Asks as one user of the server, each time in a new session."""
 
-    def __init__(self, server: OpenViking, backend: OpenVikingBackend, user: str) -> None:
-        settings = Settings(_env_file=None, experience={"enabled": True})
+    def __init__(self, server: OpenViking, backend: OpenVikingBackend, user: str, **recall: Any) -> None:
+        settings = Settings(_env_file=None, experience={"enabled": True}, recall=recall)
         self._engine = Transform(settings, Searches(backend), Traces(), ByWords())
         self._tenant = Tenant(server.account, user)
 
@@ -104,3 +109,54 @@ async def test_memories_are_recalled_and_no_experience_stands_among_them(alice: 
 async def test_another_user_sees_nothing_of_it(bob: Host) -> None:
     result = await bob.ask("The ALTER TABLE migration hangs on a lock, please fix it and run it again")
     assert result.context_block is None
+
+
+async def test_no_record_of_what_an_agent_did_stands_among_the_memories(seeded: OpenViking) -> None:
+    backend = OpenVikingBackend(seeded.settings())
+    who = Identity(Tenant(seeded.account, "alice"), "sprockets", None, "main", None, PeerRole.NONE, SessionKind.CHAT)
+    call = ToolPart("c1", "shell", {"command": "sprocket-cli unjam"}, "unjammed")
+    messages = [
+        CapturedMessage(
+            "user",
+            (TextPart("Task: please fix the jammed sprocket feeder."),),
+            "2026-03-01T09:00:00+00:00",
+            "t_sprocket.0",
+        ),
+        CapturedMessage(
+            "assistant",
+            (call, TextPart("The sprocket feeder runs again.")),
+            "2026-03-01T09:01:00+00:00",
+            "t_sprocket.1",
+        ),
+    ]
+    await backend.append(who, messages, Deadline.after_ms(20_000))
+    receipt = await backend.commit(who, 0, Deadline.after_ms(20_000))
+    assert receipt.task_id
+    while (await backend.commit_status(who, receipt.task_id, Deadline.after_ms(5_000))).state is CommitState.RUNNING:
+        await asyncio.sleep(0.2)
+    question = "What became of the jammed sprocket feeder?"
+    search = {"query": question, "limit": 50, "level": 2, "target_uri": "viking://~/memories"}
+    recorded = False
+    async with httpx.AsyncClient(base_url=seeded.url, headers=seeded.users["alice"]) as client:
+        while not recorded:  # found up to a second after the task says it is completed
+            found = (await client.post("/api/v1/search/find", json=search)).json()["result"]["memories"]
+            recorded = any("/trajectories/" in hit["uri"] or "/cases/" in hit["uri"] for hit in found)
+    result = await Host(seeded, backend, "alice", limit=50, score_threshold=0, max_injected_chars=60_000).ask(question)
+    assert result.context_block
+    assert "[trajectories]" not in result.context_block and "[cases]" not in result.context_block
+    await backend.aclose()
+
+
+async def test_a_users_own_resources_are_recalled(seeded: OpenViking) -> None:
+    guide = {
+        "uri": "viking://~/resources/guides/espresso.md",
+        "content": "# Espresso machine\n\nDescale the espresso machine with citric acid every second Sunday.\n",
+        "mode": "create",
+        "wait": True,
+    }
+    async with httpx.AsyncClient(base_url=seeded.url, headers=seeded.users["alice"], timeout=60) as client:
+        (await client.post("/api/v1/content/write", json=guide)).raise_for_status()
+    backend = OpenVikingBackend(seeded.settings())
+    result = await Host(seeded, backend, "alice", resources=True).ask("When do I descale the espresso machine?")
+    assert "citric acid" in (result.context_block or "")
+    await backend.aclose()
