@@ -185,6 +185,13 @@ class ContextBackend(Protocol):
         """Summary, archive index and live messages of the session. An unknown session: ``not_found``."""
         ...
 
+    async def archives(self, who: Identity, deadline: Deadline) -> tuple[str, ...]:
+        """The session's archives since its last reset, oldest first, whatever became of their extraction.
+
+        An unknown session has none.
+        """
+        ...
+
     async def archived_messages(self, who: Identity, archive_id: str, deadline: Deadline) -> list[CapturedMessage]:
         """The raw messages of an archive, whether its extraction worked or not."""
         ...

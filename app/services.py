@@ -16,6 +16,7 @@ from app.core.deadline import Deadline
 from app.core.identity import Tenant
 from app.core.notebook import Notebook
 from app.embedded.classifying import classifier_of
+from app.engine.archives import Archives
 from app.engine.assemble import Assemble
 from app.engine.capture import AfterTurn
 from app.engine.compact import Compact
@@ -33,6 +34,8 @@ from app.settings import Settings
 from app.store.steps import WorkRules
 from app.store.traces import TraceStore, open_traces
 from app.store.turns import SqlTurnStore, open_store
+from app.tools.calls import CallTool
+from app.tools.tool import Uses
 from app.worker.supervisor import Worker, WorkerSettings
 
 log = structlog.get_logger(__name__)
@@ -62,6 +65,7 @@ class Services:
     end_session: EndSession
     reset_session: ResetSession
     explain: Explain
+    call_tool: CallTool
     server: BackendServer | None = None
     """The backend's server, where it runs as a child of this process."""
 
@@ -177,6 +181,7 @@ async def _opened(
         end_session=EndSession(store, worker),
         reset_session=ResetSession(store, worker),
         explain=Explain(queries, store, backend),
+        call_tool=CallTool(Uses(Archives(backend))),
         server=server,
     )
 

@@ -21,6 +21,7 @@ from app.core.identity import Identity
 from app.core.inject import Mode
 from app.core.readings import Conversation
 from app.core.reasons import Reason
+from app.core.summary import ARCHIVE_EXPAND, ARCHIVE_SEARCH
 from app.core.trace import RecallTrace
 from app.engine.results import AssembleInput, AssembleResult
 from app.services import Services
@@ -72,6 +73,7 @@ async def assemble(
         scope=body.scope(),
         bypassed=bypassed,
         phase=phase.value,
+        reads_archives=body.names_tools(ARCHIVE_SEARCH, ARCHIVE_EXPAND),
     )
     large = large_part(request)
     if large is None:

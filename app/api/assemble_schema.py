@@ -34,7 +34,11 @@ class AssembleRequest(MessagesBody):
 
     prompt: str | None = Field(None, description="The user's words when they are not in `messages` yet.")
     model: str | None = Field(None, description="The model's name.")
-    available_tools: Any = Field(None, description="The host's tools; their presence alone means `preflight`.")
+    available_tools: Any = Field(
+        None,
+        description="The host's tools, by name or as definitions; their presence alone means `preflight`. With "
+        "`ov_archive_search` and `ov_archive_expand` among them the model is told to look things up there.",
+    )
     citations_mode: Any = Field(None, description="Its presence alone means `preflight`.")
     phase: Phase | None = Field(None, description="Chosen from the other fields when absent.")
     inject: Mode | None = Field(None, description="Where recall goes; `message` if absent.")
@@ -48,6 +52,19 @@ class AssembleRequest(MessagesBody):
             return self.phase
         hinted = self.prompt is not None or self.available_tools is not None or self.citations_mode is not None
         return Phase.PREFLIGHT if hinted else Phase.TRANSFORM
+
+    def names_tools(self, *names: str) -> bool:
+        """Whether all of these are among `availableTools`."""
+        given = self.available_tools if isinstance(self.available_tools, list) else []
+        return set(names) <= {name for tool in given if isinstance(name := _name_of(tool), str)}
+
+
+def _name_of(tool: Any) -> Any:
+    """The name of a tool: itself, or in its definition (OpenAI's has a function in it)."""
+    if not isinstance(tool, dict):
+        return tool
+    function = tool.get("function")
+    return function.get("name") if isinstance(function, dict) else tool.get("name")
 
 
 class GateBody(Wire):

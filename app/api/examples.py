@@ -106,6 +106,27 @@ SESSION_RESPONSE: dict[str, Any] = {
     "taskId": "70fac130-63a2-40a7-988b-b49e3f6d9e6d",
 }
 
+TOOL_REQUEST: dict[str, Any] = {**_SCOPE, "arguments": {"query": "when does Atlas ship"}}
+
+TOOL_RESPONSE: dict[str, Any] = {
+    "ok": True,
+    "reason": "ok",
+    "content": [
+        {
+            "type": "text",
+            "text": "<openviking-context>\n- archive_001 [0] user, 2026-03-04: We decided to ship Atlas on Friday.\n"
+            "</openviking-context>\nRead around a message with ov_archive_expand: archiveId, and its number as offset.",
+        }
+    ],
+    "details": {
+        "matches": [
+            {"archiveId": "archive_001", "index": 0, "role": "user", "at": "2026-03-04T10:00:01+00:00", "score": 2.079}
+        ],
+        "archives": ["archive_001"],
+        "searched": 1,
+    },
+}
+
 PROBLEM: dict[str, Any] = {
     "type": "urn:openviking-sidecar:problem:invalid_request",
     "title": "The request is malformed; errors names each field.",
@@ -124,6 +145,8 @@ FILES: dict[str, Any] = {
     "after-turn.response.json": AFTER_TURN_RESPONSE,
     "compact.request.json": COMPACT_REQUEST,
     "compact.response.json": COMPACT_RESPONSE,
+    "tools.request.json": TOOL_REQUEST,
+    "tools.response.json": TOOL_RESPONSE,
     "sessions-end.request.json": SESSION_REQUEST,
     "sessions-end.response.json": SESSION_RESPONSE,
     "sessions-reset.request.json": SESSION_REQUEST,

@@ -22,6 +22,8 @@ log = structlog.get_logger(__name__)
 _bearer = HTTPBearer(auto_error=False, description="A token of `SIDECAR_AUTH__TOKENS`, when tokens are configured.")
 
 
+NO_SESSION = "no-session"
+"""The session of a request that belongs to none."""
 DEMO = "demo"
 """Account and user of the examples: what is tried out must not come back in anybody's real prompts."""
 
@@ -107,6 +109,24 @@ async def resolve(
         services.store.saw(who)
     structlog.contextvars.bind_contextvars(session=who.session, agent=who.agent)
     return who, is_bypassed(scope, routing.bypass_sessions)
+
+
+async def resolve_optional(
+    services: Services, tenant: Tenant, body: ScopeBody, deadline: Deadline | None = None
+) -> tuple[Identity, bool, bool]:
+    """`resolve` for what needs no session: the identity, whether it is bypassed, and whether the scope names a session.
+
+    Without one the identity has the session `NO_SESSION`, in which nothing is ever written.
+    """
+    scope = body.scope()
+    if session_name(scope.session_id, scope.session_key) is not None:
+        return *await resolve(services, tenant, body, deadline), True
+    routing = services.settings.routing
+    who = resolve_identity(
+        scope, NO_SESSION, tenant, agent_prefix=routing.agent_prefix, peer_role=routing.peer_role, last_agent=None
+    )
+    structlog.contextvars.bind_contextvars(agent=who.agent)
+    return who, False, False
 
 
 async def _last_agent(services: Services, tenant: Tenant, session: str, deadline: Deadline | None) -> str | None:

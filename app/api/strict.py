@@ -10,11 +10,11 @@ from fastapi.routing import APIRoute
 from starlette.types import Scope
 
 from app.api.intake import Intake
-from app.api.large import EXPECT_BYTES, Large, divide, is_large
+from app.api.large import AT_ONCE_BYTES, AT_ONCE_VALUES, EXPECT_BYTES, Large, divide, is_large
 from app.api.scope import tenant_from
 from app.core.deadline import Deadline
 from app.core.encoding import parse_json
-from app.errors import FieldProblem, InvalidRequest
+from app.errors import BodyTooLarge, FieldProblem, InvalidRequest
 
 
 class StrictRoute(APIRoute):
@@ -39,7 +39,8 @@ class StrictRoute(APIRoute):
                 state.large = None
                 if len(body) > EXPECT_BYTES:
                     request.app.state.services.apart.warm()
-                if is_large(body):
+                state.divided = is_large(body)
+                if state.divided:
                     body, state.large = await asyncio.to_thread(divide, body)
                 return await handler(_StrictRequest(request.scope, body))
 
@@ -50,6 +51,12 @@ def large_part(request: Request) -> Large | None:
     """The messages that were too large to be parsed here; the parsed body has none then."""
     large: Large | None = request.state.large
     return large
+
+
+def refuse_large(request: Request) -> None:
+    """Raises `BodyTooLarge` for a body of which large members were left out: here every member is read."""
+    if request.state.divided:
+        raise BodyTooLarge(f"the body may have {AT_ONCE_BYTES} bytes, and {AT_ONCE_VALUES} arrays and objects")
 
 
 def deadline_of(request: Request, ms: int) -> Deadline:

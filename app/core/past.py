@@ -18,6 +18,7 @@ from app.core.recap import Past, recap
 from app.core.summary import (
     FRAME_TOKENS,
     GUIDE,
+    GUIDE_TO_ARCHIVES,
     SUMMARY_COST,
     acknowledgement,
     cut_to_tokens,
@@ -55,6 +56,7 @@ def assemble_past(
     token_budget: int,
     summary_share: float,
     prompt_follows: bool = False,
+    reads_archives: bool = False,
     notes: NotesOn = notes_on,
 ) -> Assembled:
     """The prompt's messages: leading system messages, the summary, then the live messages within ``token_budget``.
@@ -62,6 +64,7 @@ def assemble_past(
     The summary takes at most ``summary_share`` of the budget, tells what the budget cuts as well as what is archived,
     and goes before what the newest messages need. Where the host has all the messages that it stands for, it costs no
     more than they did, or is a few lines. ``prompt_follows``: the host will put one more user message behind these.
+    ``reads_archives``: the model has the tools for it, and is told so where there are archives.
     ``notes``: see `app.core.digest.NotesOn`. Running this on its own output changes nothing. Linear in the size of the
     input.
     """
@@ -72,9 +75,11 @@ def assemble_past(
         kept = [*host, *rebuilt(past.live)]
     former = _Former.of(list(compress(messages, own)), past, gone)
     room = max(0, int(token_budget * summary_share) - FRAME_TOKENS)
+    guide = GUIDE_TO_ARCHIVES if reads_archives and past.is_archived else GUIDE
 
     def answer(live: Sequence[Message], cut: Sequence[Message], body: str) -> Assembled:
-        final, addition = _told(live, body, prompt_follows, of_cut=former.of_cut or bool(cut))
+        final = _told(live, body, prompt_follows, of_cut=former.of_cut or bool(cut))
+        addition = guide if body else None
         tokens = sum(map(message_tokens, final)) + estimate_tokens(addition or "")
         return Assembled(tuple(final), addition, tokens, changed=bool(body) or len(final) != len(messages))
 
@@ -140,18 +145,16 @@ def _is_history(host: Iterable[Message]) -> bool:
     return any(role_of(message) is not Role.SYSTEM for message in host)
 
 
-def _told(
-    live: Sequence[Message], body: str, prompt_follows: bool, *, of_cut: bool
-) -> tuple[list[Message], str | None]:
-    """The prompt's messages with ``body`` as their summary, if there is one, and what the system prompt says of it."""
+def _told(live: Sequence[Message], body: str, prompt_follows: bool, *, of_cut: bool) -> list[Message]:
+    """The prompt's messages with ``body`` as their summary, if there is one."""
     if not body:
-        return list(live), None
+        return list(live)
     live = _without_strays(live)
     place = _leading(live, {Role.SYSTEM})
     final = [*live[:place], summary_message(body, of_cut=of_cut), *live[place:]]
     if _needs_acknowledgement(live[place:], prompt_follows):
         final.insert(place + 1, acknowledgement())
-    return final, GUIDE
+    return final
 
 
 def _without_archived(

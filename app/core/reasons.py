@@ -55,6 +55,9 @@ class Reason(StrEnum):
     COMMIT_TIMEOUT = "commit_timeout", "The archive was not ready within the deadline; it goes on in the background."
     COMMIT_ERROR = "commit_error", "The backend could not be asked to commit; it will be tried again."
 
+    # tools
+    INVALID_ARGUMENTS = "invalid_arguments", "A model called a tool with arguments that it does not take."
+
     # errors (problem documents)
     INVALID_REQUEST = "invalid_request", "The request is malformed; errors names each field."
     UNAUTHORIZED = "unauthorized", "No token, or a wrong one."

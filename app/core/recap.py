@@ -44,6 +44,11 @@ class Past:
     seen_prints: tuple[str, ...] = ()
     """Of the whole session; needed only for messages without a time (see `app.core.prints.archived`)."""
 
+    @property
+    def is_archived(self) -> bool:
+        """Whether there are archives of the session."""
+        return bool(self.overview or self.abstracts or self.unsummarised or self.archived_prints)
+
 
 def recap(
     past: Past, gone: Sequence[Message], cut: Sequence[Message], former: str, room: int, notes: NotesOn = notes_on

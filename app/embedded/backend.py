@@ -181,6 +181,13 @@ class EmbeddedBackend:
             failed_archives=sum(archive.state == "failed" for archive in archives),
         )
 
+    async def archives(self, who: Identity, deadline: Deadline) -> tuple[str, ...]:
+        """The ids of the archives since the last reset."""
+        with _nothing_is_normal():
+            archives, _ = await self._read(who, lambda space: space.past(who.session, deadline), deadline)
+            return tuple(archive.id for archive in archives)
+        return ()
+
     async def archived_messages(self, who: Identity, archive_id: str, deadline: Deadline) -> list[CapturedMessage]:
         """The raw messages of an archive."""
         return await self._read(who, lambda space: space.archived(who.session, archive_id, deadline), deadline)

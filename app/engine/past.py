@@ -78,6 +78,7 @@ class Preflight:
             token_budget=asked.token_budget,
             summary_share=self.summary_share,
             prompt_follows=bool(asked.prompt and asked.prompt.strip()),
+            reads_archives=asked.reads_archives,
             notes=self.notes,
         )
         if known.known and abs(known.assemble_budget - asked.token_budget) > known.assemble_budget // BUDGET_STEPS:

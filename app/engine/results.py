@@ -23,6 +23,8 @@ class AssembleInput:
     scope: Scope = field(default_factory=Scope)
     bypassed: bool = False
     phase: Literal["preflight", "transform", "full"] = "transform"
+    reads_archives: bool = False
+    """The model has the tools that read what a summary stands for."""
 
 
 @dataclass(frozen=True, slots=True)

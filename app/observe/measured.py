@@ -78,6 +78,10 @@ class MeasuredBackend:
         """See `ContextBackend.past`."""
         return await self._measured("past", self._backend.past(who, token_budget, deadline))
 
+    async def archives(self, who: Identity, deadline: Deadline) -> tuple[str, ...]:
+        """See `ContextBackend.archives`."""
+        return await self._measured("archives", self._backend.archives(who, deadline))
+
     async def archived_messages(self, who: Identity, archive_id: str, deadline: Deadline) -> list[CapturedMessage]:
         """See `ContextBackend.archived_messages`."""
         return await self._measured("archived_messages", self._backend.archived_messages(who, archive_id, deadline))

@@ -227,6 +227,11 @@ class OpenVikingBackend:
             failed_ids=failed,
         )
 
+    async def archives(self, who: Identity, deadline: Deadline) -> tuple[str, ...]:
+        """See `ContextBackend.archives`."""
+        found = await self._archives(who, deadline)
+        return tuple(sorted((*found.completed, *found.failed, *found.pending), key=models.archive_number))
+
     async def archived_messages(self, who: Identity, archive_id: str, deadline: Deadline) -> list[CapturedMessage]:
         """See `ContextBackend.archived_messages`. Secrets are placeholders and long tool outputs previews by then."""
         if not models.is_archive_id(archive_id):

@@ -181,7 +181,7 @@ def archives(result: Any) -> Archives:
         if _ARCHIVE.fullmatch(folder):
             files.setdefault(folder, set()).add(name)
     ended: dict[str, list[str]] = {"completed": [], "failed": [], "pending": []}
-    for archive in sorted(files, key=lambda name: int(name.removeprefix("archive_"))):
+    for archive in sorted(files, key=archive_number):
         names = files[archive]
         if ".done" in names and "messages.jsonl" not in names:
             ended = {state: [] for state in ended}
@@ -195,6 +195,11 @@ def archives(result: Any) -> Archives:
 def is_archive_id(text: str) -> bool:
     """Whether ``text`` can be the id of an archive."""
     return bool(_ARCHIVE.fullmatch(text))
+
+
+def archive_number(archive_id: str) -> int:
+    """The number in the id of an archive: they are counted from the session's beginning."""
+    return int(archive_id.removeprefix("archive_"))
 
 
 def _hit(item: Any, target: Target) -> Hit:

@@ -161,6 +161,20 @@ async def test_a_summary_covers_all_archives(subject: Subject) -> None:
     assert past.archives == 2
 
 
+async def test_archives_are_listed_oldest_first_until_a_reset(subject: Subject) -> None:
+    who = subject.who()
+    assert await subject.backend.archives(who, soon()) == ()
+    made = []
+    for name in ("a", "b"):
+        await subject.backend.append(who, subject.turn(f"Hello, this is {name}.", name=name), soon())
+        made.append((await subject.committed(who)).archive_id)
+    assert await subject.backend.archives(who, soon()) == tuple(made)
+    receipt = await subject.backend.commit(who, 0, soon(), new_epoch=True)
+    if receipt.task_id:
+        await subject.finished(who, receipt)
+    assert await subject.backend.archives(who, soon()) == ()
+
+
 @pytest.mark.parametrize("keep_recent", [0, 5])
 async def test_nothing_to_archive_is_said(subject: Subject, keep_recent: int) -> None:
     who = subject.who()

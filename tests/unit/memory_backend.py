@@ -164,6 +164,10 @@ class MemoryBackend:
             failed_ids=failed,
         )
 
+    async def archives(self, who: Identity, deadline: Deadline) -> tuple[str, ...]:
+        session = self.session(who)
+        return tuple(archive.id for archive in session.archives[session.hidden :])
+
     async def archived_messages(self, who: Identity, archive_id: str, deadline: Deadline) -> list[CapturedMessage]:
         return self._find(who, archive_id).messages
 

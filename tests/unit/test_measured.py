@@ -25,6 +25,7 @@ CALLS: dict[str, tuple[Any, ...]] = {
     "commit": (WHO, 0),
     "commit_status": (WHO, "task_1"),
     "past": (WHO, 1000),
+    "archives": (WHO,),
     "archived_messages": (WHO, "archive_001"),
     "re_extract": (WHO, "archive_001"),
     "health": (),

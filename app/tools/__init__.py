@@ -1,0 +1,16 @@
+"""The tools that a model can call. A new one is a file here and a line in `TOOLS`; see docs/recipes/add-a-tool.md."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from app.tools import archive_expand, archive_search
+from app.tools.tool import Tool
+
+TOOLS: tuple[Tool[Any], ...] = (
+    archive_search.TOOL,
+    archive_expand.TOOL,
+)
+"""In the order in which models are told of them."""
+
+BY_NAME: Mapping[str, Tool[Any]] = {name: tool for tool in TOOLS for name in (tool.name, tool.alias) if name}
+"""By name and by alias."""
