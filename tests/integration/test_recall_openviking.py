@@ -1,6 +1,5 @@
 """Recall over the real OpenViking with the rig's seeds: the right experience first, or none at all."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -10,13 +9,13 @@ import pytest
 from app.classify.classifier import ByWords
 from app.core.deadline import Deadline
 from app.core.identity import Identity, PeerRole, SessionKind, Tenant
-from app.engine.results import AssembleInput, AssembleResult
 from app.core.turns import CapturedMessage, TextPart, ToolPart
+from app.engine.results import AssembleInput, AssembleResult
 from app.openviking.client import OpenVikingBackend
-from app.ports import CommitState
 from app.recall.searches import Searches
 from app.recall.transform import Transform
 from app.settings import Settings
+from tests.contract.subject import eventually
 from tests.integration.conftest import RIG_DIR, OpenViking, Rigs, run
 from tests.unit.recalling import Traces
 
@@ -130,17 +129,17 @@ async def test_no_record_of_what_an_agent_did_stands_among_the_memories(seeded: 
         ),
     ]
     await backend.append(who, messages, Deadline.after_ms(20_000))
-    receipt = await backend.commit(who, 0, Deadline.after_ms(20_000))
-    assert receipt.task_id
-    while (await backend.commit_status(who, receipt.task_id, Deadline.after_ms(5_000))).state is CommitState.RUNNING:
-        await asyncio.sleep(0.2)
+    await backend.commit(who, 0, Deadline.after_ms(20_000))
     question = "What became of the jammed sprocket feeder?"
     search = {"query": question, "limit": 50, "level": 2, "target_uri": "viking://~/memories"}
-    recorded = False
     async with httpx.AsyncClient(base_url=seeded.url, headers=seeded.users["alice"]) as client:
-        while not recorded:  # found up to a second after the task says it is completed
-            found = (await client.post("/api/v1/search/find", json=search)).json()["result"]["memories"]
-            recorded = any("/trajectories/" in hit["uri"] or "/cases/" in hit["uri"] for hit in found)
+
+        async def found() -> list[str]:
+            answer = await client.post("/api/v1/search/find", json=search)
+            return [hit["uri"] for hit in answer.json()["result"]["memories"]]
+
+        uris = await eventually(found, lambda uris: any("/trajectories/" in uri or "/cases/" in uri for uri in uris))
+    assert [uri for uri in uris if "/trajectories/" in uri or "/cases/" in uri]
     result = await Host(seeded, backend, "alice", limit=50, score_threshold=0, max_injected_chars=60_000).ask(question)
     assert result.context_block
     assert "[trajectories]" not in result.context_block and "[cases]" not in result.context_block
