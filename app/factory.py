@@ -11,7 +11,7 @@ from fastapi_offline import FastAPIOffline
 from app import __version__
 from app.api import after_turn, assemble, compact, deliveries, recalls, service, sessions, tools
 from app.api.document import describe
-from app.api.errors import install_error_handlers
+from app.api.error_handlers import install_error_handlers
 from app.api.hosts import is_ours
 from app.api.intake import Intake
 from app.api.middleware import RequestShell
@@ -24,8 +24,9 @@ from app.settings import Settings
 log = structlog.get_logger(__name__)
 
 _DESCRIPTION = """\
-Three calls make an agent remember. Before the model runs, `/assemble` gives it the past (`preflight`) and what is worth
-knowing (`transform`); after it ran, `/after-turn` keeps the turn; when the context gets long, `/compact` archives it.
+Three calls make an agent remember. Before the model runs, `/assemble` gives it the history (`preflight`) and what is
+worth knowing (`transform`); after it ran, `/after-turn` keeps the turn; when the context gets long, `/compact` archives
+it.
 """
 
 

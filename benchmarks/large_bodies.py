@@ -21,12 +21,12 @@ from typing import Any
 from sqlalchemy import event
 
 import app.recall.sources  # noqa: F401 - declares the lines by which the fence knows a block
-from app.core.commit_policy import CommitRules
 from app.core.deadline import Deadline
+from app.core.history.commit_policy import CommitRules
 from app.core.identity import Identity, PeerRole, Tenant
-from app.core.messages import Message
+from app.core.messages.host_message import Message
 from app.embedded.backend import EmbeddedBackend
-from app.engine.capture import AfterTurn, AfterTurnResult, TurnInput
+from app.engine.turn_capture import AfterTurn, AfterTurnResult, TurnInput
 from app.settings import EmbeddedSettings
 from app.store.steps import WorkRules
 from app.store.turns import SqlTurnStore, open_store

@@ -2,7 +2,7 @@
 
 Two gateways take turns, so that what else the machine does hits both alike. A turn's time is that of the rig's ``say``:
 the start of OpenClaw's command line (over a second), the gateway, a scripted model, and with the plugin the sidecar on
-the embedded engine, twice before the model and once after it. Run: ``python -m benchmarks.openclaw_latency``.
+the embedded backend, twice before the model and once after it. Run: ``python -m benchmarks.openclaw_latency``.
 """
 
 import statistics

@@ -15,11 +15,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 import app.recall.sources  # noqa: F401 - declares the lines by which the fence knows a block
-from app.core.capture import capture_turn
-from app.core.incoming import read_incoming
-from app.core.notebook import Notebook
-from app.core.past import Past, assemble_past
-from app.core.turns import CapturedMessage, TextPart, ToolPart
+from app.core.capture.captured_message import CapturedMessage, TextPart, ToolPart
+from app.core.capture.captured_turn import capture_turn
+from app.core.capture.incoming import read_incoming
+from app.core.history.note_cache import NoteCache
+from app.core.history.prompt import History, assemble_history
 
 LENGTHS = (1000, 2000, 4000, 8000, 16000)
 LIMIT_MESSAGES, LIMIT_S, LIMIT_GROWTH = 8000, 1.0, 3.0
@@ -28,7 +28,7 @@ ROUNDS = 3
 BEGAN_MS = 1_760_000_000_000
 
 
-def history(length: int, timed: bool) -> list[dict[str, Any]]:
+def conversation(length: int, timed: bool) -> list[dict[str, Any]]:
     """Turns of four messages: question, call, result, answer; about 900 characters a turn."""
     messages: list[dict[str, Any]] = []
     for number in range(length // 4):
@@ -50,14 +50,18 @@ def history(length: int, timed: bool) -> list[dict[str, Any]]:
 
 def measure(length: int, timed: bool, token_budget: int) -> float:
     """Seconds of processor time, best of three, for one preflight with half of the history archived and digested."""
-    messages = history(length, timed)
+    messages = conversation(length, timed)
     kept = capture_turn(read_incoming(messages[: length // 2], 0), received_at=datetime.now(UTC))
     live = capture_turn(read_incoming(messages[length // 2 :], 0), received_at=datetime.now(UTC))
-    past = Past(unsummarised=kept.messages, archived_prints=kept.prints, seen_prints=kept.prints + live.prints)
+    history = History(
+        unsummarised=kept.messages,
+        archived_fingerprints=kept.fingerprints,
+        seen_fingerprints=kept.fingerprints + live.fingerprints,
+    )
     best = float("inf")
     for _ in range(ROUNDS):
         began = time.process_time()
-        answer = assemble_past(messages, past, token_budget=token_budget, summary_share=0.3)
+        answer = assemble_history(messages, history, token_budget=token_budget, summary_share=0.3)
         best = min(best, time.process_time() - began)
         assert answer.changed
     return best
@@ -82,13 +86,13 @@ def archive(megabytes: float) -> list[CapturedMessage]:
 
 def measure_archive() -> tuple[float, float]:
     """Seconds of processor time for a prompt above an archive of 7 MB: the first, and each of the next three."""
-    past = Past(unsummarised=tuple(archive(7)))
-    notes = Notebook().notes_on
+    history = History(unsummarised=tuple(archive(7)))
+    notes = NoteCache().notes_on
     asked = [{"role": "user", "content": "What did we do about the import?"}]
     times = []
     for _ in range(4):
         began = time.process_time()
-        answer = assemble_past(asked, past, token_budget=128_000, summary_share=0.3, notes=notes)
+        answer = assemble_history(asked, history, token_budget=128_000, summary_share=0.3, notes=notes)
         times.append(time.process_time() - began)
         assert answer.changed
     return times[0], max(times[1:])

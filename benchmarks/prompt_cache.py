@@ -2,7 +2,7 @@
 
     python -m benchmarks.prompt_cache
 
-Runs the service on the embedded engine and builds each turn's request as a host does: `/assemble` (full), the model's
+Runs the service on the embedded backend and builds each turn's request as a host does: `/assemble` (full), the model's
 answer, `/after-turn`. Printed per way of injecting: which share of the *stable* bytes of a request (system prompt,
 guides, summary, and the history before the latest user message) the next request begins with, and which share of the
 next request as a whole that is. Exits 1 when stable bytes change other than by a compaction (in `system` they must).

@@ -1,4 +1,4 @@
-"""How long the embedded engine's search takes as memory grows, without the embedding of the question.
+"""How long the embedded backend's search takes as memory grows, without the embedding of the question.
 
     python -m benchmarks.search [--sizes 1000,10000,100000] [--words-only]
 
@@ -21,9 +21,9 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
+from app.core.capture.captured_message import CapturedMessage, TextPart
 from app.core.deadline import Deadline
 from app.core.identity import SessionKind, Tenant
-from app.core.turns import CapturedMessage, TextPart
 from app.embedded.index.embedders import Vector
 from app.embedded.space import UserSpace
 from app.settings import EmbeddedSettings

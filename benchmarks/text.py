@@ -13,8 +13,8 @@ import time
 from collections.abc import Callable
 
 import app.recall.sources  # noqa: F401 - declares the lines by which the fence knows a block
-from app.core.cleaning import clean_assistant_text, clean_tool_text, clean_user_text
-from app.core.fence import neutralise
+from app.core.cleaning.host_text import clean_assistant_text, clean_tool_text, clean_user_text
+from app.core.injection.fence import neutralise
 from app.text.remember import asks_to_remember
 from app.text.sentences import clauses, sentences
 

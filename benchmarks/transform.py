@@ -22,9 +22,9 @@ import uvicorn
 
 from app.classify.classifier import ByWords
 from app.core.deadline import Deadline
-from app.core.hits import Hit
 from app.core.identity import Identity, PeerRole, Tenant
-from app.core.trace import RecallTrace
+from app.core.recall.hits import Hit
+from app.core.recall.trace import RecallTrace
 from app.engine.results import AssembleInput
 from app.factory import create_app
 from app.ports import BackendHealth, Target

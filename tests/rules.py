@@ -4,8 +4,8 @@ import copy
 from collections.abc import Callable
 from typing import Any
 
-from app.core.fence import strip_blocks
-from app.core.messages import Role, role_of, text_of, tool_calls, tool_results
+from app.core.injection.fence import strip_blocks
+from app.core.messages.host_message import Role, role_of, text_of, tool_calls, tool_results
 
 Ask = Callable[[dict[str, Any]], dict[str, Any]]
 

@@ -7,14 +7,14 @@ import structlog
 from fastapi import APIRouter, Body, Header, Request, Response
 
 from app.api.after_turn_schema import AfterTurnRequest, AfterTurnResponse
-from app.api.apart import run_apart
 from app.api.document import problems
 from app.api.examples import AFTER_TURN_REQUEST, AFTER_TURN_RESPONSE
+from app.api.offloading import run_offloaded
 from app.api.scope import ServicesDep, TenantDep, resolve
 from app.api.strict import StrictRoute, large_part
 from app.api.wire import Json
 from app.core.deadline import Deadline
-from app.engine.capture import AfterTurnResult, TurnInput, is_delivered
+from app.engine.turn_capture import AfterTurnResult, TurnInput, is_delivered
 from app.errors import FieldProblem, InvalidRequest
 from app.ports import Compaction
 
@@ -59,7 +59,7 @@ async def keep_turn(
     if large is None:
         result = await services.after_turn.run(who, asked, deadline)
     else:
-        result = await run_apart(services, "keep_turn", large, who, asked, deadline)
+        result = await run_offloaded(services, "keep_turn", large, who, asked, deadline)
         if asked.wait and result.captured and result.delivery == "queued":
             store, worker = services.store, services.worker
             delivered = await is_delivered(who, result.turn_id, deadline, store=store, worker=worker)

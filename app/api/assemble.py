@@ -6,24 +6,24 @@ from typing import Annotated
 import structlog
 from fastapi import APIRouter, Body, Request, Response
 
-from app.apart.pool import ChildFailed
-from app.api.apart import run_apart
 from app.api.assemble_schema import AssembleRequest, AssembleResponse
 from app.api.document import problems
 from app.api.examples import ASSEMBLE_REQUEST, ASSEMBLE_RESPONSE, PREFLIGHT_REQUEST
 from app.api.large import Large
+from app.api.offloading import run_offloaded
 from app.api.scope import ServicesDep, TenantDep, resolve
 from app.api.strict import StrictRoute, deadline_of, large_part
 from app.api.wire import Json
 from app.core.deadline import Deadline
-from app.core.encoding import encode
+from app.core.history.summary_message import ARCHIVE_EXPAND, ARCHIVE_SEARCH
 from app.core.identity import Identity
-from app.core.inject import Mode
-from app.core.readings import Conversation
+from app.core.injection.inject import Mode
+from app.core.json.encoding import encode
+from app.core.messages.readings import Conversation
 from app.core.reasons import Reason
-from app.core.summary import ARCHIVE_EXPAND, ARCHIVE_SEARCH
-from app.core.trace import RecallTrace
+from app.core.recall.trace import RecallTrace
 from app.engine.results import AssembleInput, AssembleResult
+from app.offload.pool import ChildFailed
 from app.services import Services
 
 log = structlog.get_logger(__name__)
@@ -36,7 +36,7 @@ router = APIRouter(tags=["lifecycle"], route_class=StrictRoute)
 
 @router.post(
     "/assemble",
-    summary="Give the model its past and what is worth knowing",
+    summary="Give the model its history and what is worth knowing",
     response_model=AssembleResponse,
     response_model_exclude_none=True,
     responses={200: {"content": {"application/json": {"example": ASSEMBLE_RESPONSE}}}, **problems(503)},
@@ -50,14 +50,14 @@ async def assemble(
         Body(
             openapi_examples={
                 "transform": {"summary": "Recall for the latest user message", "value": ASSEMBLE_REQUEST},
-                "preflight": {"summary": "Rebuild the session's past", "value": PREFLIGHT_REQUEST},
+                "preflight": {"summary": "Rebuild the session's history", "value": PREFLIGHT_REQUEST},
             }
         ),
     ],
 ) -> Response:
     """Answers 200 with the host's own messages, a status and a reason within the deadline, even with no backend.
 
-    `preflight` replaces the archived past by its summary; `transform` recalls memories for the latest user message;
+    `preflight` replaces the archived history by its summary; `transform` recalls memories for the latest user message;
     `full` does both. Without `phase`, the presence of `prompt` or `availableTools` means `preflight`.
     """
     phase = body.chosen_phase
@@ -95,7 +95,7 @@ async def _apart(
     """The answer, and its messages as JSON; the host's own, unread, when the other process is not ready in time."""
     latest = Deadline(deadline.at + OVERTIME_S, deadline.clock)
     try:
-        done = await run_apart(services, "assemble", large, who, asked, deadline, deadline=latest)
+        done = await run_offloaded(services, "assemble", large, who, asked, deadline, deadline=latest)
     except (TimeoutError, ChildFailed) as error:
         reason = Reason.DEADLINE_EXCEEDED if isinstance(error, TimeoutError) else Reason.INTERNAL_ERROR
         log.warning("large_request_unread", reason=str(reason), bytes=len(large.messages))

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from app.api.schemas import HostMessage, MessagesBody, Millis, Wire
-from app.core.inject import Mode
+from app.core.injection.inject import Mode
 from app.core.reasons import Reason
 from app.recall.sources import SOURCES
 

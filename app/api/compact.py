@@ -14,7 +14,7 @@ from app.api.scope import ServicesDep, TenantDep, resolve
 from app.api.strict import StrictRoute
 from app.api.wire import Json
 from app.core.deadline import Deadline
-from app.engine.compact import CompactInput, CompactResult
+from app.engine.compaction import CompactInput, CompactResult
 
 router = APIRouter(tags=["lifecycle"], route_class=StrictRoute)
 

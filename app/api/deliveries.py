@@ -13,7 +13,7 @@ from app.api.scope import ServicesDep, TenantDep
 from app.api.wire import Json
 from app.core.identity import MAX_ID_CHARS, session_name
 from app.errors import FieldProblem, InvalidRequest
-from app.store.deliveries import MAX_PAGE, Delivery
+from app.store.delivery_rows import MAX_PAGE, Delivery
 from app.store.work import TurnState
 
 router = APIRouter(tags=["deliveries"])

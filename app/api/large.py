@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from app.core.encoding import encode
-from app.core.outline import NoOutline, outline
+from app.core.json.encoding import encode
+from app.core.json.outline import NoOutline, outline
 from app.errors import FieldProblem, InvalidRequest
 
 AT_ONCE_BYTES = 512 * 1024

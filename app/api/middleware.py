@@ -8,7 +8,7 @@ import structlog
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.api.errors import answer_to
+from app.api.error_handlers import answer_to
 from app.errors import CanNotStart, FieldProblem, InvalidRequest, SidecarError, Unexpected
 from app.observe.context import begin
 from app.observe.metrics import Metrics

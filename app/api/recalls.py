@@ -13,8 +13,8 @@ from app.api.scope import ServicesDep, TenantDep
 from app.api.wire import Json
 from app.core.deadline import Deadline
 from app.core.identity import MAX_ID_CHARS, Tenant, session_name
-from app.core.messages import time_of
-from app.core.trace import RecallTrace, trace_to_dict
+from app.core.messages.host_message import time_of
+from app.core.recall.trace import RecallTrace, trace_to_dict
 from app.errors import FieldProblem, InvalidRequest, NotFound
 
 router = APIRouter(tags=["recalls"])

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from fastapi import Response
 
 from app.api.pages import page
-from app.core.trace import CandidateTrace, CutTrace, RecallTrace, Verdict
+from app.core.recall.trace import CandidateTrace, CutTrace, RecallTrace, Verdict
 from app.recall.explain import Texts
 from app.recall.sources import SOURCES
 

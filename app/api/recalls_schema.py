@@ -1,4 +1,4 @@
-"""The answers of `GET /recalls` and `GET /recalls/{traceId}` for the OpenAPI document; meanings in `app.core.trace`."""
+"""The answers of `GET /recalls` and `GET /recalls/{traceId}` for the OpenAPI document; see `core.recall.trace`."""
 
 from pydantic import Field
 

@@ -18,7 +18,7 @@ from pydantic_core import PydanticCustomError
 
 from app.api.wire import MAX_PROBLEMS, WRONG_ITEMS
 from app.core.identity import MAX_ID_CHARS, Scope
-from app.core.messages import wrong_messages
+from app.core.messages.host_message import wrong_messages
 from app.core.reasons import Reason
 
 Id = Annotated[str, Field(max_length=MAX_ID_CHARS)]

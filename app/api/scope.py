@@ -12,8 +12,8 @@ from app.api.pages import PAGES
 from app.api.schemas import ScopeBody
 from app.core.deadline import Deadline
 from app.core.identity import Identity, Tenant, is_bypassed, is_openviking_id, resolve_identity, session_name
-from app.engine import aside
-from app.engine.past import STORE_SHARE
+from app.engine import bounded_waits
+from app.engine.preflight import STORE_SHARE
 from app.errors import FieldProblem, Forbidden, InvalidRequest, StoreUnavailable, Unauthorized
 from app.services import Services
 
@@ -135,7 +135,7 @@ async def _last_agent(services: Services, tenant: Tenant, session: str, deadline
         looking = services.store.last_agent(tenant, session)
         if deadline is None:
             return await looking
-        return await aside.in_time(looking, deadline.within_ms(deadline.remaining * 1000 * STORE_SHARE))
+        return await bounded_waits.in_time(looking, deadline.within_ms(deadline.remaining * 1000 * STORE_SHARE))
     except StoreUnavailable as error:
         log.warning("store_unavailable", detail=error.detail)
         return None

@@ -12,7 +12,7 @@ from app.api.scope import ServicesDep, TenantDep, resolve
 from app.api.strict import StrictRoute
 from app.api.wire import Json
 from app.core.deadline import Deadline
-from app.engine.sessions import SessionInput, SessionResult
+from app.engine.session_end import SessionInput, SessionResult
 from app.services import Services
 
 router = APIRouter(prefix="/sessions", tags=["lifecycle"], route_class=StrictRoute)

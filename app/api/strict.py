@@ -13,7 +13,7 @@ from app.api.intake import Intake
 from app.api.large import AT_ONCE_BYTES, AT_ONCE_VALUES, EXPECT_BYTES, Large, divide, is_large
 from app.api.scope import tenant_from
 from app.core.deadline import Deadline
-from app.core.encoding import parse_json
+from app.core.json.encoding import parse_json
 from app.errors import BodyTooLarge, FieldProblem, InvalidRequest
 
 
@@ -38,7 +38,7 @@ class StrictRoute(APIRoute):
                 state = request.state
                 state.large = None
                 if len(body) > EXPECT_BYTES:
-                    request.app.state.services.apart.warm()
+                    request.app.state.services.offload.warm()
                 state.divided = is_large(body)
                 if state.divided:
                     body, state.large = await asyncio.to_thread(divide, body)

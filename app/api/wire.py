@@ -6,7 +6,7 @@ from typing import Any
 from fastapi import Response
 from starlette.responses import JSONResponse
 
-from app.core.encoding import encode
+from app.core.json.encoding import encode
 from app.errors import FieldProblem, InvalidRequest, SidecarError
 
 PROBLEM_TYPE = "application/problem+json"

@@ -29,11 +29,11 @@ class Reason(StrEnum):
     OPENVIKING_REJECTED = "openviking_rejected", "OpenViking refused the request for good: key, tenant or input."
     BACKEND_UNAVAILABLE = (
         "backend_unavailable",
-        "The embedded engine (or a backend other than OpenViking) can not work: disk full, file damaged, no embedder.",
+        "The embedded backend (or a backend other than OpenViking) can not work: disk full, file damaged, no embedder.",
     )
     BACKEND_REJECTED = "backend_rejected", "A backend other than OpenViking refused the request for good."
     MISSING_SENDER = "missing_sender", "Peer role is person and no sender is known: no one's data is recalled."
-    NO_SESSION_DATA = "no_session_data", "The backend knows no archived past for this session."
+    NO_SESSION_DATA = "no_session_data", "The backend knows no archived history for this session."
     SESSION_NOT_FOUND = "session_not_found", "The backend does not know this session yet."
 
     # the experience gate (recall.gate.reason)
@@ -51,7 +51,7 @@ class Reason(StrEnum):
     # /compact
     COMMIT_COMPLETED = "commit_completed", "The archive and its summary are ready."
     COMMIT_NO_ARCHIVE = "commit_no_archive", "There was nothing to archive."
-    COMMIT_FAILED = "commit_failed", "Extraction failed; it will be tried again and the past stays visible."
+    COMMIT_FAILED = "commit_failed", "Extraction failed; it will be tried again and the history stays visible."
     COMMIT_TIMEOUT = "commit_timeout", "The archive was not ready within the deadline; it goes on in the background."
     COMMIT_ERROR = "commit_error", "The backend could not be asked to commit; it will be tried again."
 

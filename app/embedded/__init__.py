@@ -1,1 +1,1 @@
-"""The embedded engine: the backend port on local files."""
+"""The embedded backend: the backend port on local files."""

@@ -1,4 +1,4 @@
-"""The embedded engine behind the backend port: files and SQLite of one machine, no server, no network, no key.
+"""The embedded backend behind the backend port: files and SQLite of one machine, no server, no network, no key.
 
 Every call runs in a worker thread, so that the event loop never waits for a disk, for SQLite or for an embedder.
 """
@@ -13,12 +13,12 @@ from typing import Any, TypeVar
 import anyio
 from anyio import CapacityLimiter, to_thread
 
+from app.core.capture.captured_message import CapturedMessage
 from app.core.deadline import Deadline
-from app.core.hits import Hit
+from app.core.history.summary_message import cut_to_tokens
 from app.core.identity import Identity, Tenant
 from app.core.reasons import Reason
-from app.core.summary import cut_to_tokens
-from app.core.turns import CapturedMessage
+from app.core.recall.hits import Hit
 from app.embedded.index.documents import EXPERIENCES_REALM, OWN_REALM, peer_realm
 from app.embedded.index.embedders import Embedder, EmbedderError, make_embedder
 from app.embedded.index.sqlite import SqliteError, require_fts5
@@ -34,7 +34,7 @@ from app.ports import (
     CommitState,
     CommitStatus,
     OpenedBackend,
-    SessionPast,
+    SessionHistory,
     Target,
 )
 from app.settings import EmbeddedSettings, Settings
@@ -169,11 +169,11 @@ class EmbeddedBackend:
                 return CommitStatus(CommitState(archive.state), archive.error)
         return CommitStatus(CommitState.LOST)
 
-    async def past(self, who: Identity, token_budget: int, deadline: Deadline) -> SessionPast:
+    async def history(self, who: Identity, token_budget: int, deadline: Deadline) -> SessionHistory:
         """Summary, live messages, and the archives before the one that is summed up."""
-        archives, live = await self._read(who, lambda space: space.past(who.session, deadline), deadline)
+        archives, live = await self._read(who, lambda space: space.history(who.session, deadline), deadline)
         completed = [archive for archive in archives if archive.state == "completed"]
-        return SessionPast(
+        return SessionHistory(
             overview=cut_to_tokens(completed[-1].summary, token_budget) if completed else "",
             abstracts=tuple((archive.id, archive.abstract) for archive in completed[:-1]),
             messages=tuple(live),
@@ -184,7 +184,7 @@ class EmbeddedBackend:
     async def archives(self, who: Identity, deadline: Deadline) -> tuple[str, ...]:
         """The ids of the archives since the last reset."""
         with _nothing_is_normal():
-            archives, _ = await self._read(who, lambda space: space.past(who.session, deadline), deadline)
+            archives, _ = await self._read(who, lambda space: space.history(who.session, deadline), deadline)
             return tuple(archive.id for archive in archives)
         return ()
 
@@ -206,7 +206,7 @@ class EmbeddedBackend:
             await self._call(self._probe, deadline)
         except BackendError as error:
             return BackendHealth(ok=False, detail=error.detail, facts=facts)
-        return BackendHealth(ok=True, detail="embedded engine ready", facts=facts)
+        return BackendHealth(ok=True, detail="embedded backend ready", facts=facts)
 
     async def aclose(self) -> None:
         """Finish the commits that run, and close every file."""

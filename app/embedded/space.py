@@ -1,4 +1,4 @@
-"""All of one user, opened: transcripts, index, vectors, and the commits that run. Synchronous; called in threads."""
+"""All of one user, opened: session files, index, vectors, and the commits that run. Synchronous; called in threads."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -9,19 +9,19 @@ from pathlib import Path
 
 import structlog
 
+from app.core.capture.captured_message import CapturedMessage
 from app.core.deadline import Deadline
 from app.core.identity import SessionKind, Tenant
-from app.core.turns import CapturedMessage
 from app.embedded.extraction import distil
 from app.embedded.index.embedders import Embedder
 from app.embedded.index.live_index import EMBED_WAIT_S, LiveIndex
-from app.embedded.storage import layout, session_index, transcripts
+from app.embedded.storage import layout, session_file, session_index
 from app.embedded.storage.entries import message_tokens
+from app.embedded.storage.session_file import Archive, SessionFile
 from app.embedded.storage.sharing import move_shared
-from app.embedded.storage.transcripts import Archive, Transcript
 from app.settings import EmbeddedSettings
 
-MAX_OPEN_TRANSCRIPTS = 64
+MAX_OPEN_SESSIONS = 64
 _UNHURRIED_MS = 30_000
 
 log = structlog.get_logger(__name__)
@@ -53,7 +53,7 @@ class UserSpace:
         self._chat = settings.chat
         self._in_background = in_background
         self._automation_memory = automation_memory
-        self._transcripts: OrderedDict[str, Transcript] = OrderedDict()
+        self._session_files: OrderedDict[str, SessionFile] = OrderedDict()
         with layout.locked(self.root, Deadline.after_ms(_UNHURRIED_MS)):
             layout.sweep_temporaries(self.root)
             session_index.take_apart(self.root)
@@ -81,40 +81,40 @@ class UserSpace:
         self, session: str, kind: SessionKind, messages: Sequence[CapturedMessage], now: str, deadline: Deadline
     ) -> tuple[int, int]:
         """Store messages and make them searchable: how many wait for a commit now, and their tokens."""
-        with self._opened(session, deadline) as script:
-            if script.size == 0:
-                script.kind = kind.value
-            new = [m for m in messages if not (m.source_id and m.source_id in script.source_ids)]
+        with self._opened(session, deadline) as stored:
+            if stored.size == 0:
+                stored.kind = kind.value
+            new = [m for m in messages if not (m.source_id and m.source_id in stored.source_ids)]
             if new:
-                transcripts.write(script, transcripts.message_entries(script, new), session, now)
-            waiting = script.waiting()
+                session_file.write(stored, session_file.message_entries(stored, new), session, now)
+            waiting = stored.waiting()
             counts = len(waiting), sum(map(message_tokens, waiting))
         if new:
-            self.index.take_in([script.path])
+            self.index.take_in([stored.path])
             self.index.embed(wait_s=min(EMBED_WAIT_S, deadline.remaining / 2))
         return counts
 
     def arrived(self, session: str, turn_id: str, deadline: Deadline) -> frozenset[str]:
         """The stored source ids that contain ``turn_id``."""
-        with self._opened(session, deadline) as script:
-            return frozenset(source_id for source_id in script.source_ids if turn_id in source_id)
+        with self._opened(session, deadline) as stored:
+            return frozenset(source_id for source_id in stored.source_ids if turn_id in source_id)
 
-    def past(self, session: str, deadline: Deadline) -> tuple[list[Archive], list[CapturedMessage]]:
+    def history(self, session: str, deadline: Deadline) -> tuple[list[Archive], list[CapturedMessage]]:
         """The archives of the session's present epoch and its live messages."""
-        with self._opened(session, deadline) as script:
-            if script.size == 0:
+        with self._opened(session, deadline) as stored:
+            if stored.size == 0:
                 raise SessionUnknown(session)
-            ended = [a for a in script.archives if a.epoch < script.epoch]
-            live = script.live[max(0, (ended[-1].end if ended else 0) - script.base) :]
-            return script.in_epoch(), list(live)
+            ended = [a for a in stored.archives if a.epoch < stored.epoch]
+            live = stored.live[max(0, (ended[-1].end if ended else 0) - stored.base) :]
+            return stored.in_epoch(), list(live)
 
     def archived(self, session: str, archive_id: str, deadline: Deadline) -> list[CapturedMessage]:
         """The messages of an archive."""
-        with self._opened(session, deadline) as script:
-            archive = script.archive(archive_id)
+        with self._opened(session, deadline) as stored:
+            archive = stored.archive(archive_id)
             if archive is None:
                 raise SessionUnknown(f"{session}/{archive_id}")
-        return transcripts.read_messages(script.path, archive.start, archive.end)
+        return session_file.read_messages(stored.path, archive.start, archive.end)
 
     # commits
 
@@ -122,36 +122,38 @@ class UserSpace:
         self, session: str, keep_recent: int, now: datetime, deadline: Deadline, *, new_epoch: bool
     ) -> Archive | str:
         """Begin an archive of all but the newest messages; a word why not where there is nothing to archive."""
-        with self._opened(session, deadline) as script:
-            if script.size == 0:
+        with self._opened(session, deadline) as stored:
+            if stored.size == 0:
                 raise SessionUnknown(session)
-            waiting = len(script.waiting())
+            waiting = len(stored.waiting())
             if waiting <= keep_recent:
                 if new_epoch:
-                    transcripts.write(script, [transcripts.reset_entry(now.isoformat())], session, now.isoformat())
+                    session_file.write(stored, [session_file.reset_entry(now.isoformat())], session, now.isoformat())
                 return "all_within_keep_window" if waiting else "no_messages"
-            entry = transcripts.commit_entry(script, keep_recent, now.isoformat(), new_epoch=new_epoch)
-            transcripts.write(script, [entry], session, now.isoformat())
-            archive = script.archives[-1]
+            entry = session_file.commit_entry(stored, keep_recent, now.isoformat(), new_epoch=new_epoch)
+            session_file.write(stored, [entry], session, now.isoformat())
+            archive = stored.archives[-1]
         self._begin(session, archive.id, now)
         return archive
 
     def commit_state(self, session: str, archive_id: str, now: datetime, deadline: Deadline) -> Archive | None:
         """The archive; one that a crash left running is taken up again."""
-        with self._opened(session, deadline) as script:
-            archive = script.archive(archive_id)
+        with self._opened(session, deadline) as stored:
+            archive = stored.archive(archive_id)
         if archive and archive.state == "running":
             self._begin(session, archive_id, now)
         return archive
 
     def re_extract(self, session: str, archive_id: str, now: datetime, deadline: Deadline) -> Archive:
         """Run the commit of a failed archive again."""
-        with self._opened(session, deadline) as script:
-            archive = script.archive(archive_id)
+        with self._opened(session, deadline) as stored:
+            archive = stored.archive(archive_id)
             if archive is None:
                 raise SessionUnknown(f"{session}/{archive_id}")
             if archive.state == "failed":
-                transcripts.write(script, [transcripts.retry_entry(archive, now.isoformat())], session, now.isoformat())
+                session_file.write(
+                    stored, [session_file.retry_entry(archive, now.isoformat())], session, now.isoformat()
+                )
         self._begin(session, archive_id, now)
         return archive
 
@@ -163,13 +165,13 @@ class UserSpace:
         """Distil an archive that waits for it, and close its commit, well or badly."""
         deadline = Deadline.after_ms(_UNHURRIED_MS)
         try:
-            with self._opened(session, deadline) as script:
-                archive = script.archive(archive_id)
+            with self._opened(session, deadline) as stored:
+                archive = stored.archive(archive_id)
                 if archive is None or archive.state != "running":
                     return
-                earlier = [a for a in script.in_epoch() if a.end <= archive.start and a.state == "completed"]
-                remembers = self._remembers(script.kind)
-            messages = transcripts.read_messages(script.path, archive.start, archive.end)
+                earlier = [a for a in stored.in_epoch() if a.end <= archive.start and a.state == "completed"]
+                remembers = self._remembers(stored.kind)
+            messages = session_file.read_messages(stored.path, archive.start, archive.end)
             outcome = distil.distil(messages, earlier[-1].summary if earlier else "", self._chat)
             written: list[Path] = []
             if remembers:
@@ -187,38 +189,38 @@ class UserSpace:
         self,
         session: str,
         archive_id: str,
-        state: transcripts.ArchiveState,
+        state: session_file.ArchiveState,
         summary: str,
         abstract: str,
         error: str,
         now: datetime,
     ) -> None:
-        with self._opened(session, Deadline.after_ms(_UNHURRIED_MS)) as script:
-            archive = script.archive(archive_id)
+        with self._opened(session, Deadline.after_ms(_UNHURRIED_MS)) as stored:
+            archive = stored.archive(archive_id)
             if archive is None or archive.state != "running":
                 return
-            entry = transcripts.compaction_entry(archive, state, summary, abstract, error, now.isoformat())
-            transcripts.write(script, [entry], session, now.isoformat())
-            session_index.write_glance(self.root, session, script, now)
+            entry = session_file.compaction_entry(archive, state, summary, abstract, error, now.isoformat())
+            session_file.write(stored, [entry], session, now.isoformat())
+            session_index.write_glance(self.root, session, stored, now)
 
     def _remembers(self, kind: str) -> bool:
         """Whether sessions of this kind become long-term memory."""
         return self._automation_memory or kind == SessionKind.CHAT
 
-    # transcripts
+    # session files
 
     @contextmanager
-    def _opened(self, session: str, deadline: Deadline) -> Iterator[Transcript]:
-        """The transcript, up to date, with the user's lock held."""
+    def _opened(self, session: str, deadline: Deadline) -> Iterator[SessionFile]:
+        """The session file, up to date, with the user's lock held."""
         with layout.locked(self.root, deadline):
-            script = self._transcripts.pop(session, None) or Transcript(layout.transcript_path(self.root, session))
-            script = transcripts.refresh(script)
+            stored = self._session_files.pop(session, None) or SessionFile(layout.session_path(self.root, session))
+            stored = session_file.refresh(stored)
             try:
-                yield script
+                yield stored
             except OSError:
-                script = Transcript(script.path)  # what was written is not sure: read it again
+                stored = SessionFile(stored.path)  # what was written is not sure: read it again
                 raise
             finally:
-                self._transcripts[session] = script
-                while len(self._transcripts) > MAX_OPEN_TRANSCRIPTS:
-                    self._transcripts.popitem(last=False)
+                self._session_files[session] = stored
+                while len(self._session_files) > MAX_OPEN_SESSIONS:
+                    self._session_files.popitem(last=False)

@@ -43,7 +43,7 @@ class _Slot:
 
 
 class OpenUsers:
-    """The users of one engine. Every method may be called from any thread."""
+    """The users of one embedded backend. Every method may be called from any thread."""
 
     def __init__(self, open_space: OpenSpace, background: Executor, limit: int) -> None:
         """``limit`` users stay open when nobody uses them."""

@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from app.core.archived import Archived, Found, Page, find, page
+from app.core.capture.captured_message import CapturedMessage
 from app.core.deadline import Deadline
+from app.core.history.archived import Archived, Found, Page, find, page
 from app.core.identity import Identity
-from app.core.turns import CapturedMessage
 from app.ports import BackendError, ContextBackend
 
 MAX_SEARCHED = 32

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from app.core.identity import Scope
-from app.core.messages import Message
-from app.core.readings import Conversation
+from app.core.messages.host_message import Message
+from app.core.messages.readings import Conversation
 from app.core.reasons import Reason
-from app.core.trace import GateTrace
+from app.core.recall.trace import GateTrace
 
 
 @dataclass(frozen=True, slots=True)

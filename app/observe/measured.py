@@ -4,10 +4,10 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TypeVar
 
+from app.core.capture.captured_message import CapturedMessage
 from app.core.deadline import Clock, Deadline
-from app.core.hits import Hit
 from app.core.identity import Identity
-from app.core.turns import CapturedMessage
+from app.core.recall.hits import Hit
 from app.ports import (
     Appended,
     BackendError,
@@ -15,7 +15,7 @@ from app.ports import (
     CommitReceipt,
     CommitStatus,
     ContextBackend,
-    SessionPast,
+    SessionHistory,
     Target,
 )
 
@@ -74,9 +74,9 @@ class MeasuredBackend:
         """See `ContextBackend.commit_status`."""
         return await self._measured("commit_status", self._backend.commit_status(who, task_id, deadline))
 
-    async def past(self, who: Identity, token_budget: int, deadline: Deadline) -> SessionPast:
-        """See `ContextBackend.past`."""
-        return await self._measured("past", self._backend.past(who, token_budget, deadline))
+    async def history(self, who: Identity, token_budget: int, deadline: Deadline) -> SessionHistory:
+        """See `ContextBackend.history`."""
+        return await self._measured("past", self._backend.history(who, token_budget, deadline))
 
     async def archives(self, who: Identity, deadline: Deadline) -> tuple[str, ...]:
         """See `ContextBackend.archives`."""

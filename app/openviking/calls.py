@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 from app.core.deadline import Deadline
 from app.core.identity import Identity, Tenant
-from app.openviking.errors import Operation
+from app.openviking.call_errors import Operation
 from app.openviking.gateway import Gateway, Request
 from app.openviking.headers import common_key, effective_tenant, headers_for, key_for, trace_headers
 from app.openviking.health import Health

@@ -1,6 +1,6 @@
 """The context backend port over OpenViking's HTTP API (facts: OpenViking 0.5.2).
 
-Each method is one request, but for `past` of a session with archives and `re_extract`. Nothing is retried here: the
+Each method is one request, but for `history` of a session with archives and `re_extract`. Nothing is retried here: the
 caller knows its deadline and whether a write may be repeated.
 """
 
@@ -14,19 +14,19 @@ from urllib.parse import quote
 import httpx
 from anyio import CapacityLimiter, create_task_group
 
-from app.core.batches import batches
+from app.core.capture.batches import batches
+from app.core.capture.captured_message import CapturedMessage
 from app.core.deadline import Clock, Deadline
 from app.core.identity import Identity
-from app.core.turns import CapturedMessage
 from app.openviking import models
 from app.openviking.breaker import State
+from app.openviking.call_errors import Lane, Operation, rejected
 from app.openviking.calls import Calls
-from app.openviking.errors import Lane, Operation, rejected
 from app.openviking.gateway import Gateway
 from app.openviking.headers import common_key, effective_tenant, trace_headers
 from app.openviking.health import Health
 from app.openviking.recovery import MAX_RECOVERED, beside, with_recovered
-from app.openviking.wire import to_wire
+from app.openviking.session_messages import to_wire
 from app.ports import (
     Appended,
     BackendError,
@@ -35,7 +35,7 @@ from app.ports import (
     CommitState,
     CommitStatus,
     Hit,
-    SessionPast,
+    SessionHistory,
     Target,
 )
 from app.settings import OpenVikingSettings
@@ -57,7 +57,7 @@ _APPEND = Operation("append", writes=True)
 _ARRIVED = Operation("arrived")
 _COMMIT = Operation("commit", writes=True)
 _COMMIT_STATUS = Operation("commit_status", of_session=False)
-_PAST = Operation("past")
+_HISTORY = Operation("past")
 _ARCHIVED = Operation("archived_messages")
 _DISCARD = Operation("discard_side_session", writes=True)
 
@@ -133,7 +133,7 @@ class OpenVikingBackend:
         return found
 
     async def append(self, who: Identity, messages: Sequence[CapturedMessage], deadline: Deadline) -> Appended:
-        """See `ContextBackend.append`. Use `app.core.batches.batches` to cut a turn into what one call takes."""
+        """See `ContextBackend.append`. Use `capture.batches` to cut a turn into what one call takes."""
         if not 1 <= len(messages) <= MAX_BATCH:
             raise rejected(f"a batch has 1 to {MAX_BATCH} messages")
         body = {"messages": [to_wire(message) for message in messages]}
@@ -188,8 +188,8 @@ class OpenVikingBackend:
                 return CommitStatus(CommitState.LOST)
             raise
 
-    async def past(self, who: Identity, token_budget: int, deadline: Deadline) -> SessionPast:
-        """See `ContextBackend.past`.
+    async def history(self, who: Identity, token_budget: int, deadline: Deadline) -> SessionHistory:
+        """See `ContextBackend.history`.
 
         OpenViking fills ``token_budget`` with the newest messages first and gives the overview only if it still fits;
         here it comes whatever its size. While a commit runs, its messages are still among the live ones. With archives
@@ -207,7 +207,7 @@ class OpenVikingBackend:
                 raise
             return found
 
-    async def _with_archives(self, found: SessionPast, who: Identity, deadline: Deadline) -> SessionPast:
+    async def _with_archives(self, found: SessionHistory, who: Identity, deadline: Deadline) -> SessionHistory:
         """What is ``found``, with the states of the archives and the overviews that stand elsewhere."""
         archives = await self._archives(who, deadline)
         overview, recovered = found.overview, {}
@@ -217,8 +217,8 @@ class OpenVikingBackend:
         failed = tuple(archive_id for archive_id in archives.failed if archive_id not in recovered)
         if not overview and archives.completed:
             path = _session(who, f"/archives/{archives.completed[-1]}")
-            overview = await self._calls.optional(_PAST, who, path, models.overview, deadline) or ""
-        return SessionPast(
+            overview = await self._calls.optional(_HISTORY, who, path, models.overview, deadline) or ""
+        return SessionHistory(
             overview=with_recovered(overview, recovered),
             abstracts=found.abstracts,
             messages=found.messages,
@@ -248,7 +248,7 @@ class OpenVikingBackend:
         """
         messages = await self.archived_messages(who, archive_id, deadline)
         side = beside(who, archive_id)
-        stored = await self._calls.optional(_PAST, side, _session(side), models.total_messages, deadline) or 0
+        stored = await self._calls.optional(_HISTORY, side, _session(side), models.total_messages, deadline) or 0
         if stored and (await self._context(side, 0, deadline)).failed_archives:
             await self._calls.make(_DISCARD, side, "DELETE", _session(side), lambda _: None, deadline)
             stored = 0
@@ -282,10 +282,10 @@ class OpenVikingBackend:
         """Close all connections."""
         await self._gateway.aclose()
 
-    async def _context(self, who: Identity, token_budget: int, deadline: Deadline) -> SessionPast:
+    async def _context(self, who: Identity, token_budget: int, deadline: Deadline) -> SessionHistory:
         params = {"token_budget": str(max(0, token_budget))}
         return await self._calls.make(
-            _PAST, who, "GET", _session(who, "/context"), models.past, deadline, params=params
+            _HISTORY, who, "GET", _session(who, "/context"), models.history, deadline, params=params
         )
 
     async def _archives(self, who: Identity, deadline: Deadline) -> models.Archives:
@@ -295,14 +295,14 @@ class OpenVikingBackend:
             "output": "original",
             "node_limit": str(MAX_LISTED),
         }
-        listing = await self._calls.optional(_PAST, who, "/api/v1/fs/tree", models.archives, deadline, params=params)
+        listing = await self._calls.optional(_HISTORY, who, "/api/v1/fs/tree", models.archives, deadline, params=params)
         return listing or models.Archives()
 
     async def _overview_beside(self, who: Identity, archive_id: str, deadline: Deadline) -> str:
         side = beside(who, archive_id)
         params = {"token_budget": str(OVERVIEW_TOKENS)}
         found = await self._calls.optional(
-            _PAST, side, _session(side, "/context"), models.past, deadline, params=params
+            _HISTORY, side, _session(side, "/context"), models.history, deadline, params=params
         )
         return found.overview if found else ""
 

@@ -14,7 +14,7 @@ import httpx
 
 from app.core.deadline import Clock, Deadline
 from app.openviking.breaker import BreakerOpen, Breakers, Circuit, Ticket, Verdict
-from app.openviking.errors import (
+from app.openviking.call_errors import (
     CallFailed,
     Garbage,
     Operation,
@@ -24,8 +24,8 @@ from app.openviking.errors import (
     from_timeout,
     from_transport,
 )
+from app.openviking.session_messages import encode
 from app.openviking.transport import Transport
-from app.openviking.wire import encode
 from app.settings import OpenVikingSettings
 
 MAX_RESPONSE_BYTES = 96 * 1024 * 1024

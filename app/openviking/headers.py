@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from app.core.identity import Identity, Tenant
-from app.openviking.errors import rejected, unauthorized
+from app.openviking.call_errors import rejected, unauthorized
 from app.settings import OpenVikingSettings
 
 _PASSED_ON = {"traceparent": "traceparent", "tracestate": "tracestate", "x-request-id": "X-Request-ID"}

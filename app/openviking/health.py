@@ -5,7 +5,7 @@ from typing import Any
 
 from app.core.deadline import Deadline
 from app.core.identity import Tenant
-from app.openviking.errors import Garbage, Operation, unauthorized
+from app.openviking.call_errors import Garbage, Operation, unauthorized
 from app.openviking.gateway import Gateway, Request
 from app.openviking.headers import is_header_value
 from app.ports import BackendError, BackendHealth

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from app.core.hits import MACHINE_RECORDS
-from app.core.turns import CapturedMessage
-from app.openviking.errors import Garbage
+from app.core.capture.captured_message import CapturedMessage
+from app.core.recall.hits import MACHINE_RECORDS
+from app.openviking.call_errors import Garbage
 from app.openviking.prose import without_hints, without_speaker
-from app.openviking.wire import from_jsonl, from_wire, once
-from app.ports import Appended, CommitReceipt, CommitState, CommitStatus, Hit, SessionPast, Target
+from app.openviking.session_messages import from_jsonl, from_wire, once
+from app.ports import Appended, CommitReceipt, CommitState, CommitStatus, Hit, SessionHistory, Target
 
 LEAF = 2
 """The level of files in find; 0 and 1 are the abstracts and overviews of folders."""
@@ -130,14 +130,14 @@ def newest_task(result: Any) -> str | None:
     return next((task_id for task_id in ids if isinstance(task_id, str) and task_id), None)
 
 
-def past(result: Any) -> SessionPast:
+def history(result: Any) -> SessionHistory:
     """A session's context."""
     answer = _object(result, "result")
     stats = _object(answer.get("stats"), "stats")
     overview = answer.get("latest_archive_overview")
     if not isinstance(overview, str):
         raise Garbage("the overview is not text")
-    return SessionPast(
+    return SessionHistory(
         overview=without_hints(overview),
         abstracts=tuple(_abstract(item) for item in _list(answer, "pre_archive_abstracts")),
         messages=tuple(once(m for item in _list(answer, "messages") if (m := from_wire(item)))),

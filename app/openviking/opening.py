@@ -16,7 +16,7 @@ def open_backend(settings: Settings) -> OpenedBackend:
     backend = OpenVikingBackend(settings.openviking, outgoing_headers=outgoing_headers)
     if not settings.local.enabled:
         return OpenedBackend(backend)
-    from app.local.server import LocalServer
+    from app.local.supervised_server import LocalServer
 
     port = urlsplit(settings.openviking.url).port or DEFAULT_PORT
     return OpenedBackend(backend, LocalServer(settings.local, port, settings.data_dir, backend.move_to))

@@ -3,7 +3,7 @@
 OpenViking 0.5.2 never tries a failed extraction again and has no call for it; nothing may be written below a session;
 and later summaries of the session leave the failed archive's messages out (all observed). So its raw messages go into a
 *side session*, whose name follows from session and archive, and that session is committed: its memories become the
-user's like any others, and its overview is the summary of the archive. `OpenVikingBackend.past` puts such overviews
+user's like any others, and its overview is the summary of the archive. `OpenVikingBackend.history` puts such overviews
 beside the session's own, so that nobody else needs to know about side sessions.
 """
 
@@ -14,7 +14,7 @@ from dataclasses import replace
 from app.core.identity import Identity
 
 MAX_RECOVERED = 16
-"""Newest failed archives of a session that `past` looks after."""
+"""Newest failed archives of a session that `history` looks after."""
 _STEM_CHARS = 40
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from app.core import fence
-from app.core.trace import Verdict
+from app.core.injection import fence
+from app.core.recall.trace import Verdict
 from app.recall.ranking import Candidate, Policy
 
 
@@ -27,7 +27,7 @@ class Section:
     frame: tuple[str, ...]
     """The lines above the items: a heading, and what tells the model how to take them."""
     render: Callable[[Candidate], str]
-    """An item as text. All that is not the source's own passes `app.core.fence.neutralise` or `neutralise_line`."""
+    """An item as text. All that is not the source's own passes `fence.neutralise` or `neutralise_line`."""
     separator: str = "\n"
     """Between two items."""
     former_frame: tuple[str, ...] = ()

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
+from app.core.capture.captured_message import CapturedMessage, TextPart
 from app.core.deadline import Deadline
 from app.core.identity import Identity, PeerRole, Tenant
-from app.core.query import fingerprint
-from app.core.trace import RecallTrace, Verdict
-from app.core.turns import CapturedMessage, TextPart
+from app.core.recall.query import fingerprint
+from app.core.recall.trace import RecallTrace, Verdict
 from app.ports import BackendError, ContextBackend, StoredTurn
 
 MAX_QUERIES = 1_000

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from app.core.hits import Hit
 from app.core.reasons import Reason
+from app.core.recall.hits import Hit
 from app.ports import Target
-from app.recall.occasion import Occasion
+from app.recall.decision import Decision
 from app.recall.selection import Selection
 from app.recall.source import Asked, RecallSource
 from app.settings import Settings
@@ -58,8 +58,8 @@ class Plan:
         return Reason.NO_RECALL_HITS
 
 
-def plan_for(sources: Iterable[RecallSource], occasion: Occasion, settings: Settings) -> Plan:
-    """The sources that have something to search for on this occasion."""
+def plan_for(sources: Iterable[RecallSource], decision: Decision, settings: Settings) -> Plan:
+    """The sources that have something to search for for this decision."""
     enabled = [source for source in sources if source.enabled(settings)]
-    parts = [Part(source, source.searches(occasion, settings)) for source in enabled]
+    parts = [Part(source, source.searches(decision, settings)) for source in enabled]
     return Plan([part for part in parts if part.searches])

@@ -19,8 +19,8 @@ from datetime import UTC, date
 from types import MappingProxyType
 from typing import NamedTuple
 
-from app.core.hits import MACHINE_RECORDS, Hit
-from app.core.trace import Verdict
+from app.core.recall.hits import MACHINE_RECORDS, Hit
+from app.core.recall.trace import Verdict
 from app.recall.intent import Intent, intent_of
 from app.text import mmr
 from app.text.dates import moment_of

@@ -13,9 +13,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from app.core.deadline import Deadline
-from app.core.hits import Hit
 from app.core.identity import Identity
 from app.core.reasons import REJECTED, Reason
+from app.core.recall.hits import Hit
 from app.ports import BackendError, ContextBackend, Target
 
 MAX_ENTRIES = 512

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.core.trace import CandidateTrace, CutTrace
+from app.core.recall.trace import CandidateTrace, CutTrace
 from app.engine.results import RecalledItem
 from app.recall.block import Item, Section, fit
 from app.recall.ranking import Candidate, Policy, cut_score

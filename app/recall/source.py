@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Protocol
 
-from app.core import markers
-from app.core.hits import Hit
 from app.core.identity import Identity
-from app.core.messages import Message
-from app.core.readings import said_in
+from app.core.injection import markers
+from app.core.messages.host_message import Message
+from app.core.messages.readings import said_in
+from app.core.recall.hits import Hit
 from app.ports import Target
 from app.recall.block import Section
-from app.recall.occasion import Occasion
+from app.recall.decision import Decision
 from app.recall.selection import Selection
 from app.settings import Settings
 
@@ -57,8 +57,8 @@ class RecallSource(Protocol):
     def enabled(self, settings: Settings) -> bool:
         """Whether the settings want it at all."""
 
-    def searches(self, occasion: Occasion, settings: Settings) -> Mapping[Target, int]:
-        """The candidates to ask each target for; empty where this is no occasion for it."""
+    def searches(self, decision: Decision, settings: Settings) -> Mapping[Target, int]:
+        """The candidates to ask each target for; empty where the decision gives no reason to search."""
 
     def choose(self, asked: Asked, hits: Sequence[Hit]) -> Selection:
         """What of the hits is shown. They are those it asked for, best first by target."""

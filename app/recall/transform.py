@@ -17,22 +17,22 @@ import structlog
 
 from app.classify.classifier import Classifier
 from app.core.deadline import Deadline
-from app.core.hits import Hit
 from app.core.identity import Identity
-from app.core.inject import Mode, inject
-from app.core.query import fingerprint
-from app.core.readings import Conversation, Readings
+from app.core.injection.inject import Mode, inject
+from app.core.messages.readings import Conversation, Readings
+from app.core.messages.tokens import estimate_tokens
 from app.core.reasons import Reason
-from app.core.tokens import estimate_tokens
-from app.core.trace import MAX_TRACED_CANDIDATES, RecallTrace, SearchTrace
-from app.engine import aside
+from app.core.recall.hits import Hit
+from app.core.recall.query import fingerprint
+from app.core.recall.trace import MAX_TRACED_CANDIDATES, RecallTrace, SearchTrace
+from app.engine import bounded_waits
 from app.engine.results import AssembleInput, AssembleResult, RecallReport
 from app.ports import BackendError, Target
 from app.recall.block import render_block
+from app.recall.decision import Decision, Rules, decide
 from app.recall.explain import RecentQueries
-from app.recall.memo import Known, Memo
-from app.recall.occasion import Occasion, Rules, occasion_of
 from app.recall.plan import plan_for
+from app.recall.recall_cache import Known, RecallCache
 from app.recall.searches import Searches
 from app.recall.selection import Selection
 from app.recall.source import Asked, RecallSource
@@ -78,7 +78,7 @@ class _Recall:
     known: Known
     large: bool = False
     """Whether the messages are read in a thread."""
-    occasion: Occasion = field(default_factory=Occasion)
+    decision: Decision = field(default_factory=Decision)
     searched: Sequence[_Searched] = ()
     chosen: Sequence[Selection] = ()
     block: str = ""
@@ -121,7 +121,7 @@ class Transform:
         self._now = now
         self._clock = clock
         self._readings = Readings()
-        self._memo = Memo()
+        self._memo = RecallCache()
         self._rules = Rules(
             enabled=any(source.enabled(settings) for source in self._sources),
             experiences=settings.experience.enabled,
@@ -134,15 +134,15 @@ class Transform:
         """The messages with what was recalled in its place; or as they are, and the reason why. Never raises for a
         backend, and answers within ``deadline`` and the recall time-out, whichever is sooner."""
         began = self._clock()
-        large = aside.are_large(asked.messages, asked.prompt)
+        large = bounded_waits.are_large(asked.messages, asked.prompt)
         conversation = Conversation(asked.messages) if large else self._readings.read(asked.messages)
         known = Known() if large else self._memo.of(who, asked, conversation)
         recall = _Recall(Mode(asked.inject), conversation, known, large)
         try:
             await self._judge(recall, who, asked, deadline)
             recall.steps["gate"] = self._ms_since(began)
-            if recall.occasion.refusal:
-                recall.reason = recall.occasion.refusal
+            if recall.decision.refusal:
+                recall.reason = recall.decision.refusal
             else:
                 await self._recall(recall, who, asked, deadline)
         except TimeoutError:
@@ -152,11 +152,11 @@ class Transform:
         return self._answer(recall, who, asked)
 
     async def _judge(self, recall: _Recall, who: Identity, asked: AssembleInput, deadline: Deadline) -> None:
-        if recall.known.occasion is not None:
-            recall.occasion = recall.known.occasion
+        if recall.known.decision is not None:
+            recall.decision = recall.known.decision
             return
         judging = partial(
-            occasion_of,
+            decide,
             asked.messages,
             asked.prompt,
             who,
@@ -166,12 +166,12 @@ class Transform:
             bypassed=asked.bypassed,
         )
         in_thread = recall.large or self._classifier.slow
-        recall.occasion = await aside.read(judging, large=in_thread, deadline=deadline)
-        recall.known.occasion = recall.occasion
+        recall.decision = await bounded_waits.read(judging, large=in_thread, deadline=deadline)
+        recall.known.decision = recall.decision
 
     async def _recall(self, recall: _Recall, who: Identity, asked: AssembleInput, deadline: Deadline) -> None:
-        query = recall.occasion.query
-        plan = plan_for(self._sources, recall.occasion, self._settings)
+        query = recall.decision.query
+        plan = plan_for(self._sources, recall.decision, self._settings)
         recall.searched = await self._search(who, query, plan.targets, deadline)
         recall.steps |= {one.target.value: one.ms for one in recall.searched}
         began = self._clock()
@@ -179,12 +179,12 @@ class Transform:
         today = datetime.fromtimestamp(self._now(), UTC).date()
         if not recall.known.serves(hits, today):
             choice = Asked(who, query, asked.messages, self._settings, today, recall.conversation.said)
-            chosen = await aside.read(partial(plan.choose, choice, hits), large=recall.large, deadline=deadline)
+            chosen = await bounded_waits.read(partial(plan.choose, choice, hits), large=recall.large, deadline=deadline)
             block = render_block(*((selection.section, selection.items) for selection in chosen))
             recall.known.keep(hits, today, chosen, block)
         recall.chosen, recall.block = recall.known.chosen, recall.known.block
         recall.steps["rank"] = self._ms_since(began)
-        if recall.block or (recall.occasion.note and recall.mode is not Mode.BLOCK):
+        if recall.block or (recall.decision.note and recall.mode is not Mode.BLOCK):
             recall.reason = Reason.OK
         else:
             recall.reason = plan.why_nothing({one.target: one.failure for one in recall.searched if one.failure})
@@ -207,10 +207,10 @@ class Transform:
         return _Searched(target, found.hits, found.how, self._ms_since(began))
 
     def _answer(self, recall: _Recall, who: Identity, asked: AssembleInput) -> AssembleResult:
-        placed = inject(asked.messages, recall.block, recall.occasion.note, recall.mode, recall.occasion.query)
+        placed = inject(asked.messages, recall.block, recall.decision.note, recall.mode, recall.decision.query)
         now = self._now()
         trace_id = f"r{int(now * 1000):011x}{_random.getrandbits(40):010x}"
-        self._queries.keep(trace_id, recall.occasion.query)
+        self._queries.keep(trace_id, recall.decision.query)
         self._traces.record(partial(self._trace, recall, who, trace_id, now))
         return AssembleResult(
             messages=placed.messages,
@@ -223,8 +223,8 @@ class Transform:
             conversation=recall.conversation,
             recall=RecallReport(
                 trace_id=trace_id,
-                query=recall.occasion.query,
-                gate=recall.occasion.gate,
+                query=recall.decision.query,
+                gate=recall.decision.gate,
                 items=tuple(item for selection in recall.chosen for item in selection.recalled()),
                 timings_ms=dict(recall.steps),
                 degraded=recall.degraded,
@@ -242,18 +242,18 @@ class Transform:
             session=who.session,
             agent=who.agent,
             reason=str(recall.reason),
-            query_chars=len(recall.occasion.query),
+            query_chars=len(recall.decision.query),
             inject=recall.mode.value,
-            gate=recall.occasion.gate,
+            gate=recall.decision.gate,
             searches=tuple(SearchTrace(one.target.value, one.how, len(one.hits), one.ms) for one in recall.searched),
             cuts=tuple(selection.cut() for selection in recall.chosen),
             candidates=tuple(candidates[:MAX_TRACED_CANDIDATES]),
             timings_ms=dict(recall.steps),
             degraded=recall.degraded,
             block_chars=len(recall.block),
-            query=recall.occasion.query if texts else None,
+            query=recall.decision.query if texts else None,
             session_key=who.session_key,
-            asked=fingerprint(recall.occasion.latest) if recall.occasion.latest else "",
+            asked=fingerprint(recall.decision.latest) if recall.decision.latest else "",
         )
 
     def _ms_since(self, began: float) -> float:

@@ -5,18 +5,17 @@ from typing import Any, Literal
 
 from sqlalchemy import Connection, Row, bindparam, insert, select
 
-from app.core.commit_policy import CommitRules
-from app.core.digest import longer_opening
+from app.core.history.commit_policy import CommitRules
+from app.core.history.digest import longer_opening
 from app.core.identity import SessionKind
-from app.core.prints import is_timed
+from app.core.messages.fingerprints import is_timed
 from app.errors import KeyReused, OutboxFull
 from app.ports import Acceptance, NewTurn, SeenBefore
-from app.store import commits, past
-from app.store import sessions as session_rows
+from app.store import commit_rows, session_history, session_rows
 from app.store.codec import dump_identity, dump_strings, hashed, load_strings
 from app.store.prepared import Prepared
 from app.store.schema import turns
-from app.store.sessions import SessionRow
+from app.store.session_rows import SessionRow
 from app.store.work import Lane, TurnState
 
 Status = Literal["committed", "duplicate", "skipped"]
@@ -30,7 +29,9 @@ _BY_OCCURRENCE = (
     .limit(1)
 )
 _BY_PLACE = _BY_OCCURRENCE.where(turns.c.epoch == bindparam("epoch"))
-_OF_ITS_TIMES = select(turns.c.id).where(past.within_span(), turns.c.position > bindparam("through")).limit(1)
+_OF_ITS_TIMES = (
+    select(turns.c.id).where(session_history.within_span(), turns.c.position > bindparam("through")).limit(1)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ def accept(
         return Accepted(_answer(connection, session, "duplicate", known.turn_id, known.captured, known.state))
     if turn.span is not None and _is_to_compare(connection, session, turn):
         raise SeenBefore
-    if turn.skipped is not None and turn.key is None and not turn.prints:
+    if turn.skipped is not None and turn.key is None and not turn.fingerprints:
         return Accepted(_answer(connection, session, "skipped", "", 0, TurnState.SKIPPED))
     state = TurnState.PENDING if turn.skipped is None else TurnState.SKIPPED
     if state is TurnState.PENDING and full is not None:
@@ -61,10 +62,12 @@ def accept(
     _insert(connection, session, prepared, state, now)
     waiting_before = session.due_at, session.lane
     session = _advance(connection, session, prepared, now, captured=state is TurnState.PENDING)
-    tokens = commits.tokens_of(connection, session)
-    if state is TurnState.PENDING and commits.review(connection, session, tokens, rules, now, remember=turn.remember):
+    tokens = commit_rows.tokens_of(connection, session)
+    if state is TurnState.PENDING and commit_rows.review(
+        connection, session, tokens, rules, now, remember=turn.remember
+    ):
         session = session_rows.lock_id(connection, session.id)
-        tokens = commits.tokens_of(connection, session)
+        tokens = commit_rows.tokens_of(connection, session)
     status: Status = "committed" if state is TurnState.PENDING else "skipped"
     answer = _answer(connection, session, status, prepared.turn_id, prepared.captured, state, tokens)
     return Accepted(answer, wakes=(session.due_at, session.lane) != waiting_before)
@@ -109,11 +112,11 @@ def _insert(connection: Connection, session: SessionRow, prepared: Prepared, sta
         "key_hash": hashed(turn.key) if turn.key is not None else None,
         "fingerprint": turn.fingerprint,
         "occurrence": turn.occurrence,
-        "prints": prepared.prints,
+        "prints": prepared.fingerprints,
         "first_at": turn.span[0] if turn.span else None,
         "last_at": turn.span[1] if turn.span else None,
         "first_message": session.next_message,
-        "host_messages": len(turn.prints),
+        "host_messages": len(turn.fingerprints),
         "payload": prepared.payload if pending else None,
         "bytes": len(prepared.payload) if pending else 0,
         "captured": prepared.captured,
@@ -133,7 +136,7 @@ def _advance(
     turn = prepared.turn
     values: dict[str, Any] = {
         "next_position": session.next_position + 1,
-        "next_message": session.next_message + len(turn.prints),
+        "next_message": session.next_message + len(turn.fingerprints),
         "token_budget": turn.token_budget,
     }
     if captured:
@@ -156,13 +159,13 @@ def _answer(
     turn_id: str,
     captured: int,
     state: str,
-    tokens: commits.Tokens | None = None,
+    tokens: commit_rows.Tokens | None = None,
 ) -> Acceptance:
     return Acceptance(
         status=status,
         turn_id=turn_id,
         captured=captured,
         delivered=state == TurnState.DELIVERED,
-        pending_tokens=(tokens or commits.tokens_of(connection, session)).pending,
-        compaction=commits.compaction_of(connection, session),
+        pending_tokens=(tokens or commit_rows.tokens_of(connection, session)).pending,
+        compaction=commit_rows.compaction_of(connection, session),
     )

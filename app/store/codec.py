@@ -7,8 +7,8 @@ from base64 import b32encode
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from app.core.capture.captured_message import CapturedMessage, Part, TextPart, ToolPart
 from app.core.identity import Identity, PeerRole, SessionKind, Tenant
-from app.core.turns import CapturedMessage, Part, TextPart, ToolPart
 
 
 def new_id(prefix: str) -> str:

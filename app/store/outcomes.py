@@ -4,12 +4,11 @@ from typing import Any, assert_never
 
 from sqlalchemy import Connection, delete, select, update
 
-from app.core.cleaning import storable
-from app.store import commits as commit_rows
-from app.store import sessions as session_rows
-from app.store.commits import CommitRow
+from app.core.cleaning.host_text import storable
+from app.store import commit_rows, session_rows
+from app.store.commit_rows import CommitRow
 from app.store.schema import commits, turns
-from app.store.sessions import SessionRow
+from app.store.session_rows import SessionRow
 from app.store.work import (
     OPEN_TURNS,
     CommitAccepted,
@@ -22,8 +21,8 @@ from app.store.work import (
     ExtractionFailed,
     Outcome,
     TurnDelivered,
-    TurnDoubtful,
     TurnFailed,
+    TurnInDoubt,
     TurnRejected,
     TurnState,
 )
@@ -36,7 +35,7 @@ MAX_REFUSED = 5
 def record(connection: Connection, session: SessionRow, outcome: Outcome, now: float) -> None:
     """Write ``outcome`` down: the turn's or the commit's new state, and the session's back-off."""
     match outcome:
-        case TurnDelivered() | TurnFailed() | TurnDoubtful() | TurnRejected():
+        case TurnDelivered() | TurnFailed() | TurnInDoubt() | TurnRejected():
             _record_turn(connection, session, outcome, now)
         case _:
             row = connection.execute(select(commits).where(commits.c.id == outcome.id)).one_or_none()
@@ -47,7 +46,7 @@ def record(connection: Connection, session: SessionRow, outcome: Outcome, now: f
 def _record_turn(
     connection: Connection,
     session: SessionRow,
-    outcome: TurnDelivered | TurnFailed | TurnDoubtful | TurnRejected,
+    outcome: TurnDelivered | TurnFailed | TurnInDoubt | TurnRejected,
     now: float,
 ) -> None:
     values: dict[str, Any]
@@ -58,7 +57,7 @@ def _record_turn(
             values = {"state": TurnState.DELIVERED, "sent": sent, "delivered_at": now, "error": "", "doubt_until": None}
         case TurnFailed(_, error, retry_at):
             values = {"state": TurnState.PENDING, "error": _kept(error), "doubt_until": None}
-        case TurnDoubtful(_, error, until, retry_at):
+        case TurnInDoubt(_, error, until, retry_at):
             values = {"state": TurnState.SENDING, "doubt_until": until, "error": _kept(error)}
         case TurnRejected(_, error):
             # Should it be sent again, the session is searched for it first.
@@ -91,8 +90,8 @@ def _record_commit(connection: Connection, session: SessionRow, row: CommitRow, 
             values = {"state": CommitPhase.REJECTED, "finished_at": now, "error": _kept(error)}
             if session.archived_through == row.through and session.epoch == row.epoch:
                 session_rows.change(connection, session.id, archived_through=row.after)
-        case CommitPostponed(_, error, retry_at, doubtful):
-            state = CommitPhase.SENDING if doubtful else _before_attempt(row)
+        case CommitPostponed(_, error, retry_at, in_doubt):
+            state = CommitPhase.SENDING if in_doubt else _before_attempt(row)
             values = {"state": state, "next_at": retry_at, "error": _kept(error)}
         case CommitProgress(_, poll_at):
             values = {"next_at": poll_at}

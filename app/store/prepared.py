@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from app.core.capture import with_ids
-from app.core.digest import told_in
+from app.core.capture.captured_turn import with_ids
+from app.core.history.digest import told_in
 from app.ports import NewTurn
 from app.store.codec import dump_messages, dump_strings, new_id
 
@@ -15,7 +15,7 @@ class Prepared:
     turn: NewTurn
     turn_id: str
     payload: str
-    prints: str
+    fingerprints: str
     told: str
     """What a session's opening takes of it."""
     captured: int
@@ -26,5 +26,5 @@ def prepare(turn: NewTurn) -> Prepared:
     """Give the turn its id and its messages theirs; nothing is written."""
     turn_id = new_id("t")
     captured = 0 if turn.skipped is not None else len(turn.messages)
-    payload, prints = dump_messages(with_ids(turn.messages, turn_id)), dump_strings(turn.prints)
-    return Prepared(turn, turn_id, payload, prints, told_in(turn.messages), captured)
+    payload, fingerprints = dump_messages(with_ids(turn.messages, turn_id)), dump_strings(turn.fingerprints)
+    return Prepared(turn, turn_id, payload, fingerprints, told_in(turn.messages), captured)

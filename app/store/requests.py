@@ -6,15 +6,13 @@ from typing import Any
 
 from sqlalchemy import Connection, select, update
 
-from app.core import commit_policy
-from app.core.commit_policy import Boundary, Cause, CommitRules
+from app.core.history import commit_policy
+from app.core.history.commit_policy import Boundary, Cause, CommitRules
 from app.core.identity import Identity
-from app.store import commits as commit_rows
-from app.store import sessions as session_rows
-from app.store import steps
-from app.store.commits import CommitRow
+from app.store import commit_rows, session_rows, steps
+from app.store.commit_rows import CommitRow
 from app.store.schema import commits
-from app.store.sessions import SessionRow
+from app.store.session_rows import SessionRow
 from app.store.work import UNSENT_COMMITS, CommitPhase, Lane
 
 

@@ -33,9 +33,9 @@ class Chore:
 def chores(cutoff: float, max_kept_bytes: int) -> Sequence[Chore]:
     """What is to be forgotten. Nothing undelivered is ever touched.
 
-    A session in which nothing was said since ``cutoff`` goes as a whole: its keys, prints and commits. Of others, turns
-    of earlier epochs go. Delivered text waits here for its archive's extraction, but neither from before ``cutoff`` nor
-    beyond ``max_kept_bytes``: the backend has it.
+    A session in which nothing was said since ``cutoff`` goes as a whole: its keys, fingerprints and commits. Of others,
+    turns of earlier epochs go. Delivered text waits here for its archive's extraction, but neither from before
+    ``cutoff`` nor beyond ``max_kept_bytes``: the backend has it.
     """
     return (
         Chore(partial(_quiet_sessions, cutoff), partial(_forget_session, cutoff)),

@@ -106,8 +106,8 @@ turns = Table(
 """One row per accepted turn. ``position`` orders a session's turns; ``sent`` of its ``captured`` messages are
 delivered; ``payload`` is dropped once the archive that holds it is extracted. ``doubt_until``: a write of unknown
 outcome was begun and may arrive until then, NULL for none. Host messages are numbered from 0 in each epoch. ``prints``
-are of messages from ``first_at`` to ``last_at`` (epoch milliseconds, NULL when none carries a time): a message with a
-time can only stand again in turns whose times include its own."""
+are the fingerprints of messages from ``first_at`` to ``last_at`` (epoch milliseconds, NULL when none carries a time): a
+message with a time can only stand again in turns whose times include its own."""
 
 commits = Table(
     "commits",

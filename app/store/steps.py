@@ -6,16 +6,15 @@ from typing import Any
 
 from sqlalchemy import Connection, Integer, Row, and_, bindparam, cast, func, select, update
 
-from app.core import commit_policy
-from app.core.commit_policy import ASKED_FOR, Cause, CommitRules
-from app.store import commits
-from app.store import sessions as session_rows
+from app.core.history import commit_policy
+from app.core.history.commit_policy import ASKED_FOR, Cause, CommitRules
+from app.store import commit_rows, session_rows
 from app.store.codec import load_messages
-from app.store.commits import CommitRow
+from app.store.commit_rows import CommitRow
 from app.store.outcomes import record
 from app.store.schema import commits as commit_table
 from app.store.schema import sessions, turns
-from app.store.sessions import SessionRow
+from app.store.session_rows import SessionRow
 from app.store.work import (
     OPEN_TURNS,
     UNSENT_COMMITS,
@@ -153,7 +152,7 @@ def left_uncommitted(connection: Connection, before: float, after: int) -> list[
     live = select(turns.c.id).where(
         turns.c.session_id == sessions.c.id,
         turns.c.position > sessions.c.archived_through,
-        turns.c.state.in_(commits.SEEN_STATES),
+        turns.c.state.in_(commit_rows.SEEN_STATES),
     )
     left = select(sessions.c.id).where(sessions.c.id > after, sessions.c.last_turn_at <= before, live.exists())
     return list(connection.execute(left.order_by(sessions.c.id).limit(SWEEP_BATCH)).scalars())
@@ -172,9 +171,9 @@ def commit_left(rules: WorkRules, now: float, before: float, connection: Connect
     )
     session = connection.execute(still.with_for_update(skip_locked=True)).one_or_none()
     if session is not None and rules.commit.remembers(session_rows.identity_of(session).kind):
-        boundary = commit_policy.on_remember(commits.shown_turns(connection, session), session.archived_through)
+        boundary = commit_policy.on_remember(commit_rows.shown_turns(connection, session), session.archived_through)
         if boundary is not None:
-            commits.plan(connection, session, boundary, Cause.SWEEP, now)
+            commit_rows.plan(connection, session, boundary, Cause.SWEEP, now)
     return True
 
 
@@ -262,8 +261,8 @@ def _begin_commit(
     started = {"state": CommitPhase.SENDING, "attempt_started": now, "next_at": now + doubt_s}
     marked = update(commit_table).where(commit_table.c.id == commit.id)
     connection.execute(marked.values(started | {"attempts": commit.attempts + 1}))
-    doubted = commit.state == CommitPhase.SENDING
-    return SendCommit(commit.id, keep, commit.new_epoch, commit.attempts, doubted, session.commit_refusals)
+    in_doubt = commit.state == CommitPhase.SENDING
+    return SendCommit(commit.id, keep, commit.new_epoch, commit.attempts, in_doubt, session.commit_refusals)
 
 
 def _plan_quiet(connection: Connection, session: SessionRow, rules: CommitRules, now: float) -> bool:
@@ -271,7 +270,7 @@ def _plan_quiet(connection: Connection, session: SessionRow, rules: CommitRules,
     due = _quiet_due(connection, session, rules)
     if due is None or due[0] > now:
         return False
-    shown = commits.shown_turns(connection, session)
+    shown = commit_rows.shown_turns(connection, session)
     _, cause = due
     if cause is Cause.REMEMBER:
         boundary = commit_policy.on_remember(shown, session.archived_through)
@@ -279,7 +278,7 @@ def _plan_quiet(connection: Connection, session: SessionRow, rules: CommitRules,
         boundary = commit_policy.on_idle(shown, session.archived_through, rules)
     if boundary is None:
         return False
-    commits.plan(connection, session, boundary, cause, now)
+    commit_rows.plan(connection, session, boundary, cause, now)
     return True
 
 

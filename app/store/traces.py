@@ -38,8 +38,8 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.core.identity import session_name
-from app.core.trace import RecallTrace, trace_from_dict, trace_to_dict
-from app.store.engine import told_apart
+from app.core.recall.trace import RecallTrace, trace_from_dict, trace_to_dict
+from app.store.connections import told_apart
 from app.wal import into_wal_mode
 
 MAX_PENDING = 1_000

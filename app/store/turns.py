@@ -10,15 +10,15 @@ from typing import TypeVar
 import anyio.to_thread
 import structlog
 
-from app.core.commit_policy import CommitRules
+from app.core.capture.captured_message import CapturedMessage
+from app.core.history.commit_policy import CommitRules
 from app.core.identity import Identity, Tenant
-from app.core.turns import CapturedMessage
 from app.errors import StoreUnavailable
-from app.ports import Acceptance, LocalPast, NewTurn, Recorded, StoredTurn
-from app.store import acceptance, dates, deliveries, past, requests, retention, sessions, steps
+from app.ports import Acceptance, LocalHistory, NewTurn, Recorded, StoredTurn
+from app.store import acceptance, clock_repair, delivery_rows, requests, retention, session_history, session_rows, steps
 from app.store.backlog import Backlog, Bounds, bytes_by_tenant
-from app.store.deliveries import Delivery, DeliveryPage, OutboxGauges
-from app.store.engine import Database, open_database
+from app.store.connections import Database, open_database
+from app.store.delivery_rows import Delivery, DeliveryPage, OutboxGauges
 from app.store.prepared import Prepared, prepare
 from app.store.requests import CommitView, SessionSize
 from app.store.steps import WorkRules
@@ -63,7 +63,7 @@ class SqlTurnStore:
 
     async def accept(self, turn: NewTurn) -> Acceptance:
         """Put the turn on disk, or recognise it. Raises `KeyReused`, `OutboxFull`, `StoreUnavailable`, `SeenBefore`."""
-        large = turn.tokens + len(turn.prints) > _AT_ONCE_TOKENS
+        large = turn.tokens + len(turn.fingerprints) > _AT_ONCE_TOKENS
         prepared = await anyio.to_thread.run_sync(prepare, turn) if large else prepare(turn)
         return await self.accept_prepared(prepared)
 
@@ -84,20 +84,20 @@ class SqlTurnStore:
         self.saw(prepared.turn.who)
         return accepted.answer
 
-    async def seen_prints(self, who: Identity) -> tuple[str, ...]:
-        """The prints of all turns of the session's present epoch, oldest first."""
-        return await self._database.read(past.seen_prints, who)
+    async def seen_fingerprints(self, who: Identity) -> tuple[str, ...]:
+        """The fingerprints of all turns of the session's present epoch, oldest first."""
+        return await self._database.read(session_history.seen_fingerprints, who)
 
     async def recorded(self, who: Identity, span: tuple[int, int] | None, *, in_order: bool) -> Recorded:
-        """The prints of messages that a turn with times within ``span`` may hold again; see `app.ports.TurnStore`."""
-        return await self._database.read(past.recorded, who, span, in_order=in_order)
+        """The fingerprints of messages that a turn with times within ``span`` may hold again; see `TurnStore`."""
+        return await self._database.read(session_history.recorded, who, span, in_order=in_order)
 
-    async def local_past(self, who: Identity) -> LocalPast:
+    async def local_history(self, who: Identity) -> LocalHistory:
         """What is archived or cleared of the session; an empty one for an unknown session."""
-        return await self._database.read(past.local_past, who)
+        return await self._database.read(session_history.local_history, who)
 
     def note_budget(self, who: Identity, token_budget: int) -> None:
-        """Have the budget noted that `/assemble` was given; see `app.store.sessions.budget_of`. Nobody waits for it."""
+        """Have the budget noted that `/assemble` was given; see `session_rows.budget_of`. Nobody waits for it."""
         note = asyncio.create_task(self.noted(who, token_budget))
         self._notes.add(note)
         note.add_done_callback(self._notes.discard)
@@ -105,24 +105,24 @@ class SqlTurnStore:
     async def noted(self, who: Identity, token_budget: int) -> None:
         """`note_budget`, waited for."""
         try:
-            await self._database.write_behind(sessions.note_budget, who, token_budget)
+            await self._database.write_behind(session_rows.note_budget, who, token_budget)
         except StoreUnavailable as error:
             log.warning("budget_not_noted", reason=str(error.code))
 
     async def undelivered(self, who: Identity) -> tuple[CapturedMessage, ...]:
         """The messages of the session's present epoch that the backend does not have yet, oldest first."""
-        return await self._database.read(past.undelivered, who)
+        return await self._database.read(session_history.undelivered, who)
 
     async def turns_since(self, tenant: Tenant, session: str, moment: float) -> tuple[StoredTurn, ...]:
         """The first few turns of the session that came after the moment (epoch seconds), oldest first."""
-        return await self._database.read(past.turns_since, tenant, session, moment)
+        return await self._database.read(session_history.turns_since, tenant, session, moment)
 
     async def last_agent(self, tenant: Tenant, session: str) -> str | None:
         """The agent last seen for this session; what another process saw may be known a few seconds later."""
         agent, seen_at = self._agents.get((tenant, session), (None, -math.inf))
         if self.clock() - seen_at < _AGENT_KNOWN_S:
             return agent
-        stored = await self._database.read(sessions.last_agent, tenant, session)
+        stored = await self._database.read(session_rows.last_agent, tenant, session)
         return stored.agent if stored and stored.seen_at > seen_at else agent
 
     def saw(self, who: Identity) -> None:
@@ -162,23 +162,23 @@ class SqlTurnStore:
         cursor: str | None = None,
     ) -> DeliveryPage:
         """Turns of a tenant (None: of all tenants), newest first, by state and session."""
-        return await self._database.read(deliveries.page, tenant, states, session, limit, cursor)
+        return await self._database.read(delivery_rows.page, tenant, states, session, limit, cursor)
 
     async def get_turn(self, tenant: Tenant | None, turn_id: str) -> Delivery:
         """One turn of a tenant. Raises `NotFound`."""
-        return await self._database.read(deliveries.get, tenant, turn_id)
+        return await self._database.read(delivery_rows.get, tenant, turn_id)
 
     async def retry(self, tenant: Tenant | None, turn_id: str) -> Delivery:
         """Send an undelivered turn now, a dead letter again. Raises `NotFound`, `Conflict`."""
-        return await self._asked(deliveries.retry, tenant, turn_id, self.clock())
+        return await self._asked(delivery_rows.retry, tenant, turn_id, self.clock())
 
     async def discard(self, tenant: Tenant | None, turn_id: str) -> Delivery:
         """Give an undelivered turn up. Raises `NotFound`, `Conflict`."""
-        return await self._asked(deliveries.discard, tenant, turn_id, self.clock())
+        return await self._asked(delivery_rows.discard, tenant, turn_id, self.clock())
 
     async def gauges(self) -> OutboxGauges:
         """The outbox in numbers."""
-        return await self._database.read(deliveries.gauges, self.clock())
+        return await self._database.read(delivery_rows.gauges, self.clock())
 
     async def check(self) -> str | None:
         """None when the store can be written, else what is wrong."""
@@ -194,7 +194,7 @@ class SqlTurnStore:
 
     async def first_due(self) -> dict[Lane, float]:
         """When the next session that nobody holds is due, for each lane in which one waits for anything."""
-        return await self._database.read(sessions.first_due)
+        return await self._database.read(session_rows.first_due)
 
     async def next_step(self, lease: Lease, outcome: Outcome | None = None) -> Step:
         """Write down how the last step went and get the next; `Rest` ends the lease. Raises `LeaseLost`."""
@@ -218,14 +218,14 @@ class SqlTurnStore:
 
     async def expire_leases(self, is_gone: Callable[[str], bool]) -> int:
         """End the leases of dead processes; how many sessions that freed."""
-        gone = [owner for owner in await self._database.read(sessions.lease_owners) if is_gone(owner)]
-        return await self._database.write_behind(sessions.expire_leases, gone) if gone else 0
+        gone = [owner for owner in await self._database.read(session_rows.lease_owners) if is_gone(owner)]
+        return await self._database.write_behind(session_rows.expire_leases, gone) if gone else 0
 
     async def mend_dates(self, *, set_back: bool = False) -> None:
         """Bring dates back that a clock which was set back has left in a far future; ``set_back``: it was, just now."""
         now, lease_s = self.clock(), self.rules.lease_s
-        if set_back or await self._database.read(dates.is_astray, now, lease_s):
-            await self._database.write_behind(dates.mend, now, lease_s, set_back=set_back)
+        if set_back or await self._database.read(clock_repair.is_astray, now, lease_s):
+            await self._database.write_behind(clock_repair.mend, now, lease_s, set_back=set_back)
 
     async def forget_old(self) -> int:
         """Forget all that is too old to be kept, in slices; how many sessions, turns and texts that was."""

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 
+from app.core.capture.captured_message import CapturedMessage
 from app.core.identity import Identity
-from app.core.turns import CapturedMessage
 
 
 class TurnState(StrEnum):
@@ -87,13 +87,13 @@ class SendTurn:
 
 @dataclass(frozen=True, slots=True)
 class SendCommit:
-    """Ask for an archive of all but the newest ``keep_recent`` messages. ``doubted``: it may have been made already."""
+    """Ask for an archive of all but the newest ``keep_recent`` messages. ``in_doubt``: it may be made already."""
 
     id: int
     keep_recent: int
     new_epoch: bool
     attempts: int
-    doubted: bool
+    in_doubt: bool
     refusals: int = 0
     """Commits of the session that the backend refused in a row."""
 
@@ -155,7 +155,7 @@ class TurnFailed:
 
 
 @dataclass(frozen=True, slots=True)
-class TurnDoubtful:
+class TurnInDoubt:
     """The write may have happened, or may still happen until ``until``: look again at ``retry_at``."""
 
     step: SendTurn
@@ -203,12 +203,12 @@ class CommitRefused:
 
 @dataclass(frozen=True, slots=True)
 class CommitPostponed:
-    """The attempt failed, or its outcome is unknown (``doubtful``); the commit's next step is due at ``retry_at``."""
+    """The attempt failed, or its outcome is unknown (``in_doubt``); the commit's next step is due at ``retry_at``."""
 
     id: int
     error: str
     retry_at: float
-    doubtful: bool = False
+    in_doubt: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +240,7 @@ class ExtractionFailed:
 Outcome = (
     TurnDelivered
     | TurnFailed
-    | TurnDoubtful
+    | TurnInDoubt
     | TurnRejected
     | CommitAccepted
     | CommitEmpty

@@ -1,4 +1,4 @@
-"""Words of a text in any language, for overlap and for the embedded engine's index.
+"""Words of a text in any language, for overlap and for the embedded backend's index.
 
 Alphabetic scripts give lower-cased words. Chinese, Japanese and Korean give character bigrams: a match that knows only
 ``[a-z0-9]`` finds nothing there, and trigrams miss two-character words.

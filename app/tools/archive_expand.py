@@ -4,8 +4,8 @@ from typing import Annotated
 
 from pydantic import Field
 
+from app.core.history.summary_message import ARCHIVE_EXPAND, ARCHIVE_SEARCH
 from app.core.reasons import Reason
-from app.core.summary import ARCHIVE_EXPAND, ARCHIVE_SEARCH
 from app.tools.archive_search import has_archives, unknown_archive
 from app.tools.tool import Answer, Arguments, Caller, Mistake, Name, Tool, Uses, quoted, up_to
 

@@ -2,10 +2,10 @@
 
 from pydantic import Field
 
-from app.core.archived import Found
-from app.core.fence import neutralise_line
+from app.core.history.archived import Found
+from app.core.history.summary_message import ARCHIVE_EXPAND, ARCHIVE_SEARCH
+from app.core.injection.fence import neutralise_line
 from app.core.reasons import Reason
-from app.core.summary import ARCHIVE_EXPAND, ARCHIVE_SEARCH
 from app.engine.archives import MAX_SEARCHED
 from app.tools.tool import Answer, Arguments, Caller, Mistake, Name, Text, Tool, Uses, quoted
 

@@ -11,8 +11,8 @@ from pydantic import AliasGenerator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic.alias_generators import to_camel
 
 from app.core.deadline import Deadline
-from app.core.fence import wrap
 from app.core.identity import Identity
+from app.core.injection.fence import wrap
 from app.core.reasons import Reason
 from app.engine.archives import Archives
 

@@ -24,8 +24,8 @@ from app.store.work import (
     ReExtract,
     SendCommit,
 )
-from app.worker.doubt import settles_in
-from app.worker.pace import Pace
+from app.worker.backoff import Backoff
+from app.worker.settling import settles_in
 
 SUMMARY_TOKENS = 1_000_000
 """Budget for reading a summary back: it only comes when all live messages fit before it."""
@@ -43,7 +43,7 @@ class Archivist:
     """What commits need: the backend, and the time."""
 
     backend: ContextBackend
-    pace: Pace
+    backoff: Backoff
     settle_s: float
     call_s: float
     clock: Callable[[], float]
@@ -64,13 +64,13 @@ async def send(archivist: Archivist, lease: Lease, step: SendCommit, marked_at: 
     """Ask the backend for the archive; it was marked as being asked for after the monotonic time ``marked_at``."""
     deadline = archivist.deadline(marked_at)
     if deadline.expired:  # this process was stopped after the mark: by now the session may be another worker's
-        return CommitPostponed(step.id, "too late for this commit", archivist.clock(), doubtful=step.doubted)
+        return CommitPostponed(step.id, "too late for this commit", archivist.clock(), in_doubt=step.in_doubt)
     try:
         receipt = await archivist.backend.commit(lease.who, step.keep_recent, deadline, new_epoch=step.new_epoch)
     except BackendError as error:
         return _refused(archivist, step, error, deadline)
-    poll_at = archivist.clock() + archivist.pace.before_poll(0)
-    if receipt.task_id is None and receipt.archive_id is None and not step.doubted:
+    poll_at = archivist.clock() + archivist.backoff.before_poll(0)
+    if receipt.task_id is None and receipt.archive_id is None and not step.in_doubt:
         return CommitEmpty(step.id)
     return CommitAccepted(step.id, receipt.task_id, receipt.archive_id, poll_at, archivist.backend.place)
 
@@ -91,24 +91,24 @@ async def follow(archivist: Archivist, lease: Lease, step: FollowCommit) -> Comm
             case CommitState.LOST:
                 return await _from_session(archivist, lease, step)
             case CommitState.COMPLETED:
-                past = await archivist.backend.past(lease.who, SUMMARY_TOKENS, archivist.deadline())
-                return CommitExtracted(step.id, past.overview)
+                history = await archivist.backend.history(lease.who, SUMMARY_TOKENS, archivist.deadline())
+                return CommitExtracted(step.id, history.overview)
     except BackendError as error:
         if error.not_found:
             return CommitEmpty(step.id, Reason.SESSION_NOT_FOUND)
-        wait = max(archivist.pace.before_poll(step.age_s), error.retry_after_s or 0.0)
+        wait = max(archivist.backoff.before_poll(step.age_s), error.retry_after_s or 0.0)
         return CommitProgress(step.id, archivist.clock() + wait)
 
 
 async def extract_again(archivist: Archivist, lease: Lease, step: ReExtract) -> CommitOutcome:
     """Try a failed extraction again."""
-    retry_at = archivist.clock() + archivist.pace.after_failed_extraction(step.attempts)
+    retry_at = archivist.clock() + archivist.backoff.after_failed_extraction(step.attempts)
     if step.archive_id is None:
         return ExtractionFailed(step.id, "the backend does not say which archive failed", retry_at)
     try:
         if archivist.is_foreign(step.backend):
-            past = await archivist.backend.past(lease.who, SUMMARY_TOKENS, archivist.deadline())
-            if step.archive_id not in past.failed_ids:
+            history = await archivist.backend.history(lease.who, SUMMARY_TOKENS, archivist.deadline())
+            if step.archive_id not in history.failed_ids:
                 return CommitEmpty(step.id, _ANOTHER)
         receipt = await archivist.backend.re_extract(lease.who, step.archive_id, archivist.deadline())
     except BackendError as error:
@@ -118,7 +118,7 @@ async def extract_again(archivist: Archivist, lease: Lease, step: ReExtract) -> 
             return CommitPostponed(step.id, error.detail, max(retry_at, archivist.clock() + (error.retry_after_s or 0)))
         return ExtractionFailed(step.id, error.detail, retry_at)
     # The receipt may name the archive of another session: the backend decides where it tries again.
-    poll_at = archivist.clock() + archivist.pace.before_poll(0)
+    poll_at = archivist.clock() + archivist.backoff.before_poll(0)
     return CommitAccepted(step.id, receipt.task_id, None, poll_at, archivist.backend.place)
 
 
@@ -128,33 +128,33 @@ def _refused(archivist: Archivist, step: SendCommit, error: BackendError, deadli
         return CommitEmpty(step.id, Reason.SESSION_NOT_FOUND)
     if error.uncertain:
         wait = max(settles_in(error, deadline, archivist.settle_s), error.retry_after_s or 0.0)
-        return CommitPostponed(step.id, error.detail, now + wait, doubtful=True)
+        return CommitPostponed(step.id, error.detail, now + wait, in_doubt=True)
     if error.retryable:
         # An earlier attempt may still have worked: then the doubt stays.
-        retry_at = now + archivist.pace.after_failure(step.attempts, error)
-        return CommitPostponed(step.id, error.detail, retry_at, doubtful=step.doubted)
-    return CommitRefused(step.id, error.detail, now + archivist.pace.after_refused_commit(step.refusals))
+        retry_at = now + archivist.backoff.after_failure(step.attempts, error)
+        return CommitPostponed(step.id, error.detail, retry_at, in_doubt=step.in_doubt)
+    return CommitRefused(step.id, error.detail, now + archivist.backoff.after_refused_commit(step.refusals))
 
 
 async def _from_session(archivist: Archivist, lease: Lease, step: FollowCommit) -> CommitOutcome:
-    """What became of an archive without a task, as far as the session's past tells."""
-    past = await archivist.backend.past(lease.who, SUMMARY_TOKENS, archivist.deadline())
-    failed = [archive_id for archive_id in past.failed_ids if archive_id not in step.known_failed]
+    """What became of an archive without a task, as far as the session's history tells."""
+    history = await archivist.backend.history(lease.who, SUMMARY_TOKENS, archivist.deadline())
+    failed = [archive_id for archive_id in history.failed_ids if archive_id not in step.known_failed]
     if step.archive_id in failed or (step.archive_id is None and failed):
         return _failed(archivist, step, "extraction failed", step.archive_id or failed[-1])
     mark = f"{step.last_turn_id}."
-    running = any(message.source_id.startswith(mark) for message in past.messages)
-    if step.age_s > LOST_AFTER_S or (not running and (past.overview or step.new_epoch)):
-        return CommitExtracted(step.id, past.overview)
+    running = any(message.source_id.startswith(mark) for message in history.messages)
+    if step.age_s > LOST_AFTER_S or (not running and (history.overview or step.new_epoch)):
+        return CommitExtracted(step.id, history.overview)
     if archivist.is_foreign(step.backend) and not running:
         return CommitEmpty(step.id, _ANOTHER)
     return _later(archivist, step)
 
 
 def _later(archivist: Archivist, step: FollowCommit) -> CommitProgress:
-    return CommitProgress(step.id, archivist.clock() + archivist.pace.before_poll(step.age_s))
+    return CommitProgress(step.id, archivist.clock() + archivist.backoff.before_poll(step.age_s))
 
 
 def _failed(archivist: Archivist, step: FollowCommit, error: str, archive_id: str | None) -> ExtractionFailed:
-    retry_at = archivist.clock() + archivist.pace.after_failed_extraction(step.attempts)
+    retry_at = archivist.clock() + archivist.backoff.after_failed_extraction(step.attempts)
     return ExtractionFailed(step.id, error, retry_at, archive_id)

@@ -2,26 +2,26 @@
 
 The backend has no idempotency and a client's time-out does not cancel a write there. So after every attempt of unknown
 outcome, and after a crash in the middle of one, the worker looks which messages arrived, and sends the others only once
-the write can no longer happen by itself: see `app.worker.doubt`. A server that does not answer while it is asked may
+the write can no longer happen by itself: see `app.worker.settling`. A server that does not answer while it is asked may
 sit on the write, too, so then the doubt begins anew.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from app.core.batches import batches
+from app.core.capture.batches import batches
+from app.core.capture.captured_message import CapturedMessage
 from app.core.deadline import Clock, Deadline
 from app.core.identity import Identity
 from app.core.reasons import REJECTED, Reason
-from app.core.turns import CapturedMessage
 from app.ports import BackendError, ContextBackend
-from app.store.work import Lease, SendTurn, TurnDelivered, TurnDoubtful, TurnFailed, TurnRejected
-from app.worker.doubles import Doubles
-from app.worker.doubt import settles_in
-from app.worker.pace import Pace
-from app.worker.setbacks import Setbacks
+from app.store.work import Lease, SendTurn, TurnDelivered, TurnFailed, TurnInDoubt, TurnRejected
+from app.worker.backoff import Backoff
+from app.worker.duplicates import Duplicates
+from app.worker.poison import PoisonTurns
+from app.worker.settling import settles_in
 
-TurnOutcome = TurnDelivered | TurnFailed | TurnDoubtful | TurnRejected
+TurnOutcome = TurnDelivered | TurnFailed | TurnInDoubt | TurnRejected
 MarkAttempt = Callable[[Lease, SendTurn, int], Awaitable[bool]]
 """Writes down that ``sent`` messages of the turn are there and that a write of the next ones begins now.
 
@@ -35,9 +35,9 @@ class Courier:
 
     backend: ContextBackend
     mark_attempt: MarkAttempt
-    pace: Pace
-    setbacks: Setbacks
-    doubles: Doubles
+    backoff: Backoff
+    poison_turns: PoisonTurns
+    duplicates: Duplicates
     settle_s: float
     call_s: float
     """Longest time from a mark to the end of its write: less than a lease, so that no write outlives its lease."""
@@ -56,18 +56,18 @@ async def deliver(courier: Courier, lease: Lease, step: SendTurn, marked_at: flo
 
     A turn without a doubt was marked as being sent when it was chosen, after the monotonic time ``marked_at``.
     """
-    await courier.doubles.look(lease.session_id)
+    await courier.duplicates.look(lease.session_id)
     missing: Sequence[CapturedMessage] = step.messages[step.sent :]
     marked = step.doubt_until is None
     if step.doubt_until is not None:
         found = await _look(courier, lease, step, missing, step.doubt_until)
-        if isinstance(found, TurnDelivered | TurnDoubtful | TurnRejected):
+        if isinstance(found, TurnDelivered | TurnInDoubt | TurnRejected):
             return found
         missing = found
-    if (why := courier.setbacks.hopeless(step.turn_id)) is not None:
+    if (why := courier.poison_turns.hopeless(step.turn_id)) is not None:
         return TurnRejected(step, why)
     if not marked:
-        courier.doubles.resent(lease, step.turn_id)
+        courier.duplicates.resent(lease, step.turn_id)
     sent = len(step.messages) - len(missing)
     for batch in batches(missing):
         if not marked:
@@ -79,13 +79,13 @@ async def deliver(courier: Courier, lease: Lease, step: SendTurn, marked_at: flo
         if failure is not None:
             return failure
         sent += len(batch)
-    courier.setbacks.delivered(lease, step.turn_id)
+    courier.poison_turns.delivered(lease, step.turn_id)
     return TurnDelivered(step)
 
 
 async def _look(
     courier: Courier, lease: Lease, step: SendTurn, missing: Sequence[CapturedMessage], until: float
-) -> TurnDelivered | TurnDoubtful | TurnRejected | Sequence[CapturedMessage]:
+) -> TurnDelivered | TurnInDoubt | TurnRejected | Sequence[CapturedMessage]:
     """The messages that must still be sent, or an outcome when that can not be said yet, or never."""
     settled = courier.clock() >= until
     try:
@@ -93,18 +93,18 @@ async def _look(
     except BackendError as error:
         if not error.not_found:
             if error.answered or error.reason in {*REJECTED, Reason.DEADLINE_EXCEEDED}:  # it may lie in the session
-                courier.setbacks.failed(lease, step.turn_id, error.detail)
-                if (why := courier.setbacks.hopeless(step.turn_id)) is not None:
+                courier.poison_turns.failed(lease, step.turn_id, error.detail)
+                if (why := courier.poison_turns.hopeless(step.turn_id)) is not None:
                     return TurnRejected(step, why)
-            retry_at = courier.clock() + courier.pace.after_failure(step.attempts, error)
-            return TurnDoubtful(step, error.detail, max(until, retry_at + courier.settle_s), retry_at)
+            retry_at = courier.clock() + courier.backoff.after_failure(step.attempts, error)
+            return TurnInDoubt(step, error.detail, max(until, retry_at + courier.settle_s), retry_at)
         arrived = frozenset()
     rest = [message for message in missing if message.source_id not in arrived]
     if not rest:
         return TurnDelivered(step)
     if not settled:
         retry_at = min(until, courier.clock() + max(courier.settle_s / 4, 0.05))
-        return TurnDoubtful(step, "waiting for a write that may still happen", until, retry_at)
+        return TurnInDoubt(step, "waiting for a write that may still happen", until, retry_at)
     return rest
 
 
@@ -118,13 +118,13 @@ async def _append(
     except BackendError as error:
         now = courier.clock()
         if error.uncertain or error.reason in REJECTED:
-            courier.setbacks.failed(lease, step.turn_id, error.detail)
+            courier.poison_turns.failed(lease, step.turn_id, error.detail)
         if error.uncertain:
             until = now + settles_in(error, deadline, courier.settle_s)
-            soon = min(courier.settle_s, courier.pace.first_s)
-            return TurnDoubtful(step, error.detail, until, now + max(soon, error.retry_after_s or 0.0))
+            soon = min(courier.settle_s, courier.backoff.first_s)
+            return TurnInDoubt(step, error.detail, until, now + max(soon, error.retry_after_s or 0.0))
         if error.retryable:
-            return TurnFailed(step, error.detail, now + courier.pace.after_failure(step.attempts, error))
+            return TurnFailed(step, error.detail, now + courier.backoff.after_failure(step.attempts, error))
         return TurnRejected(step, error.detail)
     finally:
         courier.memories_changed(lease.who)

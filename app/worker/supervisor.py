@@ -37,16 +37,16 @@ from app.store.work import (
     SendTurn,
     Step,
     TurnDelivered,
-    TurnDoubtful,
+    TurnInDoubt,
     TurnRejected,
     WorkStep,
 )
 from app.worker import commits
+from app.worker.backoff import Backoff
 from app.worker.commits import Archivist
 from app.worker.deliver import Courier, deliver
-from app.worker.doubles import Doubles
-from app.worker.pace import Pace
-from app.worker.setbacks import Setbacks
+from app.worker.duplicates import Duplicates
+from app.worker.poison import PoisonTurns
 
 log = structlog.get_logger(__name__)
 
@@ -70,7 +70,7 @@ TIDY_EVERY = 20
 
 @dataclass(frozen=True, slots=True)
 class WorkerSettings:
-    """The pace of deliveries; see ``SIDECAR_DELIVERY__*``. Seconds."""
+    """How deliveries are paced; see ``SIDECAR_DELIVERY__*``. Seconds."""
 
     concurrency: int = 8
     backoff_s: float = 0.25
@@ -97,25 +97,25 @@ class Worker:
         memories_changed: Callable[[Identity], None] = lambda _who: None,
         on_doubled: Callable[[int], None] = lambda _messages: None,
     ) -> None:
-        pace = Pace(settings.backoff_s, settings.longest_backoff_s, random)
+        backoff = Backoff(settings.backoff_s, settings.longest_backoff_s, random)
         settle_s, call_s = store.rules.settle_s, store.rules.call_s
         self._store = store
         self._concurrency = settings.concurrency
-        setbacks = Setbacks(settings.give_up_tries, settings.give_up_s, monotonic)
-        self._doubles = Doubles(backend, call_s, monotonic, on_doubled)
+        poison_turns = PoisonTurns(settings.give_up_tries, settings.give_up_s, monotonic)
+        self._duplicates = Duplicates(backend, call_s, monotonic, on_doubled)
         self._courier = Courier(
             backend=backend,
             mark_attempt=store.mark_attempt,
-            pace=pace,
-            setbacks=setbacks,
-            doubles=self._doubles,
+            backoff=backoff,
+            poison_turns=poison_turns,
+            duplicates=self._duplicates,
             settle_s=settle_s,
             call_s=call_s,
             clock=store.clock,
             monotonic=monotonic,
             memories_changed=memories_changed,
         )
-        self._archivist = Archivist(backend, pace, settle_s, call_s, store.clock, monotonic, memories_changed)
+        self._archivist = Archivist(backend, backoff, settle_s, call_s, store.clock, monotonic, memories_changed)
         self._monotonic = monotonic
         self._made_at = store.clock()
         self._ahead = self._made_at - monotonic()
@@ -255,12 +255,12 @@ class Worker:
         except Exception as error:  # a bug here or in a backend must cost one step's delay, not the process
             log.exception("step_failed", session=lease.who.session, step=type(step).__name__)
             now = self._store.clock()
-            retry_at = now + max(self._courier.settle_s, self._courier.pace.first_s)
+            retry_at = now + max(self._courier.settle_s, self._courier.backoff.first_s)
             if isinstance(step, SendTurn):
-                return TurnDoubtful(step, repr(error), now + self._store.rules.doubt_s, retry_at)
+                return TurnInDoubt(step, repr(error), now + self._store.rules.doubt_s, retry_at)
             if isinstance(step, FollowCommit):
                 return CommitProgress(step.id, retry_at)
-            return CommitPostponed(step.id, repr(error), retry_at, doubtful=isinstance(step, SendCommit))
+            return CommitPostponed(step.id, repr(error), retry_at, in_doubt=isinstance(step, SendCommit))
 
     async def _attempt(self, lease: Lease, step: WorkStep, marked_at: float) -> Outcome:
         match step:
@@ -284,13 +284,13 @@ class Worker:
                 await self._guarded(self._store.mend_dates)
 
     async def _cleaning(self) -> None:
-        """What may take long: commit what a former process left; time and again, forget what is old, count doubles."""
+        """Slow chores: commit what a former process left; time and again, forget what is old, look for duplicates."""
         await self._guarded(lambda: self._store.sweep(processes.is_gone, self._made_at))
         self.wake()
         while True:
             await anyio.sleep(LOOK_FOR_DEAD_S * TIDY_EVERY)
             await self._guarded(self._store.forget_old)
-            await self._doubles.look_at_all()
+            await self._duplicates.look_at_all()
 
     async def _guarded(self, work: Callable[[], Awaitable[T]]) -> T | None:
         try:

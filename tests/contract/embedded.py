@@ -1,4 +1,4 @@
-"""The embedded engine joins the backend suite."""
+"""The embedded backend joins the backend suite."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

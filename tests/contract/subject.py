@@ -17,9 +17,9 @@ from typing import TypeVar
 
 import anyio
 
+from app.core.capture.captured_message import CapturedMessage, Part, TextPart
 from app.core.deadline import Deadline
 from app.core.identity import Identity, PeerRole, Tenant
-from app.core.turns import CapturedMessage, Part, TextPart
 from app.ports import CommitReceipt, CommitState, ContextBackend, Hit, Target
 
 T = TypeVar("T")

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from app.core.batches import batches
+from app.core.capture.batches import batches
+from app.core.capture.captured_message import TextPart, ToolPart
 from app.core.deadline import Deadline
 from app.core.identity import PeerRole
 from app.core.reasons import Reason
-from app.core.turns import TextPart, ToolPart
 from app.ports import BackendError, CommitState, Target
 from tests.contract.subject import Subject, soon
 
@@ -38,9 +38,9 @@ async def test_messages_come_back_as_they_went_in(subject: Subject) -> None:
     appended = await subject.backend.append(who, sent, soon())
     assert appended.live_messages == 4
     assert appended.pending_tokens > 0
-    past = await subject.backend.past(who, 100_000, soon())
-    assert list(past.messages) == sent
-    assert (past.overview, past.archives, past.failed_archives) == ("", 0, 0)
+    history = await subject.backend.history(who, 100_000, soon())
+    assert list(history.messages) == sent
+    assert (history.overview, history.archives, history.failed_archives) == ("", 0, 0)
 
 
 @pytest.mark.parametrize("value", [["a", 1], "plain", 7, {"deep": [{"er": {"x": None}}]}, {}])
@@ -48,7 +48,7 @@ async def test_tool_input_of_any_kind_comes_back(subject: Subject, value: Any) -
     who = subject.who()
     sent = subject.message(0, ToolPart("call_1", "run", value, "ok"), role="assistant")
     await subject.backend.append(who, [sent], soon())
-    assert (await subject.backend.past(who, 100_000, soon())).messages == (sent,)
+    assert (await subject.backend.history(who, 100_000, soon())).messages == (sent,)
 
 
 async def test_order_is_the_order_of_arrival(subject: Subject) -> None:
@@ -56,8 +56,8 @@ async def test_order_is_the_order_of_arrival(subject: Subject) -> None:
     turn = subject.turn(*(f"message {n}" for n in range(250)))
     for batch in batches(turn):
         await subject.backend.append(who, batch, soon())
-    past = await subject.backend.past(who, 1_000_000, soon())
-    assert [m.source_id for m in past.messages] == [m.source_id for m in turn]
+    history = await subject.backend.history(who, 1_000_000, soon())
+    assert [m.source_id for m in history.messages] == [m.source_id for m in turn]
 
 
 @pytest.mark.parametrize("count", [0, 101])
@@ -72,9 +72,9 @@ async def test_a_batch_has_1_to_100_messages(subject: Subject, count: int) -> No
 async def test_session_names_do_not_run_into_each_other(subject: Subject, session: str) -> None:
     who = subject.who(session)
     await subject.backend.append(who, subject.turn("only here"), soon())
-    assert len((await subject.backend.past(who, 1000, soon())).messages) == 1
+    assert len((await subject.backend.history(who, 1000, soon())).messages) == 1
     with pytest.raises(BackendError) as missing:
-        await subject.backend.past(subject.who(session + "2"), 1000, soon())
+        await subject.backend.history(subject.who(session + "2"), 1000, soon())
     assert missing.value.not_found
 
 
@@ -115,8 +115,8 @@ async def test_what_is_sent_twice_is_counted_or_left_out(subject: Subject) -> No
     who = subject.who()
     for _ in range(2):
         await subject.backend.append(who, subject.turn("one", "two"), soon())
-    past = await subject.backend.past(who, 100_000, soon())
-    assert [m.source_id for m in past.messages] == [m.source_id for m in subject.turn("one", "two")]
+    history = await subject.backend.history(who, 100_000, soon())
+    assert [m.source_id for m in history.messages] == [m.source_id for m in subject.turn("one", "two")]
     assert await subject.backend.copies(who, subject.turn_id("a"), soon()) in (0, 2)
 
 
@@ -132,10 +132,10 @@ async def test_a_commit_archives_all_but_the_newest(subject: Subject) -> None:
     turn = subject.turn("Hello there, what is the plan?", "We look at the parser.", "And then?", "Then the printer.")
     await subject.backend.append(who, turn, soon())
     receipt = await subject.committed(who, keep_recent=2)
-    past = await subject.backend.past(who, 100_000, soon())
-    assert list(past.messages) == turn[2:]
-    assert past.overview
-    assert (past.archives, past.failed_archives) == (1, 0)
+    history = await subject.backend.history(who, 100_000, soon())
+    assert list(history.messages) == turn[2:]
+    assert history.overview
+    assert (history.archives, history.failed_archives) == (1, 0)
     assert receipt.archive_id is not None
     assert await subject.backend.archived_messages(who, receipt.archive_id, soon()) == turn[:2]
 
@@ -147,7 +147,7 @@ async def test_messages_may_follow_while_a_commit_runs(subject: Subject) -> None
     later = subject.turn("One more thing.", name="b")
     await subject.backend.append(who, later, soon())
     assert await subject.finished(who, receipt) is CommitState.COMPLETED
-    assert list((await subject.backend.past(who, 100_000, soon())).messages) == later
+    assert list((await subject.backend.history(who, 100_000, soon())).messages) == later
 
 
 async def test_a_summary_covers_all_archives(subject: Subject) -> None:
@@ -155,10 +155,10 @@ async def test_a_summary_covers_all_archives(subject: Subject) -> None:
     for name, text in (("a", "Hello, today is about walruses."), ("b", "Hello, and now about penguins.")):
         await subject.backend.append(who, subject.turn(text, name=name), soon())
         await subject.committed(who)
-    past = await subject.backend.past(who, 100_000, soon())
-    assert "walruses" in past.overview
-    assert "penguins" in past.overview
-    assert past.archives == 2
+    history = await subject.backend.history(who, 100_000, soon())
+    assert "walruses" in history.overview
+    assert "penguins" in history.overview
+    assert history.archives == 2
 
 
 async def test_archives_are_listed_oldest_first_until_a_reset(subject: Subject) -> None:
@@ -196,18 +196,18 @@ async def test_a_new_epoch_forgets_the_summary_for_good(subject: Subject, live: 
     receipt = await subject.backend.commit(who, 0, soon(), new_epoch=True)
     if receipt.task_id:
         await subject.finished(who, receipt)
-    past = await subject.backend.past(who, 100_000, soon())
-    assert (past.overview, past.messages, past.archives) == ("", (), 0)
+    history = await subject.backend.history(who, 100_000, soon())
+    assert (history.overview, history.messages, history.archives) == ("", (), 0)
     await subject.backend.append(who, subject.turn("Hello, this is about foxes.", name="c"), soon())
     await subject.committed(who)
-    overview = (await subject.backend.past(who, 100_000, soon())).overview
+    overview = (await subject.backend.history(who, 100_000, soon())).overview
     assert "foxes" in overview
     assert not {"walruses", "penguins"} & set(overview.replace(".", " ").split())
 
 
 async def test_an_unknown_session_is_told_apart(subject: Subject) -> None:
     for call in (
-        subject.backend.past(subject.who(), 1000, soon()),
+        subject.backend.history(subject.who(), 1000, soon()),
         subject.backend.commit(subject.who(), 0, soon()),
         subject.backend.archived_messages(subject.who(), "archive_001", soon()),
     ):
@@ -264,7 +264,7 @@ async def test_users_never_see_each_other(subject: Subject) -> None:
     found = await subject.backend.find(bob, f"server name {subject.mark}", Target.MEMORIES, 20, soon())
     assert not [hit for hit in found if subject.mark in hit.text]
     with pytest.raises(BackendError) as missing:
-        await subject.backend.past(bob, 1000, soon())
+        await subject.backend.history(bob, 1000, soon())
     assert missing.value.not_found
     assert await subject.backend.arrived(bob, subject.turn_id(), soon()) == frozenset()
 
@@ -320,7 +320,7 @@ async def test_nothing_begins_after_the_deadline(subject: Subject) -> None:
     assert late.value.reason is Reason.DEADLINE_EXCEEDED
     assert not late.value.uncertain
     with pytest.raises(BackendError) as missing:
-        await subject.backend.past(who, 1000, soon())
+        await subject.backend.history(who, 1000, soon())
     assert missing.value.not_found
 
 

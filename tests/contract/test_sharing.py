@@ -1,6 +1,6 @@
 """What one agent, or one person, is told and another may see: the same on every backend (README, "Who sees what").
 
-Messages carry the peer of the request that brought them, as `app.engine.capture` writes them.
+Messages carry the peer of the request that brought them, as `app.engine.turn_capture` writes them.
 """
 
 from collections.abc import Mapping
@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
+from app.core.capture.captured_message import CapturedMessage, TextPart, ToolPart
 from app.core.identity import Identity, PeerRole
-from app.core.turns import CapturedMessage, TextPart, ToolPart
 from app.ports import Target
 from tests.contract.subject import Subject, eventually, soon
 

@@ -11,12 +11,12 @@ import anyio
 import pytest
 from sqlalchemy import MetaData, event, insert
 
+from app.core.capture.captured_message import CapturedMessage, TextPart, ToolPart
 from app.core.identity import Tenant
 from app.core.reasons import Reason
-from app.core.turns import CapturedMessage, TextPart, ToolPart
 from app.errors import Conflict, KeyReused, NotFound, OutboxFull, StoreUnavailable
 from app.ports import Recorded, SeenBefore
-from app.store import engine as store_engine
+from app.store import connections
 from app.store.codec import dump_identity, dump_messages
 from app.store.schema import metadata
 from app.store.turns import SqlTurnStore, open_store
@@ -32,8 +32,8 @@ from app.store.work import (
     SendTurn,
     Step,
     TurnDelivered,
-    TurnDoubtful,
     TurnFailed,
+    TurnInDoubt,
     TurnRejected,
 )
 from tests.contract.conftest import OpenStore
@@ -131,18 +131,18 @@ async def test_a_position_proves_nothing_across_a_reset_but_a_time_does(store: S
 
 async def test_a_turn_is_compared_with_all_that_came_in_since_it_was(store: SqlTurnStore) -> None:
     """Two processes that read before either has written."""
-    await store.accept(a_turn("1", prints=("@1",), span=(10, 19)))
+    await store.accept(a_turn("1", fingerprints=("@1",), span=(10, 19)))
     assert await store.recorded(somebody(), (15, 30), in_order=False) == Recorded(("@1",), 1)
     assert await store.recorded(somebody(), (20, 30), in_order=False) == Recorded((), 1)
-    late = a_turn("2", prints=("@2",), span=(15, 30))
+    late = a_turn("2", fingerprints=("@2",), span=(15, 30))
     with pytest.raises(SeenBefore):
         await store.accept(late)
     compared = replace(late, compared_through=1)
-    await store.accept(a_turn("3", prints=("@3",), span=(30, 40)))
+    await store.accept(a_turn("3", fingerprints=("@3",), span=(30, 40)))
     with pytest.raises(SeenBefore):
         await store.accept(compared)
     assert (await store.accept(replace(late, compared_through=2))).status == "committed"
-    assert (await store.recorded(somebody(), None, in_order=True)).prints == ("@1", "@3", "@2")
+    assert (await store.recorded(somebody(), None, in_order=True)).fingerprints == ("@1", "@3", "@2")
 
 
 async def test_twenty_at_once_with_one_key_are_one_turn(store: SqlTurnStore) -> None:
@@ -158,10 +158,10 @@ async def test_twenty_at_once_with_one_key_are_one_turn(store: SqlTurnStore) -> 
     assert len(await deliver_all(store)) == 1
 
 
-async def test_a_skipped_turn_leaves_its_prints_and_nothing_else(store: SqlTurnStore) -> None:
+async def test_a_skipped_turn_leaves_its_fingerprints_and_nothing_else(store: SqlTurnStore) -> None:
     accepted = await store.accept(a_turn("beat", skipped=Reason.HEARTBEAT))
     assert (accepted.status, accepted.captured) == ("skipped", 0)
-    assert await store.seen_prints(somebody()) == ("beat",)
+    assert await store.seen_fingerprints(somebody()) == ("beat",)
     assert await deliver_all(store) == []
 
 
@@ -341,9 +341,9 @@ async def test_what_waits_can_be_tried_now_and_given_up(store: SqlTurnStore, clo
 
 
 async def test_a_turn_in_doubt_that_is_retried_keeps_its_doubt(store: SqlTurnStore, clock: FakeClock) -> None:
-    turn_id = (await store.accept(a_turn("doubtful"))).turn_id
+    turn_id = (await store.accept(a_turn("in_doubt"))).turn_id
     mine, step = await claimed(store)
-    await store.next_step(mine, TurnDoubtful(step, "time-out", clock.now, clock.now + 60))
+    await store.next_step(mine, TurnInDoubt(step, "time-out", clock.now, clock.now + 60))
     assert (await store.retry(None, turn_id)).state == "sending"
     _, again = await claimed(store)
     assert again.doubt_until == clock.now
@@ -358,7 +358,7 @@ async def test_a_turn_that_is_given_up_while_it_is_sent_stays_given_up(
     mine, step = await claimed(store)
     await store.discard(None, turn_id)
     assert not await store.mark_attempt(mine, step, 1)
-    outcome = TurnDelivered(step) if arrived else TurnDoubtful(step, "time-out", clock.now, clock.now + 5)
+    outcome = TurnDelivered(step) if arrived else TurnInDoubt(step, "time-out", clock.now, clock.now + 5)
     following = await store.next_step(mine, outcome)
     found = await store.get_turn(None, turn_id)
     assert (found.state, found.sent, found.bytes) == ("discarded", 2 if arrived else 0, 0)
@@ -443,7 +443,7 @@ async def test_words_that_no_database_takes(store: SqlTurnStore) -> None:
     ((mine, _),) = await store.claim("me", 10)
     await store.next_step(mine, CommitAccepted(planned.id, odd, None, poll_at=0.0))
     await store.next_step(mine, CommitExtracted(planned.id, odd))
-    assert (await store.local_past(somebody())).summary == "half \ufffd and  nothing"
+    assert (await store.local_history(somebody())).summary == "half \ufffd and  nothing"
 
 
 async def test_a_tenant_sees_its_own_deliveries_page_by_page(store: SqlTurnStore) -> None:
@@ -493,7 +493,7 @@ async def test_old_sessions_are_forgotten_but_nothing_undelivered(opened: OpenSt
     clock.now += 2 * 86_400
     await store.forget_old()
     assert [item.session for item in (await store.deliveries(None)).items] == ["s2"]
-    assert not (await store.local_past(mine.who)).known
+    assert not (await store.local_history(mine.who)).known
 
 
 async def test_a_session_that_goes_on_is_kept_however_little_is_to_be(opened: OpenStore, clock: FakeClock) -> None:
@@ -518,7 +518,7 @@ async def test_everything_that_is_old_is_forgotten_however_much(opened: OpenStor
 async def test_a_turn_that_comes_while_its_session_is_forgotten_begins_a_new_one(
     opened: OpenStore, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(store_engine, "SLICE_S", 0)
+    monkeypatch.setattr(connections, "SLICE_S", 0)
     store = await opened(keep_days=1)
     for number in range(250):
         await store.accept(a_turn(f"beat {number}", skipped=Reason.HEARTBEAT))
@@ -580,18 +580,18 @@ def test_the_migrations_make_the_schema_of_the_code(url: str, made_by: str) -> N
     from alembic.autogenerate import compare_metadata
     from alembic.migration import MigrationContext
 
-    engine = store_engine.make_engine(url)
+    engine = connections.make_engine(url)
     with engine.begin() as connection:
         if made_by == "migrations":
-            store_engine.upgrade(connection)
-    store_engine.migrate(engine)
+            connections.upgrade(connection)
+    connections.migrate(engine)
     with engine.connect() as connection:
         ours = {*metadata.tables, "alembic_version"}
         context = MigrationContext.configure(
             connection, opts={"include_name": lambda name, kind, _: kind != "table" or name in ours}
         )
         assert compare_metadata(context, metadata) == []
-        assert context.get_current_revision() == store_engine.latest_revision()
+        assert context.get_current_revision() == connections.latest_revision()
     engine.dispose()
 
 
@@ -601,7 +601,7 @@ def fill_first_version(url: str, now: float) -> None:
     from alembic.config import Config
 
     config = Config()
-    config.set_main_option("script_location", str(store_engine.MIGRATIONS))
+    config.set_main_option("script_location", str(connections.MIGRATIONS))
     turn = {"session_id": 1, "epoch": 0, "repeatable": True, "host_messages": 1, "bytes": 9, "captured": 1}
     turn |= {"tokens": 1, "remember": False, "state": "pending", "created_at": now}
     rows = [
@@ -610,7 +610,7 @@ def fill_first_version(url: str, now: float) -> None:
     ]
     session = {"id": 1, "account": "acme", "user_name": "alice", "session": "s1", "identity": dump_identity(somebody())}
     session |= {"next_position": 3, "next_message": 2, "token_budget": 1000, "last_turn_at": now, "due_at": now}
-    engine = store_engine.make_engine(url)
+    engine = connections.make_engine(url)
     with engine.begin() as connection:
         config.attributes["connection"] = connection
         command.upgrade(config, "0001")
@@ -641,7 +641,7 @@ async def test_turns_of_an_older_version_are_upgraded_delivered_and_known_again(
 async def test_a_store_of_a_newer_version_is_left_alone(
     store: SqlTurnStore, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(store_engine, "latest_revision", lambda: "0000")
+    monkeypatch.setattr(connections, "latest_revision", lambda: "0000")
     with pytest.raises(RuntimeError, match="newer version"):
         await open_store(url, rules=work_rules())
 
@@ -751,11 +751,11 @@ async def test_what_a_dead_process_left_uncommitted_is_swept_up(store: SqlTurnSt
     await store.sweep(lambda _: False)
     await store.sweep(lambda _: False)
     ((mine, step),) = await store.claim("me", 10)
-    assert step == SendCommit(1, 0, new_epoch=False, attempts=0, doubted=False)
+    assert step == SendCommit(1, 0, new_epoch=False, attempts=0, in_doubt=False)
     following = await store.next_step(mine, CommitAccepted(1, "task", "archive_001", poll_at=0.0))
     assert isinstance(following, FollowCommit) and following.task_id == "task"
     assert isinstance(await store.next_step(mine, CommitExtracted(1, "a summary")), Rest)
-    assert (await store.local_past(somebody())).prints == ()
+    assert (await store.local_history(somebody())).fingerprints == ()
 
 
 async def test_what_the_backend_does_not_have_yet_is_told(store: SqlTurnStore) -> None:
@@ -776,13 +776,13 @@ async def test_what_the_first_turns_tell_is_kept_until_a_reset(store: SqlTurnSto
         await store.accept(
             a_turn(f"The invoice INV-{number} is for {'a very long list of things ' * 6}", key=f"x{number}")
         )
-    opening = (await store.local_past(somebody())).opening
+    opening = (await store.local_history(somebody())).opening
     assert [opening[0], opening[1], opening[2]] == [f"- {told[0]}", "", f"- {told[2]}"]
     assert len(opening) <= 20 and sum(map(len, opening)) <= 3_000
     await store.reset(somebody(), 1_000)
-    assert (await store.local_past(somebody())).opening == ()
+    assert (await store.local_history(somebody())).opening == ()
     await store.accept(a_turn("A new beginning in Lisbon.", key="new"))
-    assert (await store.local_past(somebody())).opening == ("- A new beginning in Lisbon.",)
+    assert (await store.local_history(somebody())).opening == ("- A new beginning in Lisbon.",)
 
 
 async def test_commits_go_by_the_smaller_of_both_budgets(store: SqlTurnStore) -> None:
@@ -792,7 +792,7 @@ async def test_commits_go_by_the_smaller_of_both_budgets(store: SqlTurnStore) ->
             if number == 1 and prompt_budget:  # of a session that nobody knows yet there is nothing to note
                 store.note_budget(who, prompt_budget)
                 with anyio.fail_after(5):
-                    while (await store.local_past(who)).assemble_budget != prompt_budget:
+                    while (await store.local_history(who)).assemble_budget != prompt_budget:
                         await anyio.lowlevel.checkpoint()
             answer = await store.accept(a_turn(who=who, key=f"k{number}", tokens=400, token_budget=4_000))
         return str(answer.compaction.state)
@@ -808,19 +808,19 @@ async def test_compact_and_reset_leave_the_prompt_what_they_should(store: SqlTur
     await deliver_all(store)
     (planned,) = await store.compact(somebody(), 2, 1000)
     ((mine, step),) = await store.claim("me", 10)
-    assert step == SendCommit(planned.id, 2, new_epoch=False, attempts=0, doubted=False)
+    assert step == SendCommit(planned.id, 2, new_epoch=False, attempts=0, in_doubt=False)
     await store.next_step(mine, CommitAccepted(planned.id, "task", "archive_001", poll_at=0.0))
     await store.next_step(mine, ExtractionFailed(planned.id, "model down", retry_at=0.0))
-    past = await store.local_past(somebody())
-    assert past.prints == ("q0", "a0") and len(past.unsummarised) == 2 and past.summary == ""
+    history = await store.local_history(somebody())
+    assert history.fingerprints == ("q0", "a0") and len(history.unsummarised) == 2 and history.summary == ""
     await store.next_step(mine, CommitAccepted(planned.id, "another task", None, poll_at=0.0))
     await store.next_step(mine, CommitExtracted(planned.id, "a summary"))
-    past = await store.local_past(somebody())
-    assert past.prints == ("q0", "a0") and past.unsummarised == () and past.summary == "a summary"
+    history = await store.local_history(somebody())
+    assert history.fingerprints == ("q0", "a0") and history.unsummarised == () and history.summary == "a summary"
     assert (await store.commits([planned.id]))[0].archive_id == "archive_001"
     await store.reset(somebody(), 1000)
-    past = await store.local_past(somebody())
-    assert (past.prints, past.summary, past.epoch, past.resetting) == ((), "", 1, True)
+    history = await store.local_history(somebody())
+    assert (history.fingerprints, history.summary, history.epoch, history.resetting) == ((), "", 1, True)
     size = await store.size_of(somebody())
     assert size is not None and size.tokens == 0
 

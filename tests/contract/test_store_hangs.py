@@ -10,7 +10,7 @@ from sqlalchemy import create_engine, text
 
 from app.errors import StoreUnavailable
 from app.store import postgres as store_postgres
-from app.store.engine import make_engine
+from app.store.connections import make_engine
 from app.store.turns import open_store
 from tests.unit.turning import a_turn, somebody, work_rules
 
@@ -96,7 +96,7 @@ async def test_a_server_that_does_not_answer_is_one_that_is_away(postgres_url: s
             with pytest.raises(StoreUnavailable):
                 await store.accept(a_turn("lost"))
             with pytest.raises(StoreUnavailable):
-                await store.local_past(somebody())
+                await store.local_history(somebody())
     relay.go_on()
     await store.accept(a_turn("after"))
     await store.aclose()
@@ -112,7 +112,7 @@ async def test_a_lock_that_nobody_gives_back_is_not_waited_for(postgres_url: str
             with pytest.raises(StoreUnavailable):
                 await store.accept(a_turn("lost", who=somebody("locked")))
             with pytest.raises(StoreUnavailable):
-                await store.local_past(somebody("locked"))
+                await store.local_history(somebody("locked"))
     engine.dispose()
     await store.accept(a_turn("after", who=somebody("locked")))
     await store.aclose()

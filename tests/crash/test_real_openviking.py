@@ -42,7 +42,7 @@ def test_a_hundred_turns_survive_a_server_that_is_killed(server: OpenViking, tmp
         assert everything_in(server.url, session) == expected_texts(session, turns), session
 
 
-def test_the_past_stays_visible_while_the_model_is_down_and_is_extracted_when_it_is_back(
+def test_the_history_stays_visible_while_the_model_is_down_and_is_extracted_when_it_is_back(
     server: OpenViking, tmp_path: Path
 ) -> None:
     with Sidecar(tmp_path / "data", OPENVIKING__URL=server.url, **SETTINGS) as sidecar:
@@ -55,11 +55,11 @@ def test_the_past_stays_visible_while_the_model_is_down_and_is_extracted_when_it
             failed = host.post("/compact", json={"sessionId": "blank"}).json()
             assert (failed["ok"], failed["reason"], failed["compacted"]) == (False, "commit_failed", False)
             assert (failed["result"]["details"]["archived"], failed["result"]["details"]["extracted"]) == (True, False)
-            assert "Lighthouse" in past_of(host, spoken) and "Lighthouse" in past_of(host, [])
+            assert "Lighthouse" in history_of(host, spoken) and "Lighthouse" in history_of(host, [])
             server.fault(chat="ok")
             extracted = wait_for_summary(host, 90)
             assert "Lighthouse" in extracted
-            assert "Working Memory" in past_of(host, spoken)
+            assert "Working Memory" in history_of(host, spoken)
 
 
 def conversation() -> list[dict[str, Any]]:
@@ -70,7 +70,7 @@ def conversation() -> list[dict[str, Any]]:
     return [{"role": roles[i % 2], "content": text, "timestamp": now + i} for i, text in enumerate(said)]
 
 
-def past_of(host: httpx.Client, messages: list[dict[str, Any]]) -> str:
+def history_of(host: httpx.Client, messages: list[dict[str, Any]]) -> str:
     """What the model would see of the session, as one text."""
     body = {"sessionId": "blank", "messages": messages, "phase": "preflight"}
     answer = host.post("/assemble", json=body).raise_for_status().json()
@@ -81,11 +81,11 @@ def wait_for_summary(host: httpx.Client, seconds: float) -> str:
     """The past once the model's own summary stands in it."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        past = past_of(host, [])
-        if "Working Memory" in past:
-            return past
+        history = history_of(host, [])
+        if "Working Memory" in history:
+            return history
         time.sleep(0.5)
-    raise AssertionError(f"no summary yet: {past}")
+    raise AssertionError(f"no summary yet: {history}")
 
 
 def everything_in(url: str, session: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""A whole sidecar in this process, on the embedded engine unless a test says otherwise."""
+"""A whole sidecar in this process, on the embedded backend unless a test says otherwise."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack

@@ -41,7 +41,7 @@ def test_a_new_backend_takes_one_line(start: Start) -> None:
 
 
 @pytest.mark.parametrize("operation", ["append", "find", "past", "health"])
-def test_the_embedded_engine_is_measured_like_any_other(start: Start, operation: str) -> None:
+def test_the_embedded_backend_is_measured_like_any_other(start: Start, operation: str) -> None:
     client = start()
     client.post("/after-turn", json=TURN)
     asked = {"sessionId": "s", "phase": "full", "messages": [{"role": "user", "content": "What colour is my bike?"}]}

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from app.core.messages import tool_calls, tool_results
-from app.core.tokens import estimate_tokens, message_tokens
+from app.core.messages.host_message import tool_calls, tool_results
+from app.core.messages.tokens import estimate_tokens, message_tokens
 from tests.http.test_lifecycle import FACT, post, said, turn, user
 
 TOLD = [*FACT, user("Tell me of the garden.", 20), said("It grows. " * 150, 21)]

@@ -1,4 +1,4 @@
-"""What answers and pages say when the embedded engine can not use its own disk."""
+"""What answers and pages say when the embedded backend can not use its own disk."""
 
 import errno
 from collections.abc import Iterator

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-import app.core.encoding
-from app.apart.pool import Apart, ChildFailed
+import app.core.json.encoding
 from app.api import large
 from app.core.reasons import Reason
+from app.offload.pool import ChildFailed, OffloadPool
 from tests.http.conftest import Start
 from tests.http.test_errors import problem
 from tests.http.test_lifecycle import FACT, post, said, turn, user
@@ -66,7 +66,7 @@ def test_they_are_not_parsed_here(start: Start, all_large: None, monkeypatch: py
     client = start()
     body = json.dumps({"sessionId": "s", "messages": [user("z" * 100_000)]}).encode()
     with monkeypatch.context() as patched:
-        patched.setattr(app.core.encoding.json, "loads", noted)
+        patched.setattr(app.core.json.encoding.json, "loads", noted)
         assert client.post("/assemble", content=body, headers=JSON).json()["messages"][0]["content"] == "z" * 100_000
         assert client.post("/after-turn", content=body, headers=JSON).json()["captured"] == 1
     assert parsed and max(parsed) < 10_000
@@ -89,7 +89,7 @@ def test_a_process_that_dies_costs_the_recall_and_not_the_messages(
         raise ChildFailed("killed")
 
     client = start()
-    monkeypatch.setattr(Apart, "run", died)
+    monkeypatch.setattr(OffloadPool, "run", died)
     body = {"sessionId": "s", "messages": LONG}
     answer = post(client, "/assemble", body)
     assert (answer["messages"], answer["reason"]) == (LONG, "internal_error")

@@ -1,4 +1,4 @@
-"""A host's life with the sidecar, over HTTP, on the embedded engine."""
+"""A host's life with the sidecar, over HTTP, on the embedded backend."""
 
 import json
 from typing import Any
@@ -161,7 +161,7 @@ class TestRecall:
         assert post(client, "/assemble", body)["status"] == "assembled"
 
 
-class TestPast:
+class TestHistory:
     def history(self) -> list[dict[str, Any]]:
         return [
             user("Please list the files.", 0),

@@ -9,14 +9,14 @@ from pydantic import BaseModel, Field
 from starlette.testclient import TestClient
 
 from app.core.deadline import Deadline
-from app.core.fence import neutralise_line
-from app.core.hits import Hit
 from app.core.identity import Identity
+from app.core.injection.fence import neutralise_line
 from app.core.reasons import Reason
+from app.core.recall.hits import Hit
 from app.factory import create_app
 from app.ports import BackendError, Target
 from app.recall.block import Section
-from app.recall.occasion import Occasion
+from app.recall.decision import Decision
 from app.recall.ranking import Policy, rank
 from app.recall.selection import Selection, select
 from app.recall.source import Asked, candidates_for
@@ -53,8 +53,8 @@ class Runbooks:
     def enabled(self, settings: Any) -> bool:
         return settings.runbooks.enabled
 
-    def searches(self, occasion: Occasion, settings: Any) -> Mapping[Target, int]:
-        return {Target.RESOURCES: candidates_for(settings.runbooks.limit)} if "how" in occasion.query else {}
+    def searches(self, decision: Decision, settings: Any) -> Mapping[Target, int]:
+        return {Target.RESOURCES: candidates_for(settings.runbooks.limit)} if "how" in decision.query else {}
 
     def choose(self, asked: Asked, hits: Sequence[Hit]) -> Selection:
         rules: RunbookSettings = asked.settings.runbooks  # type: ignore[attr-defined]

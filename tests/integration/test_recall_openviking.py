@@ -7,9 +7,9 @@ import httpx
 import pytest
 
 from app.classify.classifier import ByWords
+from app.core.capture.captured_message import CapturedMessage, TextPart, ToolPart
 from app.core.deadline import Deadline
 from app.core.identity import Identity, PeerRole, SessionKind, Tenant
-from app.core.turns import CapturedMessage, TextPart, ToolPart
 from app.engine.results import AssembleInput, AssembleResult
 from app.openviking.client import OpenVikingBackend
 from app.recall.searches import Searches

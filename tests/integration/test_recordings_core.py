@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from app.core.capture import capture_turn
-from app.core.incoming import read_incoming
-from app.core.messages import Role, role_of, tool_calls, tool_results
-from app.core.past import Past, assemble_past
-from app.core.prints import known, print_of
-from app.core.summary import own_messages
+from app.core.capture.captured_turn import capture_turn
+from app.core.capture.incoming import read_incoming
+from app.core.history.prompt import History, assemble_history
+from app.core.history.summary_message import own_messages
+from app.core.messages.fingerprints import fingerprint_of, known
+from app.core.messages.host_message import Role, role_of, tool_calls, tool_results
 
 RIGS = Path(os.environ.get("SIDECAR_RIG_DIR", Path(__file__).parents[3] / "shared" / "rig"))
 RECORDING = RIGS / "openclaw" / "recordings" / "turns.jsonl"
@@ -73,9 +73,9 @@ def test_committed_messages_are_known_again_in_later_histories() -> None:
     matched = changed = 0
     for parameters, committed in replayed():
         messages = parameters["messages"]
-        record = [print_ for _, turn in committed for print_ in turn.prints]
+        record = [fingerprint for _, turn in committed for fingerprint in turn.fingerprints]
         sent = {moment(message) for said, _ in committed for message in said}
-        for message, found in zip(messages, known([print_of(m) for m in messages], record), strict=True):
+        for message, found in zip(messages, known([fingerprint_of(m) for m in messages], record), strict=True):
             assert not found or moment(message) in sent
             matched += found
             changed += not found and moment(message) in sent
@@ -87,17 +87,17 @@ def test_every_recorded_assemble_keeps_the_rules_with_all_its_turns_archived() -
     assembled = 0
     for parameters, committed in replayed():
         messages = parameters["messages"]
-        past = Past(
+        history = History(
             unsummarised=tuple(message for _, turn in committed for message in turn.messages),
-            archived_prints=tuple(print_ for _, turn in committed for print_ in turn.prints),
+            archived_fingerprints=tuple(fingerprint for _, turn in committed for fingerprint in turn.fingerprints),
         )
         arguments: dict[str, Any] = {
             "token_budget": parameters["tokenBudget"],
             "summary_share": 0.3,
             "prompt_follows": True,
         }
-        once = assemble_past(messages, past, **arguments)
-        assert assemble_past(once.messages, past, **arguments).messages == once.messages
+        once = assemble_history(messages, history, **arguments)
+        assert assemble_history(once.messages, history, **arguments).messages == once.messages
         own = own_messages(once.messages)
         stayed = [message for message, ours in zip(once.messages, own, strict=True) if not ours]
         assert [id(m) for m in stayed] == [id(m) for m in messages if any(m is other for other in stayed)]

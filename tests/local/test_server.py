@@ -16,7 +16,7 @@ from app import processes
 from app.errors import CanNotStart
 from app.local import child
 from app.local.command import environment, find_command, next_free_port
-from app.local.server import LocalServer
+from app.local.supervised_server import LocalServer
 from app.settings import LocalSettings
 from tests.local.conftest import Installed
 from tests.process import free_port

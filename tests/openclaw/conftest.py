@@ -61,7 +61,7 @@ def world(request: pytest.FixtureRequest, openclaw: Rig, tmp_path_factory: pytes
 
 @pytest.fixture(scope="module")
 def alone(openclaw: Rig, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    """A chain on the embedded engine whose sidecar is stopped and started at will; each test leaves it running."""
+    """A chain on the embedded backend whose sidecar is stopped and started at will; each test leaves it running."""
     data_dir = tmp_path_factory.mktemp("alone") / "data"
     parts = _parts(openclaw, "alone", data_dir, {})
     yield from _run(World("embedded", openclaw, *parts, lambda: in_embedded(data_dir)))

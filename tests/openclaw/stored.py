@@ -29,7 +29,7 @@ class StoredMessage:
 
 
 def in_embedded(data_dir: Path) -> list[StoredMessage]:
-    """From the transcripts of the embedded engine."""
+    """From the transcripts of the embedded backend."""
     return [
         _embedded_message(path.stem, entry)
         for path in sorted(data_dir.glob("accounts/*/*/sessions/*.jsonl"))

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from app.core.capture.captured_message import CapturedMessage, TextPart
 from app.core.deadline import Deadline
 from app.core.identity import Identity
 from app.core.reasons import Reason
-from app.core.turns import CapturedMessage, TextPart
 from app.ports import (
     Appended,
     BackendError,
@@ -15,7 +15,7 @@ from app.ports import (
     CommitState,
     CommitStatus,
     Hit,
-    SessionPast,
+    SessionHistory,
     Target,
 )
 
@@ -149,13 +149,13 @@ class MemoryBackend:
         _, _, archive_id = task_id.rpartition("/")
         return CommitStatus(self._find(who, archive_id).state, "the model is down")
 
-    async def past(self, who: Identity, token_budget: int, deadline: Deadline) -> SessionPast:
+    async def history(self, who: Identity, token_budget: int, deadline: Deadline) -> SessionHistory:
         session = self.session(who)
         shown = session.archives[session.hidden :]
         done = [archive.id for archive in shown if archive.state is CommitState.COMPLETED]
         running = [m for a in session.archives if a.state is CommitState.RUNNING for m in a.messages]
         failed = tuple(archive.id for archive in session.archives if archive.state is CommitState.FAILED)
-        return SessionPast(
+        return SessionHistory(
             overview=f"summary of {', '.join(done)}" if done else "",
             abstracts=(),
             messages=(*running, *session.live),

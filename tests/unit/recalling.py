@@ -6,10 +6,10 @@ from typing import Any
 
 from app.classify.classifier import ByWords
 from app.core.deadline import Deadline
-from app.core.hits import Hit
 from app.core.identity import Identity, PeerRole, SessionKind, Tenant
 from app.core.reasons import Reason
-from app.core.trace import RecallTrace
+from app.core.recall.hits import Hit
+from app.core.recall.trace import RecallTrace
 from app.engine.results import AssembleInput, AssembleResult
 from app.ports import BackendError, Target
 from app.recall.searches import Searches

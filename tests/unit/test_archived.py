@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.archived import EXCERPT_CHARS, Archived, find, page, written
-from app.core.turns import CapturedMessage, TextPart, ToolPart
+from app.core.capture.captured_message import CapturedMessage, TextPart, ToolPart
+from app.core.history.archived import EXCERPT_CHARS, Archived, find, page, written
 
 
 def message(text: str, *tools: ToolPart) -> CapturedMessage:

@@ -5,7 +5,7 @@ import pytest
 from app.core.deadline import Deadline
 from app.core.identity import Identity, PeerRole, Tenant
 from app.core.reasons import Reason
-from app.engine.assemble import Assemble
+from app.engine.assembly import Assemble
 from app.engine.results import AssembleInput, AssembleResult
 
 pytestmark = pytest.mark.anyio
@@ -14,7 +14,7 @@ WHO = Identity(Tenant(), "s", None, "main", None, PeerRole.ASSISTANT)
 ASKED = AssembleInput(({"role": "user", "content": "Which tea?"},), None, 1000, phase="full")
 
 
-async def test_however_late_the_past_is_half_of_the_time_is_left_to_recall() -> None:
+async def test_however_late_the_history_is_half_of_the_time_is_left_to_recall() -> None:
     now = 0.0
     left: list[float] = []
 

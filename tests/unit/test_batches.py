@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core import batches as module
-from app.core.batches import batches, extent, weight
-from app.core.turns import CapturedMessage, TextPart, ToolPart
+from app.core.capture import batches as module
+from app.core.capture.batches import batches, extent, weight
+from app.core.capture.captured_message import CapturedMessage, TextPart, ToolPart
 
 MESSAGES, CHARS, VALUES = 6, 100, 40
 

@@ -2,10 +2,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.hits import Hit
-from app.core.trace import Verdict
+from app.core.recall.hits import Hit
+from app.core.recall.trace import Verdict
 from app.recall.block import fit, render_block
-from app.recall.experience import only_experiences
+from app.recall.experience_format import only_experiences
 from app.recall.ranking import Candidate, Policy, rank
 from app.recall.sources.experiences import SECTION as EXPERIENCES
 from app.recall.sources.memories import SECTION as MEMORIES

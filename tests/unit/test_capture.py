@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core import pieces
-from app.core.capture import CapturedTurn, capture_turn, with_ids
-from app.core.incoming import read_incoming
-from app.core.prints import print_of
-from app.core.rebuild import rebuilt
-from app.core.summary import acknowledgement, summary_message
-from app.core.turns import TextPart, ToolPart
+from app.core.capture import storable_parts
+from app.core.capture.captured_message import TextPart, ToolPart
+from app.core.capture.captured_turn import CapturedTurn, capture_turn, with_ids
+from app.core.capture.incoming import read_incoming
+from app.core.history.rebuild import rebuilt
+from app.core.history.summary_message import acknowledgement, summary_message
+from app.core.messages.fingerprints import fingerprint_of
 
 from .histories import histories
 
@@ -140,7 +140,7 @@ def test_injected_blocks_in_tool_input_do_not_reach_storage_at_any_depth(levels:
         return tools(captured(user("go"), assistant([call])))[0].input
 
     assert input_of(f"{BLOCK}\n\nFix <b>it</b>.") == input_of("Fix <b>it</b>.")
-    assert levels >= pieces.MAX_INPUT_DEPTH / 2 or input_of("Fix <b>it</b>.") == deep("Fix <b>it</b>.", levels)
+    assert levels >= storable_parts.MAX_INPUT_DEPTH / 2 or input_of("Fix <b>it</b>.") == deep("Fix <b>it</b>.", levels)
 
 
 @pytest.mark.parametrize(
@@ -157,13 +157,13 @@ def test_a_call_is_known_again_when_the_block_in_its_input_is_gone() -> None:
         assistant([{"type": "toolCall", "id": "a", "name": "spawn", "arguments": {"prompt": text}}], STAMP)
         for text in (f"{BLOCK}\n\nFix it.", "Fix it.")
     ]
-    assert print_of(calls[0]) == print_of(calls[1])
+    assert fingerprint_of(calls[0]) == fingerprint_of(calls[1])
 
 
 def test_our_own_summary_is_not_captured_again() -> None:
     kept = captured(summary_message("the past"), acknowledgement(), user("hello"), assistant("hi"))
     assert texts(kept) == ["hello", "hi"]
-    assert len(kept.prints) == 2
+    assert len(kept.fingerprints) == 2
 
 
 @pytest.mark.parametrize(
@@ -202,7 +202,7 @@ def test_absurdly_nested_input_is_kept_as_text() -> None:
 
 
 def test_a_text_beyond_the_limit_goes_on_in_a_further_message(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pieces, "MAX_TEXT_CHARS", 100)
+    monkeypatch.setattr(storable_parts, "MAX_TEXT_CHARS", 100)
     call = {"type": "toolCall", "id": "a", "name": "exec", "arguments": {}}
     kept = captured(user("x" * 250), assistant([call]), {"role": "tool", "tool_call_id": "a", "content": "y" * 150})
     assert "".join(texts(kept)) == "x" * 250
@@ -213,22 +213,22 @@ def test_a_text_beyond_the_limit_goes_on_in_a_further_message(monkeypatch: pytes
 def test_only_what_follows_the_history_is_new() -> None:
     kept = captured(user("old"), assistant("old"), user("new"), assistant("new"), pre_prompt_count=2)
     assert texts(kept) == ["new", "new"]
-    assert len(kept.prints) == 2
+    assert len(kept.fingerprints) == 2
 
 
 @pytest.mark.parametrize("count", [None, 4, 9])
 def test_without_a_usable_count_everything_not_yet_captured_is_new(count: int | None) -> None:
     first = [user("one", STAMP), assistant("1", STAMP + 1)]
     second = [user("one", STAMP + 2), assistant("1", STAMP + 3)]
-    seen = captured(*first).prints
+    seen = captured(*first).fingerprints
     kept = captured(*first, *second, recorded=seen, pre_prompt_count=count)
     assert [message.created_at for message in kept.messages] == ["2025-10-09T08:53:20.125Z", "2025-10-09T08:53:20.126Z"]
-    assert captured(*first, *second, recorded=seen + kept.prints).messages == ()
+    assert captured(*first, *second, recorded=seen + kept.fingerprints).messages == ()
 
 
 def test_a_resent_history_without_times_is_aligned_in_order() -> None:
     first, second = [user("ok"), assistant("done")], [user("ok"), assistant("done")]
-    seen = captured(*first).prints
+    seen = captured(*first).fingerprints
     assert texts(captured(*first, *second, recorded=seen)) == ["ok", "done"]
     again = captured(*first, *second, user("ok"), assistant("done"), recorded=seen * 2)
     assert texts(again) == ["ok", "done"]
@@ -237,13 +237,13 @@ def test_a_resent_history_without_times_is_aligned_in_order() -> None:
 def test_a_lone_turn_without_times_or_position_is_a_new_turn_each_time() -> None:
     turn = [user("ok"), assistant("done")]
     first = captured(*turn)
-    second = captured(*turn, recorded=first.prints)
+    second = captured(*turn, recorded=first.fingerprints)
     assert texts(second) == texts(first)
 
 
 def test_messages_repeated_together_with_the_next_turn_are_taken_once() -> None:
     first, second = [user("one", STAMP), assistant("1", STAMP + 1)], [user("two", STAMP + 2)]
-    assert texts(captured(*first, *second, pre_prompt_count=0, recorded=captured(*first).prints)) == ["two"]
+    assert texts(captured(*first, *second, pre_prompt_count=0, recorded=captured(*first).fingerprints)) == ["two"]
 
 
 def test_old_results_that_the_host_pruned_are_not_new() -> None:
@@ -251,7 +251,7 @@ def test_old_results_that_the_host_pruned_are_not_new() -> None:
     result = {"role": "toolResult", "toolCallId": "a", "content": "long output", "timestamp": STAMP + 2}
     first = [user("go", STAMP), assistant([call], STAMP + 1), result, assistant("done", STAMP + 3)]
     pruned = [*first[:2], result | {"content": "[cleared]"}, first[3]]
-    kept = captured(*pruned, user("more", STAMP + 4), recorded=captured(*first).prints)
+    kept = captured(*pruned, user("more", STAMP + 4), recorded=captured(*first).fingerprints)
     assert texts(kept) == ["more"] and tools(kept) == []
 
 
@@ -259,7 +259,7 @@ def test_a_result_that_came_after_its_call_was_captured_is_new() -> None:
     call = {"type": "toolCall", "id": "a", "name": "exec", "arguments": {}}
     begun = [user("go", STAMP), assistant([call], STAMP + 1)]
     result = {"role": "toolResult", "toolCallId": "a", "content": "out", "timestamp": STAMP + 2}
-    kept = captured(*begun, result, assistant("done", STAMP + 3), recorded=captured(*begun).prints)
+    kept = captured(*begun, result, assistant("done", STAMP + 3), recorded=captured(*begun).fingerprints)
     assert [part.output for part in tools(kept)] == ["out"] and texts(kept) == ["done"]
 
 
@@ -271,9 +271,9 @@ def test_resending_the_whole_history_captures_each_message_once(turns: list[Any]
     for turn in turns:
         sent += turn
         kept = captured(*sent, recorded=seen)
-        seen += kept.prints
+        seen += kept.fingerprints
         said += texts(kept)
-    assert seen == tuple(print_of(message) for message in sent)
+    assert seen == tuple(fingerprint_of(message) for message in sent)
     assert said == texts(captured(*sent, pre_prompt_count=0))
 
 
@@ -286,14 +286,14 @@ def test_only_a_count_before_the_end_says_where_the_turn_starts() -> None:
 
 def test_a_history_that_stands_in_a_row_in_the_record_is_known_wherever_it_stands() -> None:
     first, second = [user("one"), assistant("1")], [user("two"), assistant("2")]
-    record = captured(*first, *second, user("three"), pre_prompt_count=0).prints
+    record = captured(*first, *second, user("three"), pre_prompt_count=0).fingerprints
     assert captured(*first, *second, recorded=record).messages == ()
     assert texts(captured(*second, user("other"), recorded=record)) == ["two", "2", "other"]
 
 
 def test_a_lone_turn_that_is_counted_as_history_is_compared_unless_it_has_a_key() -> None:
     turn = [user("ok"), assistant("done")]
-    record = captured(*turn).prints
+    record = captured(*turn).fingerprints
     assert captured(*turn, pre_prompt_count=2, recorded=record).messages == ()
     assert texts(captured(*turn, pre_prompt_count=2, recorded=record, keyed=True)) == ["ok", "done"]
 
@@ -323,21 +323,21 @@ def test_the_span_is_that_of_what_is_new() -> None:
     turn = [user("one", STAMP), assistant("1", STAMP + 1), user("two", STAMP + 2), assistant("2")]
     first = captured(*turn[:2])
     assert first.span == (STAMP, STAMP + 1)
-    assert captured(*turn, recorded=first.prints).span == (STAMP + 2, STAMP + 2)
+    assert captured(*turn, recorded=first.fingerprints).span == (STAMP + 2, STAMP + 2)
     assert captured(user("a")).span is None
 
 
-def test_a_heartbeat_leaves_its_prints_and_nothing_else() -> None:
+def test_a_heartbeat_leaves_its_fingerprints_and_nothing_else() -> None:
     kept = captured(user("poll"), assistant("all quiet"), is_heartbeat=True)
-    assert kept.messages == () and kept.tokens == 0 and len(kept.prints) == 2
+    assert kept.messages == () and kept.tokens == 0 and len(kept.fingerprints) == 2
 
 
-def test_prints_survive_what_hosts_do_to_history() -> None:
+def test_fingerprints_survive_what_hosts_do_to_history() -> None:
     call = {"type": "toolCall", "id": "call_1a", "name": "exec", "arguments": {"b": 1, "a": 2}}
     before = assistant([{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "look \n"}, call], STAMP)
     after = assistant([{"type": "text", "text": "look"}, call | {"id": "call1a", "arguments": {"a": 2, "b": 1}}], STAMP)
-    assert print_of(before) == print_of(after)
-    assert print_of(after) != print_of(after | {"timestamp": STAMP + 1})
+    assert fingerprint_of(before) == fingerprint_of(after)
+    assert fingerprint_of(after) != fingerprint_of(after | {"timestamp": STAMP + 1})
 
 
 def test_source_ids_are_turn_and_index() -> None:
@@ -359,12 +359,12 @@ def test_what_a_host_appends_to_an_assistants_message_is_kept_once() -> None:
     grown = (["On its way."], ["On its way.", "The kid is done."], ["On its way.", "The kid is done.", "So is two."])
     for said in grown * 2:
         turn = captured(*appended(*said), recorded=record)
-        record += turn.prints
+        record += turn.fingerprints
         kept += texts(turn)
     assert kept == ["On its way.", "The kid is done.", "So is two."]
 
 
 def test_equal_beginnings_of_other_times_are_other_messages() -> None:
     first = captured(*appended("Yes."))
-    turn = captured(*appended("Yes.", "And no.", stamp=STAMP + 1), recorded=first.prints)
+    turn = captured(*appended("Yes.", "And no.", stamp=STAMP + 1), recorded=first.fingerprints)
     assert texts(turn) == ["Yes.\nAnd no."]

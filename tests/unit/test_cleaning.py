@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.core.cleaning import clean_assistant_text, clean_tool_text, clean_user_text, storable
-from app.core.fence import put_before, wrap
+from app.core.cleaning.host_text import clean_assistant_text, clean_tool_text, clean_user_text, storable
+from app.core.injection.fence import put_before, wrap
 
 BLOCK = wrap(["## Long-term Memories\n- [profile] Tea"])
 INFO = 'Conversation info (untrusted metadata):\n```json\n{\n  "message_id": "7",\n  "sender": "Ana"\n}\n```\n\n'

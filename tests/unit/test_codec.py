@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.turns import CapturedMessage, TextPart, ToolPart
+from app.core.capture.captured_message import CapturedMessage, TextPart, ToolPart
 from app.store import codec
 from app.store.codec import dump_messages, load_messages
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.commit_policy import (
+from app.core.history.commit_policy import (
     CommitRules,
     LiveTurn,
     Reached,

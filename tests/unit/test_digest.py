@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.digest import digest, opening_lines, told_by
-from app.core.tokens import estimate_tokens
-from app.core.turns import CapturedMessage, TextPart, ToolPart
+from app.core.capture.captured_message import CapturedMessage, TextPart, ToolPart
+from app.core.history.digest import digest, opening_lines, told_by
+from app.core.messages.tokens import estimate_tokens
 
 AT = "2026-03-01T00:00:00.000Z"
 

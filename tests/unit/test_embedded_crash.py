@@ -1,4 +1,4 @@
-"""Killed at any moment, the embedded engine keeps what it acknowledged and nothing by halves."""
+"""Killed at any moment, the embedded backend keeps what it acknowledged and nothing by halves."""
 
 import contextlib
 import json
@@ -12,12 +12,12 @@ from typing import IO
 import anyio
 import pytest
 
+from app.core.capture.captured_message import CapturedMessage, TextPart
 from app.core.deadline import Deadline
 from app.core.identity import Identity, PeerRole, Tenant
-from app.core.turns import CapturedMessage, TextPart
 from app.embedded.backend import EmbeddedBackend
-from app.embedded.storage.layout import transcript_path, user_dir
-from app.ports import CommitState, SessionPast, Target
+from app.embedded.storage.layout import session_path, user_dir
+from app.ports import CommitState, SessionHistory, Target
 from app.settings import EmbeddedSettings
 
 pytestmark = pytest.mark.anyio
@@ -33,7 +33,7 @@ from pathlib import Path
 import anyio
 from app.core.deadline import Deadline
 from app.core.identity import Identity, PeerRole, Tenant
-from app.core.turns import CapturedMessage, TextPart
+from app.core.capture.captured_message import CapturedMessage, TextPart
 from app.embedded.backend import EmbeddedBackend
 from app.settings import EmbeddedSettings
 
@@ -72,32 +72,32 @@ async def test_two_killed_processes_on_one_directory_lose_nothing_acknowledged(t
 @pytest.mark.parametrize("cut", [1, 40, -1])
 async def test_a_torn_end_is_cut_off_and_the_rest_stands(tmp_path: Path, cut: int) -> None:
     await _write(tmp_path, 3)
-    transcript = transcript_path(user_dir(tmp_path, WHO.tenant), WHO.session)
+    stored = session_path(user_dir(tmp_path, WHO.tenant), WHO.session)
     backend = EmbeddedBackend(tmp_path, EmbeddedSettings())
     try:
         before = await _all_texts(backend, await _settled(backend))
     finally:
         await backend.aclose()
-    whole = transcript.read_bytes()
+    whole = stored.read_bytes()
     line = whole.splitlines(keepends=True)[1]
     entry = json.loads(line) | {"id": "t_torn.0", "sourceId": "t_torn.0", "batch": [1, 2]}
-    transcript.write_bytes(whole + json.dumps(entry).encode() + b"\n" + line[:cut])
+    stored.write_bytes(whole + json.dumps(entry).encode() + b"\n" + line[:cut])
     backend = EmbeddedBackend(tmp_path, EmbeddedSettings())
     try:
         assert await _all_texts(backend, await _settled(backend)) == before
         assert await backend.arrived(WHO, "t_torn", _soon()) == frozenset()
     finally:
         await backend.aclose()
-    assert transcript.read_bytes() == whole
+    assert stored.read_bytes() == whole
 
 
 @pytest.mark.parametrize("batch", [[2, 3], [3, 4], [10**12, 3], [2, 10**12], [True, 3]])
 async def test_a_torn_batch_takes_no_other_with_it(tmp_path: Path, batch: list[int]) -> None:
     await _write(tmp_path, 2)
-    transcript = transcript_path(user_dir(tmp_path, WHO.tenant), WHO.session)
-    whole = transcript.read_bytes()
+    stored = session_path(user_dir(tmp_path, WHO.tenant), WHO.session)
+    whole = stored.read_bytes()
     edited = json.loads(whole.splitlines()[-1]) | {"id": "t_torn.1", "sourceId": "t_torn.1", "batch": batch}
-    transcript.write_bytes(whole + json.dumps(edited).encode() + b"\n")  # a person deleted the lines before it
+    stored.write_bytes(whole + json.dumps(edited).encode() + b"\n")  # a person deleted the lines before it
     backend = EmbeddedBackend(tmp_path, EmbeddedSettings())
     try:
         assert len(await _all_texts(backend, await _settled(backend))) == 2 * BATCH
@@ -107,31 +107,31 @@ async def test_a_torn_batch_takes_no_other_with_it(tmp_path: Path, batch: list[i
 
 async def test_a_commit_that_a_crash_interrupted_is_taken_up_again(tmp_path: Path) -> None:
     await _write(tmp_path, 2)
-    transcript = transcript_path(user_dir(tmp_path, WHO.tenant), WHO.session)
+    stored = session_path(user_dir(tmp_path, WHO.tenant), WHO.session)
     begun = {"type": "commit", "id": "archive_001", "messages": 3, "tokensBefore": 9, "firstKeptEntryId": "t_1.0"}
-    with transcript.open("ab") as file:
+    with stored.open("ab") as file:
         file.write(json.dumps(begun).encode() + b"\n")
     backend = EmbeddedBackend(tmp_path, EmbeddedSettings())
     try:
-        past = await _settled(backend)
-        assert past.archives == 1
-        assert "marker0x1" in past.overview
-        assert len(past.messages) % BATCH == 0
+        history = await _settled(backend)
+        assert history.archives == 1
+        assert "marker0x1" in history.overview
+        assert len(history.messages) % BATCH == 0
     finally:
         await backend.aclose()
 
 
 async def test_archives_that_end_in_another_order_leave_nothing_of_themselves_live(tmp_path: Path) -> None:
     await _write(tmp_path, 2)
-    transcript = transcript_path(user_dir(tmp_path, WHO.tenant), WHO.session)
+    stored = session_path(user_dir(tmp_path, WHO.tenant), WHO.session)
     begun = [{"type": "commit", "id": f"archive_00{n}", "messages": 2, "tokensBefore": 9} for n in (1, 2)]
     ended = [{"type": "compaction", "id": f"archive_00{n}", "state": "completed", "summary": "s"} for n in (2, 1)]
-    with transcript.open("a") as file:
+    with stored.open("a") as file:
         file.writelines(json.dumps(entry) + "\n" for entry in (*begun, *ended))
     backend = EmbeddedBackend(tmp_path, EmbeddedSettings())
     try:
-        past = await _settled(backend)
-        assert [message.source_id for message in past.messages] == ["t_1.1", "t_1.2"]
+        history = await _settled(backend)
+        assert [message.source_id for message in history.messages] == ["t_1.1", "t_1.2"]
     finally:
         await backend.aclose()
 
@@ -164,8 +164,8 @@ async def _whole_batches(directory: Path, safe: list[int]) -> list[int]:
     assert names == [f"marker{number}x{n}" for number in numbers for n in range(BATCH)], "whole batches"
     assert len(set(numbers)) == len(numbers), "nothing twice"
     assert set(safe) <= set(numbers)
-    transcript = transcript_path(user_dir(directory, WHO.tenant), WHO.session)
-    assert all(isinstance(json.loads(line), dict) for line in transcript.read_bytes().splitlines())
+    stored = session_path(user_dir(directory, WHO.tenant), WHO.session)
+    assert all(isinstance(json.loads(line), dict) for line in stored.read_bytes().splitlines())
     assert not [name for _, _, names in os.walk(directory) for name in names if name.startswith(".tmp-")]
     return numbers
 
@@ -191,7 +191,7 @@ def _output(writer: subprocess.Popen[str]) -> IO[str]:
     return writer.stdout
 
 
-async def _settled(backend: EmbeddedBackend) -> SessionPast:
+async def _settled(backend: EmbeddedBackend) -> SessionHistory:
     """The past, once every commit in it has ended."""
     with anyio.fail_after(60):
         for number in range(1, 100_000):
@@ -201,14 +201,14 @@ async def _settled(backend: EmbeddedBackend) -> SessionPast:
             if status.state is CommitState.LOST:
                 break
             assert status.state is CommitState.COMPLETED, status.error
-    return await backend.past(WHO, 100_000, _soon())
+    return await backend.history(WHO, 100_000, _soon())
 
 
-async def _all_texts(backend: EmbeddedBackend, past: SessionPast) -> list[str]:
+async def _all_texts(backend: EmbeddedBackend, history: SessionHistory) -> list[str]:
     messages = []
-    for number in range(1, past.archives + 1):
+    for number in range(1, history.archives + 1):
         messages += await backend.archived_messages(WHO, f"archive_{number:03d}", _soon())
-    messages += past.messages
+    messages += history.messages
     return [part.text for message in messages for part in message.parts if isinstance(part, TextPart)]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.turns import CapturedMessage, TextPart
+from app.core.capture.captured_message import CapturedMessage, TextPart
 from app.embedded.backend import EmbeddedBackend
 from app.embedded.index import database, sqlite
 from app.embedded.index.database import Database
@@ -16,7 +16,7 @@ from app.embedded.index.documents import OWN_REALM
 from app.embedded.index.embedders import Vector, packed
 from app.embedded.index.index import Index
 from app.embedded.index.sqlite import Connection, Damaged, SqliteError
-from app.embedded.storage import transcripts
+from app.embedded.storage import session_file
 from app.errors import CanNotStart
 from app.settings import EmbeddedSettings
 
@@ -47,12 +47,12 @@ def note(root: Path, name: str, text: str) -> Path:
 
 
 def tell(root: Path, text: str) -> Path:
-    """Append to a transcripts."""
-    script = transcripts.refresh(transcripts.Transcript(root / "sessions" / "talk.jsonl"))
+    """Append to a session files."""
+    stored = session_file.refresh(session_file.SessionFile(root / "sessions" / "talk.jsonl"))
     at = "2026-03-01T09:00:00+00:00"
-    message = CapturedMessage("user", (TextPart(text),), at, f"t_{script.count}.0")
-    transcripts.write(script, transcripts.message_entries(script, [message]), "talk", at)
-    return script.path
+    message = CapturedMessage("user", (TextPart(text),), at, f"t_{stored.count}.0")
+    session_file.write(stored, session_file.message_entries(stored, [message]), "talk", at)
+    return stored.path
 
 
 def by_words(index: Index, query: str) -> list[str]:

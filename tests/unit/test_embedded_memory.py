@@ -1,4 +1,4 @@
-"""What the embedded engine remembers: across sessions and restarts, by words and by vectors, from its files alone."""
+"""What the embedded backend remembers: across sessions and restarts, by words and by vectors, from its files alone."""
 
 import importlib.util
 import os
@@ -14,14 +14,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from app.core.capture.captured_message import CapturedMessage, Part, TextPart, ToolPart
 from app.core.deadline import Deadline
-from app.core.hits import Hit
 from app.core.identity import Identity, PeerRole, SessionKind, Tenant
-from app.core.turns import CapturedMessage, Part, TextPart, ToolPart
+from app.core.recall.hits import Hit
 from app.embedded.backend import EmbeddedBackend
-from app.embedded.storage.layout import segment, transcript_path, user_dir
+from app.embedded.storage.layout import segment, session_path, user_dir
 from app.embedded.storage.records import Record, Source, write_records
-from app.ports import BackendError, CommitState, SessionPast, Target
+from app.ports import BackendError, CommitState, SessionHistory, Target
 from app.settings import EmbeddedSettings, EmbedderSettings
 
 pytestmark = pytest.mark.anyio
@@ -102,8 +102,8 @@ async def commit(backend: EmbeddedBackend, session: str = "first", keep: int = 0
     assert status.state is CommitState.COMPLETED, status.error
 
 
-async def past(backend: EmbeddedBackend, session: str = "first") -> SessionPast:
-    return await backend.past(who(session), 10_000, soon())
+async def history(backend: EmbeddedBackend, session: str = "first") -> SessionHistory:
+    return await backend.history(who(session), 10_000, soon())
 
 
 async def test_facts_of_one_session_are_recalled_in_the_next_and_after_a_restart(
@@ -274,17 +274,17 @@ async def test_automation_is_no_long_term_memory(tmp_path: Path) -> None:
         await backend.append(cron, [said(0, "Remember that the nightly backup uses tape seven.")], soon())
         await backend.commit(cron, 0, soon())
         assert await ask(backend, "nightly backup tape") == []
-        assert (await backend.past(cron, 1000, soon())) is not None
+        assert (await backend.history(cron, 1000, soon())) is not None
 
 
-async def test_a_reset_hides_the_past_and_keeps_the_memories(tmp_path: Path) -> None:
+async def test_a_reset_hides_the_history_and_keeps_the_memories(tmp_path: Path) -> None:
     async with opened(tmp_path) as backend:
         await tell(backend, *FACTS)
         await commit(backend)
-        assert (await past(backend)).overview
+        assert (await history(backend)).overview
         await tell(backend, "One more thing before we start over.", turn="t_two")
         await commit(backend, reset=True)
-        again = await past(backend)
+        again = await history(backend)
         assert (again.overview, again.messages, again.abstracts) == ("", (), ())
         assert "Lisbon" in _texts(await ask(backend, "where is my sister moving?"))
 
@@ -294,7 +294,7 @@ async def test_the_archive_index_leaves_out_the_archive_that_is_the_overview(tmp
         for number, fact in enumerate(FACTS[:3]):
             await tell(backend, fact, turn=f"t_{number}")
             await commit(backend)
-            now = await past(backend)
+            now = await history(backend)
             assert fact in now.overview
             assert [archive_id for archive_id, _ in now.abstracts] == ["archive_001", "archive_002"][:number]
             assert fact not in str(now.abstracts)
@@ -319,7 +319,7 @@ async def test_two_engines_share_a_directory(tmp_path: Path) -> None:
                 tasks.start_soon(backend.append, who("shared"), [message], soon())
         for backend in (one, other):
             texts = [
-                m.parts[0].text for m in (await past(backend, "shared")).messages if isinstance(m.parts[0], TextPart)
+                m.parts[0].text for m in (await history(backend, "shared")).messages if isinstance(m.parts[0], TextPart)
             ]
             assert sorted(texts) == sorted(f"{'one' if n % 2 else 'other'} notes fact number {n}" for n in range(20))
             assert "fact number 7" in _texts(await ask(backend, "fact 7 notes"))
@@ -329,7 +329,7 @@ async def test_the_same_message_is_stored_once(tmp_path: Path) -> None:
     async with opened(tmp_path) as backend:
         await tell(backend, *FACTS)
         await tell(backend, *FACTS)
-        assert len((await past(backend)).messages) == len(FACTS)
+        assert len((await history(backend)).messages) == len(FACTS)
         assert await backend.arrived(who(), "t_one", soon()) == {f"t_one.{n}" for n in range(len(FACTS))}
 
 
@@ -339,7 +339,7 @@ async def test_asking_about_a_stranger_leaves_no_trace(tmp_path: Path) -> None:
         assert await backend.find(stranger, "anything at all", Target.MEMORIES, 5, soon()) == []
         assert await backend.arrived(stranger, "t_one", soon()) == frozenset()
         with pytest.raises(BackendError) as unknown:
-            await backend.past(stranger, 100, soon())
+            await backend.history(stranger, 100, soon())
         assert unknown.value.not_found
     assert not (tmp_path / "data").exists()
 
@@ -372,7 +372,7 @@ async def test_no_name_leaves_its_directory(name: str) -> None:
     assert len(part) <= 150
     assert part.isascii()
     root = Path("/srv/data")
-    assert transcript_path(root, name).resolve().parent == root / "sessions"
+    assert session_path(root, name).resolve().parent == root / "sessions"
     assert user_dir(root, Tenant(name, name)).resolve().parent.parent == root / "accounts"
 
 
@@ -387,7 +387,7 @@ async def test_any_session_name_and_text_come_back(tmp_path: Path, session: str,
     shutil.rmtree(tmp_path / "any", ignore_errors=True)
     async with opened(tmp_path / "any") as backend:
         await backend.append(who(session), [said(0, text)], soon())
-        assert (await past(backend, session)).messages == (said(0, text),)
+        assert (await history(backend, session)).messages == (said(0, text),)
         await ask(backend, text)
 
 

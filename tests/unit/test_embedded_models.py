@@ -1,4 +1,4 @@
-"""The embedded engine with an OpenAI-compatible server: vectors, commits, and what it does when the server fails."""
+"""The embedded backend with an OpenAI-compatible server: vectors, commits, and what it does when the server fails."""
 
 import json
 from collections.abc import AsyncIterator
@@ -10,11 +10,11 @@ import httpx
 import pytest
 from pytest_httpx import HTTPXMock
 
+from app.core.capture.captured_message import CapturedMessage, TextPart
 from app.core.deadline import Deadline
 from app.core.identity import Identity, PeerRole, Tenant
-from app.core.turns import CapturedMessage, TextPart
 from app.embedded.backend import EmbeddedBackend
-from app.ports import SessionPast, Target
+from app.ports import SessionHistory, Target
 from app.settings import ChatSettings, EmbeddedSettings, EmbedderSettings
 
 pytest.importorskip("numpy", reason="extra vec is missing")
@@ -93,7 +93,7 @@ async def test_words_find_while_the_embedder_fails(
         assert "Biscuit" in (await backend.find(WHO, "where does Biscuit sleep", Target.MEMORIES, 5, soon()))[0].text
 
 
-async def committed(backend: EmbeddedBackend, *more: str) -> SessionPast:
+async def committed(backend: EmbeddedBackend, *more: str) -> SessionHistory:
     texts = more or ("I prefer tea.", "The kettle is broken.")
     await backend.append(WHO, [said(number, text) for number, text in enumerate(texts, 10 * len(more))], soon())
     receipt = await backend.commit(WHO, 0, soon())
@@ -101,7 +101,7 @@ async def committed(backend: EmbeddedBackend, *more: str) -> SessionPast:
     with anyio.fail_after(60):
         while (await backend.commit_status(WHO, receipt.task_id, soon())).state == "running":  # noqa: ASYNC110
             await anyio.sleep(0.01)
-    return await backend.past(WHO, 10_000, soon())
+    return await backend.history(WHO, 10_000, soon())
 
 
 async def test_a_chat_model_writes_summary_and_memories(tmp_path: Path, httpx_mock: HTTPXMock) -> None:

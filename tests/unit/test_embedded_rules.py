@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.turns import CapturedMessage, TextPart, ToolPart
-from app.embedded.extraction.experiences import experiences_in
+from app.core.capture.captured_message import CapturedMessage, TextPart, ToolPart
+from app.embedded.extraction.experience_rules import experiences_in
 from app.embedded.extraction.extract import memories_in
 from app.embedded.index.chunks import MAX_CHARS, chunk_markdown
 from app.embedded.storage.records import HYSTERESIS, Record, Source, holds_until, merge, read_records, write_records

@@ -1,4 +1,4 @@
-"""The sessions at a glance: a small file beside each transcript, whatever number of sessions there is."""
+"""The sessions at a glance: a small file beside each session file, whatever number of sessions there is."""
 
 import json
 import stat

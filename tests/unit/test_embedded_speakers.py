@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from app.core.capture.captured_message import CapturedMessage, TextPart
 from app.core.deadline import Deadline
 from app.core.identity import Identity, PeerRole, Tenant
-from app.core.turns import CapturedMessage, TextPart
 from app.embedded.backend import EmbeddedBackend
 from app.embedded.extraction.extract import memories_in
 from app.embedded.search.speakers import quoted_speaker, usual_speakers

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.core.turns import CapturedMessage, TextPart
+from app.core.capture.captured_message import CapturedMessage, TextPart
 from app.embedded.extraction.extract import memories_in
 from app.embedded.storage.records import Claim, Record, Source, merge
 from tests.unit.statement_examples import (

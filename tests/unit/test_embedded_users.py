@@ -1,4 +1,4 @@
-"""Many users of one embedded engine: their files are closed again, and never under somebody who uses them."""
+"""Many users of one embedded backend: their files are closed again, and never under somebody who uses them."""
 
 import subprocess
 import sys
@@ -21,7 +21,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from app.core.deadline import Deadline
 from app.core.identity import Identity, PeerRole, SessionKind, Tenant
-from app.core.turns import CapturedMessage, TextPart
+from app.core.capture.captured_message import CapturedMessage, TextPart
 from app.embedded.backend import EmbeddedBackend
 from app.ports import Target
 from app.settings import EmbeddedSettings

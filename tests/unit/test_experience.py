@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.fence import strip_blocks, wrap
-from app.core.hits import Hit
-from app.recall.experience import is_experience, parse_experience, render_experience
+from app.core.injection.fence import strip_blocks, wrap
+from app.core.recall.hits import Hit
+from app.recall.experience_format import is_experience, parse_experience, render_experience
 
 URI = "viking://~/memories/experiences/ferry_timetable.md"
 BODY = """## Situation

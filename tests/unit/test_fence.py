@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.core.fence import (
+from app.core.injection.fence import (
     ASSIST_TAG,
     CONTEXT_TAG,
     LEGACY_TAG,

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.capture import capture_turn
-from app.core.fence import strip_blocks
-from app.core.incoming import read_incoming
-from app.core.inject import Mode, inject, is_injected, is_simulated
-from app.core.messages import Message, Role, role_of, text_of, tool_calls, tool_results
-from app.core.transcript import REPLY_ASSIST
-from app.core.turns import CapturedMessage
+from app.core.capture.captured_message import CapturedMessage
+from app.core.capture.captured_turn import capture_turn
+from app.core.capture.incoming import read_incoming
+from app.core.injection.fence import strip_blocks
+from app.core.injection.inject import Mode, inject, is_injected, is_simulated
+from app.core.messages.host_message import Message, Role, role_of, text_of, tool_calls, tool_results
+from app.core.recall.transcript import REPLY_ASSIST
 from app.recall.block import fit, render_block
 from app.recall.ranking import Policy, rank
 from app.recall.sources.memories import SECTION

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.messages import (
+from app.core.messages.host_message import (
     Role,
     ToolCall,
     ToolResult,

@@ -9,10 +9,10 @@ import httpx
 import pytest
 from pytest_httpx import HTTPXMock
 
+from app.core.capture.captured_message import CapturedMessage, TextPart, ToolPart
 from app.core.deadline import Deadline
 from app.core.identity import Identity, PeerRole, Tenant
 from app.core.reasons import Reason
-from app.core.turns import CapturedMessage, TextPart, ToolPart
 from app.openviking import gateway
 from app.openviking.client import OpenVikingBackend
 from app.openviking.recovery import retry_session
@@ -95,7 +95,7 @@ CALLS: dict[str, Call] = {
     "append": APPEND,
     "commit": lambda b, w: b.commit(w, 2, soon()),
     "commit_status": lambda b, w: b.commit_status(w, "task", soon()),
-    "past": lambda b, w: b.past(w, 100, soon()),
+    "past": lambda b, w: b.history(w, 100, soon()),
     "archived_messages": lambda b, w: b.archived_messages(w, "archive_001", soon()),
     "arrived": lambda b, w: b.arrived(w, "t_one", soon()),
     "re_extract": lambda b, w: b.re_extract(w, "archive_001", soon()),
@@ -553,7 +553,7 @@ async def test_a_caller_that_gives_up_at_the_deadline_does_not_hide_the_timeout(
 ) -> None:
     backend = make(transport=Hanging())
     for _ in range(2):
-        call = asyncio.create_task(backend.past(who(), 10, Deadline(clock.now + 1, clock)))
+        call = asyncio.create_task(backend.history(who(), 10, Deadline(clock.now + 1, clock)))
         await asyncio.sleep(0)
         clock.now += 1
         call.cancel()
@@ -584,13 +584,13 @@ async def test_a_session_without_archives_is_one_request(backend: OpenVikingBack
         "source_message_ids": ["t.0"],
     }
     httpx_mock.add_response(**ok({**CONTEXT, "messages": [stored, {"role": "robot"}], "stats": stats}))
-    past = await backend.past(who(), 900, soon())
-    assert past.messages == (CapturedMessage("user", (TextPart("hi"),), AT, "t.0"),)
+    history = await backend.history(who(), 900, soon())
+    assert history.messages == (CapturedMessage("user", (TextPart("hi"),), AT, "t.0"),)
     (request,) = httpx_mock.get_requests()
     assert request.url.params["token_budget"] == "900"
 
 
-async def test_the_past_shows_what_is_left_of_a_failed_archive(
+async def test_the_history_shows_what_is_left_of_a_failed_archive(
     backend: OpenVikingBackend, httpx_mock: HTTPXMock
 ) -> None:
     session = who(session="s1")
@@ -622,11 +622,11 @@ async def test_the_past_shows_what_is_left_of_a_failed_archive(
     )
     side = f"http://ov:1933/api/v1/sessions/{retry_session('s1', 'archive_002')}/context?token_budget=1000000"
     httpx_mock.add_response(url=side, **error(404, "NOT_FOUND"))
-    before = await backend.past(session, 900, soon())
+    before = await backend.history(session, 900, soon())
     assert (before.overview, before.archives, before.failed_ids) == ("older", 2, ("archive_002",))
     recovered = {**CONTEXT, "latest_archive_overview": "newer", "stats": {"totalArchives": 1, "failedArchives": 0}}
     httpx_mock.add_response(url=side, **ok(recovered))
-    after = await backend.past(session, 900, soon())
+    after = await backend.history(session, 900, soon())
     assert after.overview == "older\n\n[Recovered from archive_002]\nnewer"
     assert (after.failed_archives, after.failed_ids) == (0, ())
 
@@ -641,8 +641,8 @@ async def test_a_long_live_tail_does_not_crowd_out_the_summary(
             return httpx.Response(**ok([{"rel_path": f"archive_001/{n}"} for n in (".done", "messages.jsonl")]))
         return httpx.Response(**ok({"overview": "summary"}))
 
-    past = await make(transport=httpx.MockTransport(server)).past(who(), 10, soon())
-    assert (past.overview, past.archives) == ("summary", 1)
+    history = await make(transport=httpx.MockTransport(server)).history(who(), 10, soon())
+    assert (history.overview, history.archives) == ("summary", 1)
 
 
 class Server:
@@ -854,8 +854,8 @@ async def test_what_a_session_holds_twice_is_read_once(backend: OpenVikingBacken
     messages = [message("q", "t.0"), message("yes", None), message("yes", None), message("q", "t.0")]
     stats = {"totalArchives": 0, "failedArchives": 0}
     httpx_mock.add_response(**ok(CONTEXT | {"messages": messages, "stats": stats}))
-    past = await backend.past(who(), 100, soon())
-    assert [part.text for one in past.messages for part in one.parts] == ["q", "yes", "yes"]  # type: ignore[union-attr]
+    history = await backend.history(who(), 100, soon())
+    assert [part.text for one in history.messages for part in one.parts] == ["q", "yes", "yes"]  # type: ignore[union-attr]
     httpx_mock.add_response(**ok("\n".join(map(json.dumps, messages))))
     archived = await backend.archived_messages(who(), "archive_001", soon())
     assert [part.text for one in archived for part in one.parts] == ["q", "yes", "yes"]  # type: ignore[union-attr]

@@ -7,10 +7,10 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from app.core.capture.captured_message import CapturedMessage, TextPart
 from app.core.deadline import Deadline
 from app.core.identity import Identity, PeerRole, Tenant
 from app.core.reasons import Reason
-from app.core.turns import CapturedMessage, TextPart
 from app.openviking.client import OpenVikingBackend
 from app.ports import Appended, BackendError, Target
 from app.settings import OpenVikingSettings

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.core.batches import MAX_CHARS, MAX_MESSAGES, batches, extent
-from app.core.turns import CapturedMessage, TextPart, ToolPart
+from app.core.capture.batches import MAX_CHARS, MAX_MESSAGES, batches, extent
+from app.core.capture.captured_message import CapturedMessage, TextPart, ToolPart
 from app.openviking import models, prose
-from app.openviking.errors import Garbage
-from app.openviking.wire import MAX_MESSAGE_CHARS, MAX_TEXT_CHARS, encode, from_jsonl, from_wire, to_wire
+from app.openviking.call_errors import Garbage
+from app.openviking.session_messages import MAX_MESSAGE_CHARS, MAX_TEXT_CHARS, encode, from_jsonl, from_wire, to_wire
 from app.ports import CommitState, Target
 
 AT = "2026-03-04T05:06:07+00:00"
@@ -207,7 +207,7 @@ READERS = [
     models.receipt,
     models.commit_status,
     models.newest_task,
-    models.past,
+    models.history,
     models.overview,
     models.total_messages,
     models.stored_messages,

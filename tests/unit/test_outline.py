@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.core import outline as module
-from app.core.outline import MAX_DEPTH, NoOutline, outline
+from app.core.json import outline as module
+from app.core.json.outline import MAX_DEPTH, NoOutline, outline
 
 texts = st.text() | st.sampled_from(['"', "\\", '\\"', "[", "]}", '",[', "\ud83d", "\\\\", ""])
 values = st.recursive(

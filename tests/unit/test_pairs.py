@@ -5,8 +5,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.messages import tool_calls, tool_results
-from app.core.pairs import units
+from app.core.messages.host_message import tool_calls, tool_results
+from app.core.messages.pairs import units
 
 from .histories import histories
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.core.fence import put_before, wrap
-from app.core.query import MAX_CHARS, MAX_EARLIER_CHARS, build_query, cut_text
+from app.core.injection.fence import put_before, wrap
+from app.core.recall.query import MAX_CHARS, MAX_EARLIER_CHARS, build_query, cut_text
 from app.text.scripts import weight
 
 

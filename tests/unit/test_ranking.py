@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.hits import Hit
-from app.core.trace import Verdict
-from app.recall.experience import no_experiences, only_experiences
+from app.core.recall.hits import Hit
+from app.core.recall.trace import Verdict
+from app.recall.experience_format import no_experiences, only_experiences
 from app.recall.intent import intent_of
 from app.recall.ranking import Candidate, Policy, category_of, event_date, rank, rest
 from tests.unit.recalling import HOME, experience, memory

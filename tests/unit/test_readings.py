@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core import readings as module
-from app.core.encoding import encode
-from app.core.readings import Conversation, Readings
-from app.core.tokens import message_tokens
+from app.core.json.encoding import encode
+from app.core.messages import readings as module
+from app.core.messages.readings import Conversation, Readings
+from app.core.messages.tokens import message_tokens
 from app.recall.shown import said_before
 
 HISTORY: list[dict[str, Any]] = [

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import pytest
 
 from app.classify.classifier import TASK_FROM
-from app.core.hits import Hit
 from app.core.identity import PeerRole, SessionKind, Tenant
 from app.core.reasons import Reason
-from app.core.trace import Verdict, trace_from_dict, trace_to_dict
+from app.core.recall.hits import Hit
+from app.core.recall.trace import Verdict, trace_from_dict, trace_to_dict
 from app.engine.results import AssembleResult
 from app.ports import Target
 from app.recall.selection import Selection

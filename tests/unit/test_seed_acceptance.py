@@ -2,10 +2,10 @@
 
 import pytest
 
-from app.core.fence import strip_blocks
 from app.core.identity import SessionKind
+from app.core.injection.fence import strip_blocks
 from app.core.reasons import Reason
-from app.core.trace import Verdict
+from app.core.recall.trace import Verdict
 from app.ports import Target
 from tests.unit.recalling import Recalling, ScriptedBackend, experience, memory, someone
 

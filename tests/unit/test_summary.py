@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.summary import (
+from app.core.history.summary_message import (
     ACKNOWLEDGEMENT,
     HEADING,
     acknowledgement,
@@ -14,7 +14,7 @@ from app.core.summary import (
     summary_body,
     summary_message,
 )
-from app.core.tokens import estimate_tokens
+from app.core.messages.tokens import estimate_tokens
 
 
 @given(st.text())

@@ -8,7 +8,7 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.transcript import is_transcript
+from app.core.recall.transcript import is_transcript
 from app.text import scripts
 from app.text.dates import date_in_front, day_of, moment_of, names_a_day, weekday_in_front
 from app.text.log_odds import log_odds, logistic, shifted

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from app.core.identity import session_name
-from app.core.trace import CandidateTrace, CutTrace, GateTrace, RecallTrace, SearchTrace, Verdict, trace_to_dict
+from app.core.recall.trace import CandidateTrace, CutTrace, GateTrace, RecallTrace, SearchTrace, Verdict, trace_to_dict
 from app.store.traces import MAX_PENDING, TraceStore, open_traces
 
 pytestmark = pytest.mark.anyio

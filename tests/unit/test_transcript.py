@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core import fence
-from app.core.transcript import MIN_CHARS, MIN_TURNS, REPLY_ASSIST, is_transcript
+from app.core.injection import fence
+from app.core.recall.transcript import MIN_CHARS, MIN_TURNS, REPLY_ASSIST, is_transcript
 
 TRANSCRIPTS = {
     "name colon": "Nora: did the crates arrive?\nBill: two of three\nNora: which one is missing?\nBill: the glasses, tomorrow they say",

@@ -8,14 +8,14 @@ from pathlib import Path
 import anyio
 import pytest
 
+from app.core.capture.captured_message import TextPart
 from app.core.deadline import Deadline
 from app.core.identity import Identity, SessionKind
 from app.core.reasons import Reason
-from app.core.turns import TextPart
-from app.engine.compact import Compact, CompactInput, CompactResult
-from app.engine.past import Preflight
+from app.engine.compaction import Compact, CompactInput, CompactResult
+from app.engine.preflight import Preflight
 from app.engine.results import AssembleInput
-from app.engine.sessions import EndSession, ResetSession, SessionInput
+from app.engine.session_end import EndSession, ResetSession, SessionInput
 from app.ports import BackendError, CompactionState, MessageRange
 from app.store.turns import SqlTurnStore, open_store
 from app.worker.supervisor import Worker, WorkerSettings
@@ -220,12 +220,12 @@ async def test_the_threshold_starts_a_commit_and_the_archive_clears_its_range(de
     assert accepted.compaction.clear is None
     await desk.work(1)
     assert "commit keep=0" in desk.backend.calls
-    assert (await desk.store.local_past(somebody())).prints == ()
+    assert (await desk.store.local_history(somebody())).fingerprints == ()
     desk.backend.finish()
     await desk.work(10)
-    past = await desk.store.local_past(somebody())
-    assert past.prints == ("q0", "a0", "q1", "a1", "q2", "a2")
-    assert (past.summary, past.unsummarised) == ("summary of archive_001", ())
+    history = await desk.store.local_history(somebody())
+    assert history.fingerprints == ("q0", "a0", "q1", "a1", "q2", "a2")
+    assert (history.summary, history.unsummarised) == ("summary of archive_001", ())
     after = await desk.store.accept(a_turn("q5", tokens=10))
     assert after.compaction.state is CompactionState.UPLOADED and after.compaction.clear == MessageRange(0, 5)
     assert after.pending_tokens == 210
@@ -239,21 +239,21 @@ async def test_at_the_second_threshold_the_range_is_cleared_while_extraction_run
     await desk.say("q5", tokens=100)
     accepted = await desk.store.accept(a_turn("q6", tokens=100))
     assert accepted.compaction.state is CompactionState.FORCED and accepted.compaction.clear == MessageRange(0, 5)
-    past = await desk.store.local_past(somebody())
-    assert past.prints == ("q0", "a0", "q1", "a1", "q2", "a2")
-    assert [part.text for message in past.unsummarised for part in message.parts if isinstance(part, TextPart)] == list(
-        past.prints
-    )
+    history = await desk.store.local_history(somebody())
+    assert history.fingerprints == ("q0", "a0", "q1", "a1", "q2", "a2")
+    assert [
+        part.text for message in history.unsummarised for part in message.parts if isinstance(part, TextPart)
+    ] == list(history.fingerprints)
     desk.backend.finish()
     await desk.work(10)
-    past = await desk.store.local_past(somebody())
-    assert past.unsummarised == () and past.summary == "summary of archive_001"
+    history = await desk.store.local_history(somebody())
+    assert history.unsummarised == () and history.summary == "summary of archive_001"
 
 
 async def test_what_the_backend_does_not_have_is_never_cleared(desk: Desk) -> None:
     for number in range(12):
         await desk.say(f"q{number}", tokens=100)
-    assert (await desk.store.local_past(somebody())).prints == ()
+    assert (await desk.store.local_history(somebody())).fingerprints == ()
 
 
 async def test_what_stays_live_is_counted_when_the_commit_is_sent(desk: Desk) -> None:
@@ -288,7 +288,7 @@ async def test_a_commit_of_unknown_outcome_makes_one_archive(desk: Desk, when: s
     await desk.work(60)
     (archive,) = desk.backend.session(somebody()).archives
     assert len(archive.messages) == 6
-    assert (await desk.store.local_past(somebody())).summary == "summary of archive_001"
+    assert (await desk.store.local_history(somebody())).summary == "summary of archive_001"
     assert desk.backend.texts(somebody()) == [f"{c}{n}" for n in range(5) for c in "qa"]
 
 
@@ -309,13 +309,13 @@ async def test_a_failed_extraction_is_tried_again_until_it_works(desk: Desk) -> 
     result = await desk.compacted()
     assert (result.ok, result.compacted, result.reason) == (False, False, "commit_failed")
     assert (result.details.archived, result.details.extracted) == (True, False)
-    past = await desk.store.local_past(somebody())
-    assert past.prints == ("q0", "a0") and len(past.unsummarised) == 2
+    history = await desk.store.local_history(somebody())
+    assert history.fingerprints == ("q0", "a0") and len(history.unsummarised) == 2
     await desk.work(120)
     desk.backend.extraction_works = True
     await desk.work(60)
-    past = await desk.store.local_past(somebody())
-    assert past.unsummarised == () and past.summary == "summary of archive_001"
+    history = await desk.store.local_history(somebody())
+    assert history.unsummarised == () and history.summary == "summary of archive_001"
     assert (await desk.store.gauges()).commits_failed == 0
 
 
@@ -328,7 +328,7 @@ async def test_a_lost_task_is_judged_by_the_session(desk: Desk, works: bool) -> 
     assert result.reason == ("commit_completed" if works else "commit_failed")
     desk.backend.extraction_works = True
     await desk.work(60)
-    assert (await desk.store.local_past(somebody())).summary == "summary of archive_001"
+    assert (await desk.store.local_history(somebody())).summary == "summary of archive_001"
 
 
 async def test_compact_delivers_first_and_keeps_what_it_should(desk: Desk) -> None:
@@ -372,7 +372,7 @@ async def test_compact_does_not_wait_for_a_backend_that_is_away(desk: Desk) -> N
     assert desk.clock.now - 1_000_000.0 < 20
     desk.backend.faults = []
     await desk.work(60)
-    assert (await desk.store.local_past(somebody())).summary == "summary of archive_001"
+    assert (await desk.store.local_history(somebody())).summary == "summary of archive_001"
 
 
 async def test_a_failed_poll_is_no_time_out(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -398,7 +398,7 @@ async def test_an_idle_session_is_archived_and_its_newest_messages_stay_in_sight
     await desk.work(10)
     (archive,) = desk.backend.session(somebody()).archives
     assert len(archive.messages) == 6
-    assert (await desk.store.local_past(somebody())).prints == ("q0", "a0", "q1", "a1")
+    assert (await desk.store.local_history(somebody())).fingerprints == ("q0", "a0", "q1", "a1")
     await desk.work(5000)
     assert len(desk.backend.session(somebody()).archives) == 1
     await desk.store.aclose()
@@ -408,7 +408,7 @@ async def test_a_wish_to_remember_is_archived_at_once_but_not_too_often(desk: De
     await desk.say("remember this", "yes", remember=True)
     await desk.work(5)
     assert len(desk.backend.session(somebody()).archives) == 1
-    assert (await desk.store.local_past(somebody())).prints == ()
+    assert (await desk.store.local_history(somebody())).fingerprints == ()
     await desk.say("remember that", "yes", remember=True)
     await desk.work(30)
     assert len(desk.backend.session(somebody()).archives) == 1
@@ -420,9 +420,9 @@ async def test_what_was_archived_early_is_cleared_under_pressure_without_another
     for number in range(4):
         await desk.say(f"q{number}", tokens=100, remember=number == 3)
     await desk.work(5)
-    assert (await desk.store.local_past(somebody())).prints == ()
+    assert (await desk.store.local_history(somebody())).fingerprints == ()
     await desk.say("q4", tokens=100)
-    assert (await desk.store.local_past(somebody())).prints == ("q0", "q1", "q2")
+    assert (await desk.store.local_history(somebody())).fingerprints == ("q0", "q1", "q2")
 
 
 @pytest.mark.parametrize("kind", [SessionKind.CRON, SessionKind.SUBAGENT, SessionKind.HEARTBEAT])
@@ -435,8 +435,8 @@ async def test_automation_does_not_become_memory(desk: Desk, kind: SessionKind) 
     result = await desk.compacted(who=who)
     assert not [call for call in desk.backend.calls if call.startswith("commit ")]
     assert (result.compacted, result.details.archived) == (True, False)
-    past = await desk.store.local_past(who)
-    assert len(past.prints) == 9 and len(past.unsummarised) == 9
+    history = await desk.store.local_history(who)
+    assert len(history.fingerprints) == 9 and len(history.unsummarised) == 9
 
 
 async def test_a_conversation_is_remembered_although_a_heartbeat_came_last(desk: Desk) -> None:
@@ -479,9 +479,9 @@ async def test_after_a_reset_nothing_of_the_old_epoch_shows(desk: Desk) -> None:
     await desk.say("q1", "a1")
     deadline = Deadline(0.0, lambda: 0.0)
     await ResetSession(desk.store, desk.worker).run(somebody(), SessionInput(1000), deadline)
-    fresh = await desk.store.local_past(somebody())
-    assert (fresh.prints, fresh.summary, fresh.epoch, fresh.resetting) == ((), "", 1, True)
-    assert await desk.store.seen_prints(somebody()) == ()
+    fresh = await desk.store.local_history(somebody())
+    assert (fresh.fingerprints, fresh.summary, fresh.epoch, fresh.resetting) == ((), "", 1, True)
+    assert await desk.store.seen_fingerprints(somebody()) == ()
     await desk.say("q2", "a2")
     desk.backend.faults = [("none", None), ("before", refused(retry_after_s=9))]
     await desk.work(8)
@@ -490,8 +490,8 @@ async def test_after_a_reset_nothing_of_the_old_epoch_shows(desk: Desk) -> None:
     assert [call for call in desk.backend.calls if "reset" in call] == ["commit keep=0 reset"] * 2
     session = desk.backend.session(somebody())
     assert [len(archive.messages) for archive in session.archives] == [2, 2] and len(session.live) == 2
-    past = await desk.store.local_past(somebody())
-    assert (past.prints, past.summary, past.resetting) == ((), "", False)
+    history = await desk.store.local_history(somebody())
+    assert (history.fingerprints, history.summary, history.resetting) == ((), "", False)
 
 
 @pytest.mark.parametrize("kind", [SessionKind.CHAT, SessionKind.CRON])
@@ -506,8 +506,8 @@ async def test_a_prompt_that_is_rebuilt_after_a_reset_holds_nothing_of_the_old_e
     await desk.work(600)
     asked = AssembleInput(messages=(), prompt=None, token_budget=1000)
     deadline = Deadline.after_ms(60_000)
-    past = await Preflight(desk.backend, desk.store, 0.3).run(who, asked, deadline)
-    assert "old" not in str(past.messages)
+    history = await Preflight(desk.backend, desk.store, 0.3).run(who, asked, deadline)
+    assert "old" not in str(history.messages)
 
 
 async def test_a_repeated_reset_begins_one_epoch(desk: Desk) -> None:
@@ -515,7 +515,7 @@ async def test_a_repeated_reset_begins_one_epoch(desk: Desk) -> None:
     deadline = Deadline(0.0, lambda: 0.0)
     for _ in range(2):
         await ResetSession(desk.store, desk.worker).run(somebody(), SessionInput(1000), deadline)
-    assert (await desk.store.local_past(somebody())).epoch == 1
+    assert (await desk.store.local_history(somebody())).epoch == 1
 
 
 async def test_a_session_left_by_a_dead_process_is_swept_at_the_start(desk: Desk) -> None:
@@ -526,7 +526,7 @@ async def test_a_session_left_by_a_dead_process_is_swept_at_the_start(desk: Desk
     await desk.store.sweep(lambda _: True)
     await desk.work(5)
     assert len(desk.backend.session(somebody()).archives) == 1
-    assert (await desk.store.local_past(somebody())).prints == ()
+    assert (await desk.store.local_history(somebody())).fingerprints == ()
     assert desk.backend.session(somebody("job")).archives == []
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import anyio
 import pytest
 
-from app.core.capture import CapturedTurn, capture_turn
+from app.core.capture.captured_turn import CapturedTurn, capture_turn
 from app.core.deadline import Deadline
-from app.engine.capture import AfterTurn, AfterTurnResult, TurnInput
+from app.engine.turn_capture import AfterTurn, AfterTurnResult, TurnInput
 from app.errors import KeyReused
 from app.ports import Recorded
 from app.store.turns import SqlTurnStore, open_store
@@ -76,7 +76,7 @@ async def test_the_length_of_a_session_costs_a_turn_with_a_position_nothing(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def read(*_: object, **_options: object) -> Recorded:
-        raise AssertionError("prints of earlier turns were read")
+        raise AssertionError("fingerprints of earlier turns were read")
 
     await desk.after(timed(HISTORY), pre_prompt_count=0, key="k1")
     monkeypatch.setattr(desk.store, "recorded", read)
@@ -116,7 +116,7 @@ async def test_a_huge_turn_leaves_the_event_loop_to_others(
         threads.append(threading.get_ident())
         return capture_turn(*args, **options)
 
-    monkeypatch.setattr("app.engine.capture.capture_turn", watched)
+    monkeypatch.setattr("app.engine.turn_capture.capture_turn", watched)
     await desk.after(TURN)
     await desk.after([{"role": "user", "content": huge}])
     small, large = threads

@@ -90,7 +90,7 @@ async def test_the_commit_of_a_session_that_vanished_is_closed(
         desk.backend.calls.append("looked")
         raise gone()
 
-    monkeypatch.setattr(desk.backend, "past", vanished)
+    monkeypatch.setattr(desk.backend, "history", vanished)
     if keeps_tasks:
         monkeypatch.setattr(desk.backend, "commit_status", vanished)
     answer = await desk.compacted()
@@ -101,7 +101,7 @@ async def test_the_commit_of_a_session_that_vanished_is_closed(
     desk.clock.now += MONTH_S
     while await desk.store.forget_old():
         pass
-    assert not (await desk.store.local_past(somebody())).known
+    assert not (await desk.store.local_history(somebody())).known
 
 
 async def test_a_failed_archive_of_a_session_that_vanished_is_given_up(
@@ -141,7 +141,7 @@ async def test_a_task_of_another_backend_is_not_asked_for(desk: Desk) -> None:
     answer = await desk.compacted(keep=2)
     assert (answer.ok, answer.reason) == (True, "commit_no_archive")
     assert "another backend" in answer.details.error
-    assert len((await desk.store.local_past(somebody())).unsummarised) == 2
+    assert len((await desk.store.local_history(somebody())).unsummarised) == 2
 
 
 async def test_a_backend_that_only_changed_its_address_is_recognised_by_the_session(desk: Desk) -> None:
@@ -155,7 +155,7 @@ async def test_a_backend_that_only_changed_its_address_is_recognised_by_the_sess
     assert (await desk.store.gauges()).commits_running == 1
     desk.backend.finish()
     await desk.work(20)
-    assert (await desk.store.local_past(somebody())).summary == "summary of archive_001"
+    assert (await desk.store.local_history(somebody())).summary == "summary of archive_001"
 
 
 async def test_a_failed_archive_of_another_backend_is_not_made_from_what_has_its_name(desk: Desk) -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from app.ports import BackendError
 from app.processes import is_gone, this_process
-from app.worker.pace import Pace
+from app.worker.backoff import Backoff
 from tests.unit.memory_backend import refused
 
 chances = st.floats(0, 1)
@@ -16,27 +16,27 @@ chances = st.floats(0, 1)
 
 @given(st.integers(0, 10_000), chances)
 def test_a_wait_grows_to_its_limit_and_never_beyond(attempts: int, chance: float) -> None:
-    pace = Pace(0.25, 5.0, lambda: chance)
-    assert 0 <= pace.after_failure(attempts) <= min(5.0, 0.25 * 2.0 ** min(attempts, 30))
-    assert 0 < pace.after_failed_extraction(attempts) <= 600.0
+    backoff = Backoff(0.25, 5.0, lambda: chance)
+    assert 0 <= backoff.after_failure(attempts) <= min(5.0, 0.25 * 2.0 ** min(attempts, 30))
+    assert 0 < backoff.after_failed_extraction(attempts) <= 600.0
 
 
 @given(st.integers(0, 50), chances, st.floats(0, 500))
 def test_a_backend_that_says_when_is_asked_then_and_not_much_later(attempts: int, chance: float, wanted: float) -> None:
     error: BackendError = refused(retry_after_s=wanted)
-    wait = Pace(0.25, 5.0, lambda: chance).after_failure(attempts, error)
+    wait = Backoff(0.25, 5.0, lambda: chance).after_failure(attempts, error)
     assert wanted <= wait <= max(wanted + 0.25, 5.0 if not wanted else 0.0)
 
 
 def test_a_model_that_fails_for_long_is_asked_seldom() -> None:
-    pace = Pace(0.25, 5.0, lambda: 1.0)
-    assert pace.after_failed_extraction(9) == 30.0
-    assert pace.after_failed_extraction(20) == 600.0
+    backoff = Backoff(0.25, 5.0, lambda: 1.0)
+    assert backoff.after_failed_extraction(9) == 30.0
+    assert backoff.after_failed_extraction(20) == 600.0
 
 
 def test_a_task_is_looked_at_often_first_and_then_seldom() -> None:
-    pace = Pace(0.25, 30.0, lambda: 1.0)
-    assert pace.before_poll(0) == 0.25 and pace.before_poll(1000) == 5.0
+    backoff = Backoff(0.25, 30.0, lambda: 1.0)
+    assert backoff.before_poll(0) == 0.25 and backoff.before_poll(1000) == 5.0
 
 
 def test_this_process_lives_and_one_that_ended_is_gone() -> None:
@@ -54,4 +54,4 @@ def test_nobody_of_another_machine_is_taken_for_dead() -> None:
 
 @given(st.floats(-1e9, 1e9))
 def test_no_wait_is_negative_whatever_the_clock_says(age_s: float) -> None:
-    assert 0.25 <= Pace(0.25, 30.0, lambda: 0.0).before_poll(age_s) <= 5.0
+    assert 0.25 <= Backoff(0.25, 30.0, lambda: 0.0).before_poll(age_s) <= 5.0

@@ -1,9 +1,9 @@
 """Turns and identities for tests of the write path."""
 
-from app.core.commit_policy import CommitRules
+from app.core.capture.captured_message import CapturedMessage, TextPart
+from app.core.history.commit_policy import CommitRules
 from app.core.identity import Identity, PeerRole, SessionKind, Tenant
 from app.core.reasons import Reason
-from app.core.turns import CapturedMessage, TextPart
 from app.ports import NewTurn
 from app.store.steps import WorkRules
 
@@ -37,7 +37,7 @@ def a_turn(
     token_budget: int = 1000,
     remember: bool = False,
     skipped: Reason | None = None,
-    prints: tuple[str, ...] | None = None,
+    fingerprints: tuple[str, ...] | None = None,
 ) -> NewTurn:
     """A turn in which user and assistant say ``texts`` in turns."""
     roles = ("user", "assistant")
@@ -52,7 +52,7 @@ def a_turn(
         occurrence=occurrence,
         span=span,
         messages=() if skipped else messages,
-        prints=texts if prints is None else prints,
+        fingerprints=texts if fingerprints is None else fingerprints,
         tokens=tokens,
         token_budget=token_budget,
         remember=remember,

@@ -7,10 +7,10 @@ from typing import Any
 
 import structlog
 
-from app.core.digest import one_line
-from app.core.summary import cut_to_tokens
-from app.core.turns import CapturedMessage, TextPart
-from app.embedded.extraction.experiences import Experience
+from app.core.capture.captured_message import CapturedMessage, TextPart
+from app.core.history.digest import one_line
+from app.core.history.summary_message import cut_to_tokens
+from app.embedded.extraction.experience_rules import Experience
 from app.embedded.extraction.extract import Memory
 from app.embedded.extraction.statements import slug
 from app.embedded.index.openai import EndpointError, chat_over_http

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
-from app.core.digest import digest
-from app.core.summary import cut_to_tokens
-from app.core.turns import CapturedMessage
-from app.embedded.extraction.experiences import Experience, experiences_in
+from app.core.capture.captured_message import CapturedMessage
+from app.core.history.digest import digest
+from app.core.history.summary_message import cut_to_tokens
+from app.embedded.extraction.experience_rules import Experience, experiences_in
 from app.embedded.extraction.extract import Memory, memories_in
 from app.embedded.storage import layout
 from app.embedded.storage.records import NOTE_BEGIN, NOTE_END, merge, read_records, write_records

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from app.core.turns import CapturedMessage, TextPart
+from app.core.capture.captured_message import CapturedMessage, TextPart
 from app.embedded.extraction.rules import statement_in
 from app.embedded.extraction.statements import Statement
 from app.embedded.search.speakers import quoted_speaker

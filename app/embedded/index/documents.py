@@ -1,11 +1,11 @@
-"""What is searchable in a file: turns of a transcript, lines of a record file, pieces of anything else."""
+"""What is searchable in a file: turns of a session file, lines of a record file, pieces of anything else."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from app.core.turns import CapturedMessage, TextPart
+from app.core.capture.captured_message import CapturedMessage, TextPart
 from app.embedded.index.chunks import chunk_markdown
 from app.embedded.storage.layout import readable
 from app.embedded.storage.records import NOTE_BEGIN, NOTE_END, holds_until, read_records

@@ -145,7 +145,7 @@ class Index:
     def _take_in(self, db: Connection, path: str) -> None:
         """Bring what is known of one file in step with it. The file is looked at within the transaction, so that what
         another process has taken in before it is not taken back."""
-        take_in = self._take_in_transcript if path.startswith("sessions/") else self._take_in_markdown
+        take_in = self._take_in_session if path.startswith("sessions/") else self._take_in_markdown
         try:
             with Path(self._root, path).open("rb") as file:
                 status = os.fstat(file.fileno())
@@ -168,7 +168,7 @@ class Index:
             self._add(db, file_id, file_documents(path, text, mtime_ns / 1e9, self._uri_root))
         return size
 
-    def _take_in_transcript(self, db: Connection, path: str, file: BinaryIO, mtime_ns: int, size: int) -> int:
+    def _take_in_session(self, db: Connection, path: str, file: BinaryIO, mtime_ns: int, size: int) -> int:
         """The bytes that are indexed now: a line without its end waits until the file has grown."""
         query = "SELECT id, size, hash, turns, kind, mtime_ns FROM files WHERE path = ?"
         row = db.execute(query, (path,)).fetchone()

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import structlog
 
-from app.core.hits import Hit
+from app.core.recall.hits import Hit
 from app.embedded.index.embedders import Embedder, EmbedderError
 from app.embedded.index.index import Index
 from app.embedded.index.sqlite import Damaged, SqliteError

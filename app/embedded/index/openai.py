@@ -1,4 +1,4 @@
-"""The two calls to an OpenAI-compatible server that the embedded engine can make: embeddings and chat."""
+"""The two calls to an OpenAI-compatible server that the embedded backend can make: embeddings and chat."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -51,4 +51,4 @@ def require_fts5() -> None:
         with errors(), closing(connect(":memory:")) as db:
             db.execute("CREATE VIRTUAL TABLE words USING fts5(word)")
     except SqliteError as error:
-        raise CanNotStart(f"the embedded engine needs a Python whose SQLite has FTS5; this one's: {error}") from error
+        raise CanNotStart(f"the embedded backend needs a Python whose SQLite has FTS5; this one's: {error}") from error

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from app.classify.fillers import is_no_query
-from app.core.hits import Hit
+from app.core.recall.hits import Hit
 from app.embedded.index.documents import Document
 from app.embedded.index.index import Chunk
 from app.embedded.search.scores import Scored, merged

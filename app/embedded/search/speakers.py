@@ -1,8 +1,8 @@
 """Names in front of what was said ("Caroline: ..."), as in a chat that somebody pasted or a host that writes them.
 
-Who spoke is the role that the transcript stores; a name is never taken for it. The name says who is quoted: only a name
-does, not every word before a colon ("Noted: ...", "By the way, we changed our mind: ..."), and of a session's turns
-only where most of the same role have it.
+Who spoke is the role that the session file stores; a name is never taken for it. The name says who is quoted: only a
+name does, not every word before a colon ("Noted: ...", "By the way, we changed our mind: ..."), and of a session's
+turns only where most of the same role have it.
 """
 
 import re

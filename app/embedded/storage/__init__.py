@@ -1,1 +1,1 @@
-"""Files: transcripts, memory records, and how they get to disk whole."""
+"""Files: session files, memory records, and how they get to disk whole."""

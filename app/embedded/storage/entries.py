@@ -1,4 +1,4 @@
-"""The lines of a transcript: JSON objects, messages among them.
+"""The lines of a session file: JSON objects, messages among them.
 
 Each message says its place in its batch (``batch: [1, 3]``), so that a batch that a crash cut short can be told.
 """
@@ -7,8 +7,8 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from app.core.tokens import estimate_tokens
-from app.core.turns import CapturedMessage, Part, TextPart, ToolPart
+from app.core.capture.captured_message import CapturedMessage, Part, TextPart, ToolPart
+from app.core.messages.tokens import estimate_tokens
 
 Entry = dict[str, Any]
 

@@ -6,7 +6,7 @@
         memories/profile.md  preferences/  events/YYYY/MM/DD/  entities/  experiences/
         peers/<peer>/memories/...        preferences and events that only one peer may see
         memory/YYYY-MM-DD.md             daily notes, append only
-        sessions/<session>.jsonl         transcripts; <session>.meta.json shows each at a glance
+        sessions/<session>.jsonl         session files; <session>.meta.json shows each at a glance
         index.db                         may be deleted at any time
         .lock                            held while a file of this user is written
 
@@ -65,7 +65,7 @@ def uri_root(tenant: Tenant) -> str:
     return f"viking://user/{tenant.user or DEFAULT_NAME}"
 
 
-def transcript_path(root: Path, session: str) -> Path:
+def session_path(root: Path, session: str) -> Path:
     """The JSONL file of a session."""
     return root / "sessions" / f"{segment(session)}.jsonl"
 

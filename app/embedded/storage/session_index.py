@@ -1,7 +1,7 @@
-"""The sessions at a glance, for people and their tools: ``<session>.meta.json`` beside each transcript.
+"""The sessions at a glance, for people and their tools: ``<session>.meta.json`` beside each session file.
 
 A file for each session, so that a commit writes as much with ten thousand sessions as with one. Everything in it can be
-read off the transcript; the engine itself never reads it.
+read off the session file; the backend itself never reads it.
 """
 
 import json
@@ -12,19 +12,19 @@ from typing import Any
 
 from app.embedded.storage import layout
 from app.embedded.storage.entries import message_tokens
-from app.embedded.storage.transcripts import Transcript
+from app.embedded.storage.session_file import SessionFile
 
 
-def write_glance(root: Path, session: str, script: Transcript, now: datetime) -> None:
+def write_glance(root: Path, session: str, stored: SessionFile, now: datetime) -> None:
     """Bring the session's file up to date."""
     glance = {
         "sessionId": session,
-        "file": script.path.name,
+        "file": stored.path.name,
         "updatedAt": now.isoformat(),
-        "messages": script.count,
-        "compactionCount": sum(archive.state == "completed" for archive in script.archives),
-        "contextTokens": sum(map(message_tokens, script.waiting())),
-        "epoch": script.epoch,
+        "messages": stored.count,
+        "compactionCount": sum(archive.state == "completed" for archive in stored.archives),
+        "contextTokens": sum(map(message_tokens, stored.waiting())),
+        "epoch": stored.epoch,
     }
     layout.write_atomic(layout.glance_path(root, session), _dumped(glance))
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 
-from app.core.hits import Hit
+from app.core.recall.hits import Hit
 from app.ports import Target
 from app.recall.block import Section
-from app.recall.experience import only_experiences, render_experience
-from app.recall.occasion import Occasion
+from app.recall.decision import Decision
+from app.recall.experience_format import only_experiences, render_experience
 from app.recall.ranking import Policy, rank
 from app.recall.selection import Selection, select
 from app.recall.source import Asked, candidates_for
@@ -37,9 +37,9 @@ class Experiences:
         """Off by default."""
         return settings.experience.enabled
 
-    def searches(self, occasion: Occasion, settings: Settings) -> Mapping[Target, int]:
+    def searches(self, decision: Decision, settings: Settings) -> Mapping[Target, int]:
         """Asked for where the gate takes the message for a task."""
-        return {Target.EXPERIENCES: candidates_for(settings.experience.limit)} if occasion.gate.recall else {}
+        return {Target.EXPERIENCES: candidates_for(settings.experience.limit)} if decision.gate.recall else {}
 
     def choose(self, asked: Asked, hits: Sequence[Hit]) -> Selection:
         """The best by score."""

@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from app.core.fence import neutralise, neutralise_line
-from app.core.hits import Hit
-from app.core.markers import declared
-from app.core.trace import Verdict
+from app.core.injection.fence import neutralise, neutralise_line
+from app.core.injection.markers import declared
+from app.core.recall.hits import Hit
+from app.core.recall.trace import Verdict
 from app.ports import Target
 from app.recall.block import Section
-from app.recall.experience import no_experiences
-from app.recall.occasion import Occasion
+from app.recall.decision import Decision
+from app.recall.experience_format import no_experiences
 from app.recall.ranking import Candidate, Policy, drop, rank, rest
 from app.recall.selection import Selection, select
 from app.recall.shown import is_said, said_before, shown_items
@@ -67,7 +67,7 @@ class Memories:
         """On by default."""
         return settings.recall.enabled
 
-    def searches(self, occasion: Occasion, settings: Settings) -> Mapping[Target, int]:
+    def searches(self, decision: Decision, settings: Settings) -> Mapping[Target, int]:
         """Whatever the question."""
         return {Target.MEMORIES: candidates_for(settings.recall.limit)}
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from app.ports import Target
-from app.recall.occasion import Occasion
+from app.recall.decision import Decision
 from app.recall.source import candidates_for
 from app.recall.sources.memories import Memories
 from app.settings import Settings
@@ -19,6 +19,6 @@ class Resources(Memories):
         """Off by default; part of long-term recall, and imported content by definition."""
         return settings.recall.enabled and settings.recall.resources and not settings.recall.own_only
 
-    def searches(self, occasion: Occasion, settings: Settings) -> Mapping[Target, int]:
+    def searches(self, decision: Decision, settings: Settings) -> Mapping[Target, int]:
         """Whatever the question."""
         return {Target.RESOURCES: candidates_for(settings.recall.limit)}

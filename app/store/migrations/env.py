@@ -1,4 +1,4 @@
-"""Alembic's entry: runs the migrations on the connection, and in the transaction, that `app.store.engine` opened."""
+"""Alembic's entry: runs the migrations on the connection, and in the transaction, that `connections` opened."""
 
 from alembic import context
 

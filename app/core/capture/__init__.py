@@ -1,0 +1,1 @@
+"""Capture: what is kept of a host's turn, and in which shape."""

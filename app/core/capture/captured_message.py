@@ -1,0 +1,45 @@
+"""What is kept of a turn: captured messages, in the shape both backends store."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from app.core.capture.tool_outcomes import says_failed
+
+
+@dataclass(frozen=True, slots=True)
+class TextPart:
+    """What somebody said, line breaks and all."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolPart:
+    """A tool call together with its result; ``output`` is None while no result is known."""
+
+    id: str
+    name: str
+    input: Any
+    output: str | None
+    is_error: bool = False
+    """Whether the host called it an error; see `failed`."""
+
+    @property
+    def failed(self) -> bool:
+        """Whether the call failed: by the host's word, or by an exit status in its output."""
+        return self.is_error or (self.output is not None and says_failed(self.output))
+
+
+Part = TextPart | ToolPart
+
+
+@dataclass(frozen=True, slots=True)
+class CapturedMessage:
+    """One message as it is stored. ``source_id`` is unique to this message for ever: delivery is proved by it."""
+
+    role: Literal["user", "assistant"]
+    parts: tuple[Part, ...]
+    created_at: str
+    """Valid ISO 8601 in UTC: OpenViking takes anything and then fails the commit."""
+    source_id: str = ""
+    peer_id: str | None = None

@@ -1,0 +1,278 @@
+"""`preflight`: the archived history of a session becomes one summary message, the live messages stay (contract).
+
+Messages are taken out only when their fingerprints say that they are archived, or when the budget leaves no room for
+them; either way the summary stands in for them, so nothing vanishes without a word. Calls and results go together or
+not at all.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, compress, takewhile
+
+from app.core.history.digest import NotesOn, notes_on
+from app.core.history.rebuild import rebuilt
+from app.core.history.summary_message import (
+    FRAME_TOKENS,
+    GUIDE,
+    GUIDE_TO_ARCHIVES,
+    SUMMARY_COST,
+    acknowledgement,
+    cut_to_tokens,
+    is_acknowledgement,
+    is_summary,
+    own_messages,
+    stands_for_cut,
+    summary_body,
+    summary_message,
+)
+from app.core.history.summary_text import History, summary_text
+from app.core.messages.fingerprints import archived, fingerprint_of
+from app.core.messages.host_message import Message, Role, is_excluded, role_of, tool_results
+from app.core.messages.pairs import Unit, units, with_results
+from app.core.messages.tokens import estimate_tokens, message_tokens
+
+__all__ = ["Assembled", "History", "assemble_history", "brings_history"]
+
+LEAST_TOKENS = 48
+"""A summary has room for so much, even where the messages that it stands for took less."""
+STRIDES = 8
+"""A prompt over budget loses its oldest turns by eighths of the budget."""
+
+
+@dataclass(frozen=True, slots=True)
+class Assembled:
+    """The messages for the prompt. ``changed`` is false when there was nothing to decide: no history, and all fits."""
+
+    messages: tuple[Message, ...]
+    system_addition: str | None
+    estimated_tokens: int
+    changed: bool
+
+
+def assemble_history(
+    messages: Sequence[Message],
+    history: History,
+    *,
+    token_budget: int,
+    summary_share: float,
+    prompt_follows: bool = False,
+    reads_archives: bool = False,
+    notes: NotesOn = notes_on,
+) -> Assembled:
+    """The prompt's messages: leading system messages, the summary, then the live messages within ``token_budget``.
+
+    The summary takes at most ``summary_share`` of the budget, tells what the budget cuts as well as what is archived,
+    and goes before what the newest messages need. Where the host has all the messages that it stands for, it costs no
+    more than they did, or is a few lines. ``prompt_follows``: the host will put one more user message behind these.
+    ``reads_archives``: the model has the tools for it, and is told so where there are archives.
+    ``notes``: see `NotesOn`. Running this on its own output changes nothing. Linear in the size of the
+    input.
+    """
+    own = _own_at_the_head(messages)
+    host = [message for message, ours in zip(messages, own, strict=True) if not ours]
+    kept, gone, complete = _without_archived(host, history, cut_before=any(own))
+    if history.live and not _is_history(host):
+        kept = [*host, *rebuilt(history.live)]
+    former = _Former.of(list(compress(messages, own)), history, gone)
+    room = max(0, int(token_budget * summary_share) - FRAME_TOKENS)
+    guide = GUIDE_TO_ARCHIVES if reads_archives and history.is_archived else GUIDE
+
+    def answer(live: Sequence[Message], cut: Sequence[Message], body: str) -> Assembled:
+        final = _told(live, body, prompt_follows, of_cut=former.of_cut or bool(cut))
+        addition = guide if body else None
+        tokens = sum(map(message_tokens, final)) + estimate_tokens(addition or "")
+        return Assembled(tuple(final), addition, tokens, changed=bool(body) or len(final) != len(messages))
+
+    body = summary_text(history, gone, (), former.body, room, notes) if room else ""
+    body = _no_longer(body, gone if complete else (), former.sent_back)
+    # Nothing is taken out unless a summary stands in for it.
+    untold = list(messages) if gone or any(own) else kept
+    live = kept if body else untold
+    whole = answer(live, (), body)
+    if whole.estimated_tokens <= token_budget:
+        return whole
+    shown, cut = _within_budget(live, token_budget - room - SUMMARY_COST if room else token_budget)
+    body = summary_text(history, gone, cut, former.body, room, notes) if room else ""
+    whole = answer(shown, cut, body)
+    excess = whole.estimated_tokens - token_budget
+    if not body or excess <= 0:
+        return whole
+    body = cut_to_tokens(body, estimate_tokens(body) - excess)
+    if not body:
+        return answer(*_within_budget(untold, token_budget), body)
+    shorter = answer(shown, cut, body)
+    return shorter if shorter.estimated_tokens <= token_budget else whole
+
+
+def _no_longer(body: str, gone: Sequence[Message], sent_back: str) -> str:
+    """``body``, cut to what the messages ``gone`` took, where they are known; and as it was cut once, it stays."""
+    if sent_back and body.startswith(sent_back):
+        return sent_back
+    return cut_to_tokens(body, max(LEAST_TOKENS, sum(map(message_tokens, gone)) - SUMMARY_COST)) if gone else body
+
+
+@dataclass(frozen=True, slots=True)
+class _Former:
+    """Our earlier summary that the host sent back, where it still has to serve.
+
+    It does when it stands for messages that the budget cut and no archive has taken in since, or when nothing else is
+    known of the history.
+    """
+
+    body: str = ""
+    of_cut: bool = False
+    sent_back: str = ""
+    """Its text, whether it still has to serve or not."""
+
+    @classmethod
+    def of(cls, own: Sequence[Message], history: History, gone: Sequence[Message]) -> "_Former":
+        summaries = [message for message in own if is_summary(message)]
+        if not summaries:
+            return cls()
+        last = summaries[-1]
+        of_cut = stands_for_cut(last) and not gone
+        known = history.overview or history.abstracts or history.unsummarised or gone
+        text = summary_body(last)
+        return cls(text, of_cut, text) if of_cut or not known else cls(sent_back=text)
+
+
+def brings_history(messages: Sequence[Message]) -> bool:
+    """Whether there is more in them than system messages and a summary of ours: if not, the prompt is rebuilt."""
+    return _is_history(message for message, ours in zip(messages, _own_at_the_head(messages), strict=True) if not ours)
+
+
+def _is_history(host: Iterable[Message]) -> bool:
+    return any(role_of(message) is not Role.SYSTEM for message in host)
+
+
+def _told(live: Sequence[Message], body: str, prompt_follows: bool, *, of_cut: bool) -> list[Message]:
+    """The prompt's messages with ``body`` as their summary, if there is one."""
+    if not body:
+        return list(live)
+    live = _without_strays(live)
+    place = _leading(live, {Role.SYSTEM})
+    final = [*live[:place], summary_message(body, of_cut=of_cut), *live[place:]]
+    if _needs_acknowledgement(live[place:], prompt_follows):
+        final.insert(place + 1, acknowledgement())
+    return final
+
+
+def _without_archived(
+    host: Sequence[Message], history: History, *, cut_before: bool
+) -> tuple[list[Message], list[Message], bool]:
+    """The messages that stay, those that are archived, and whether the host has these from the first on.
+
+    A unit of calls and results goes only as a whole. Where taking messages out would make two user messages meet that
+    did not before, the last assistant unit between them stays.
+    """
+    if not history.archived_fingerprints:
+        return list(host), [], False
+    fingerprints = [fingerprint_of(message) for message in host]
+    steps = units(host)
+    flags = with_results(
+        host,
+        steps,
+        archived(fingerprints, history.archived_fingerprints, history.seen_fingerprints, cut_before=cut_before),
+    )
+    gone: set[int] = set()
+    last_user, spare = False, None
+    for unit in steps:
+        printed = [index for index in unit if fingerprints[index]]
+        if printed and all(flags[index] if fingerprints[index] else not tool_results(host[index]) for index in unit):
+            gone.update(printed)
+            if not _from_user(host[unit.start]):
+                spare = printed
+        if any(index not in gone for index in unit):
+            if last_user and spare and _from_user(host[unit.start]):
+                gone.difference_update(spare)
+            last_user, spare = _from_user(host[unit.stop - 1]), None
+    kept = [message for index, message in enumerate(host) if index not in gone]
+    complete = history.archived_fingerprints[0] in fingerprints
+    return kept, [message for index, message in enumerate(host) if index in gone], complete
+
+
+def _own_at_the_head(messages: Sequence[Message]) -> list[bool]:
+    """Which messages are a summary of ours that the host sent back, or its acknowledgement.
+
+    They stand at the head, beside system messages and the host's own summary. One in the middle is the host's doing.
+    """
+    own = own_messages(messages)
+    beside = {Role.SYSTEM, Role.SUMMARY}
+    head = takewhile(lambda pair: pair[1] or role_of(pair[0]) in beside, zip(messages, own, strict=True))
+    end = sum(1 for _ in head)
+    return [*own[:end], *(False for _ in own[end:])]
+
+
+def _within_budget(kept: Sequence[Message], budget: int) -> tuple[list[Message], list[Message]]:
+    """The messages without their oldest turns as far as ``budget`` asks for it, and those turns.
+
+    Cut at the start of a turn, in strides, so that the prompt's beginning stays the same over many turns (provider
+    caches). Where not even the last turn fits, its question stays and the oldest steps behind it leave, calls and
+    results together. Leading system messages and a host's own compaction summary behind them are not cut. The newest
+    unit always stays.
+    """
+    systems = _leading(kept, {Role.SYSTEM})
+    pinned = systems + _leading(kept[systems:], {Role.SUMMARY})
+    head, rest = list(kept[:pinned]), list(kept[pinned:])
+    staying = _staying(rest, budget - sum(map(message_tokens, head)))
+    shown = {index for step in staying for index in step}
+    cut = [message for index, message in enumerate(rest) if index not in shown]
+    return head + [rest[index] for index in sorted(shown)], cut
+
+
+def _staying(rest: Sequence[Message], budget: int) -> Sequence[Unit]:
+    """The units of ``rest`` that are shown within ``budget``."""
+    costs = [message_tokens(message) for message in rest]
+    steps = units(rest)
+    if not rest or sum(costs) <= budget:
+        return steps
+    weights = [sum(costs[step.start : step.stop]) for step in steps]
+    turns = [index for index, step in enumerate(steps) if role_of(rest[step.start]) is Role.USER]
+    stride = max(1, budget // STRIDES)
+    excess = sum(weights) - budget
+    for allowed in (budget - -excess % stride, budget):
+        first = _first_fitting(weights, allowed)
+        turn = next((index for index in turns if index >= first), None)
+        if turn is not None:
+            return steps[turn:]
+    if not turns:
+        return steps[first:]
+    question = turns[-1]
+    first = _first_fitting(weights[question + 1 :], budget - weights[question]) + question + 1
+    return [steps[question], *_not_user(rest, steps[first:])]
+
+
+def _first_fitting(weights: Sequence[int], budget: int) -> int:
+    """The index from which the rest of ``weights`` fits into ``budget``; the last one when nothing fits."""
+    fitting = sum(total <= budget for total in accumulate(reversed(weights)))
+    return len(weights) - max(1, fitting)
+
+
+def _not_user(rest: Sequence[Message], steps: Sequence[Unit]) -> Sequence[Unit]:
+    """The steps from the first that does not speak as ``user`` (an orphan result in Anthropic's style does)."""
+    start = next((index for index, step in enumerate(steps) if not _from_user(rest[step.start])), len(steps))
+    return steps[start:]
+
+
+def _without_strays(live: Sequence[Message]) -> list[Message]:
+    """``live`` without what looks like ours at its head: beside the summary it would be taken for a part of it."""
+    beside = {Role.SYSTEM, Role.SUMMARY}
+    stray = [is_summary(message) or is_acknowledgement(message) for message in live]
+    ends = next((i for i, m in enumerate(live) if not stray[i] and role_of(m) not in beside), len(live))
+    return [message for index, message in enumerate(live) if index >= ends or not stray[index]]
+
+
+def _needs_acknowledgement(behind: Sequence[Message], prompt_follows: bool) -> bool:
+    """Would the summary, a user message, meet another one? Hosts turn summaries and custom messages into such too."""
+    if not behind:
+        return prompt_follows
+    role = role_of(behind[0])
+    return _from_user(behind[0]) or role is Role.SUMMARY or (role is Role.CUSTOM and not is_excluded(behind[0]))
+
+
+def _from_user(message: Message) -> bool:
+    return message.get("role") == "user" or role_of(message) is Role.USER
+
+
+def _leading(messages: Sequence[Message], roles: set[Role]) -> int:
+    return next((index for index, message in enumerate(messages) if role_of(message) not in roles), len(messages))

@@ -1,0 +1,1 @@
+"""JSON in and out: parsing, encoding, and finding members without a parser."""

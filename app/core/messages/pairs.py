@@ -1,0 +1,74 @@
+"""Tool calls and their results belong together: nothing that we cut or rebuild may part them (contract, rule 2).
+
+What the host itself sent broken (a call never answered, a result without its call) stays as it was.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from app.core.messages.host_message import Message, Role, role_of, tool_calls, tool_results
+
+Unit = range
+"""Neighbouring messages, by index, that stay or go together."""
+
+
+def units(messages: Sequence[Message]) -> list[Unit]:
+    """The messages as units, in order: a call with its results and all that stands between them, or one message.
+
+    An id may come again in a later round, so a result belongs to the nearest call before it that has its id. Linear.
+    """
+    reach = _reach(messages)
+    found: list[Unit] = []
+    start = 0
+    while start < len(messages):
+        end, index = start, start
+        while index <= end:
+            end = max(end, reach[index])
+            index += 1
+        found.append(range(start, end + 1))
+        start = end + 1
+    return found
+
+
+def with_results(messages: Sequence[Message], steps: Sequence[Unit], known: Sequence[bool]) -> list[bool]:
+    """``known``, and also each tool result that answers a known message and stands before another known one.
+
+    ``steps`` are the messages' `units`.
+
+    Hosts rewrite old results in the history they resend (they prune outputs, or got the messages rebuilt by us), so a
+    result's text does not prove that it is new. Behind the last known message it may be.
+    """
+    last = max((index for index, old in enumerate(known) if old), default=-1)
+    completed = list(known)
+    for unit in steps:
+        if known[unit.start]:
+            for index in unit:
+                completed[index] |= index < last and role_of(messages[index]) is Role.TOOL
+    return completed
+
+
+def _reach(messages: Sequence[Message]) -> list[int]:
+    """For each message the last one that answers a call of it, or itself."""
+    reach = list(range(len(messages)))
+    callers: dict[str, int] = {}
+    nameless: defaultdict[str, list[int]] = defaultdict(list)
+    for index, message in enumerate(messages):
+        for result in tool_results(message):
+            if result.call_id:
+                caller = callers.get(_same(result.call_id))
+            else:
+                open_calls = nameless[result.name]
+                caller = open_calls.pop() if open_calls else None
+            if caller is not None:
+                reach[caller] = index
+        for call in tool_calls(message):
+            if call.id:
+                callers[_same(call.id)] = index
+            else:
+                nameless[call.name].append(index)
+    return reach
+
+
+def _same(call_id: str) -> str:
+    """OpenClaw drops ``_`` from tool-call ids in the history that it gives to `assemble`."""
+    return call_id.replace("_", "")

@@ -1,0 +1,94 @@
+"""What is searched for: the latest thing a person asked, cleaned and cut to size (contract, transform)."""
+
+import hashlib
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from app.core.cleaning.host_text import clean_user_text
+from app.core.history.summary_message import is_summary
+from app.core.messages.host_message import Message, Role, role_of, text_of
+
+MAX_CHARS = 4000
+"""The longest query in characters."""
+MAX_EARLIER_CHARS = 1000
+"""What one earlier message may add: the latest one is what the query is about."""
+
+_JOINER = "\u200d"
+_FLAG_HALVES = "".join(map(chr, range(0x1F1E6, 0x1F200)))
+_LONGEST_CLUSTER = 32
+"""Longer than any character people write; a run of marks beyond it is cut anywhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """The text to search with; ``latest`` is the latest message's part, ``cut`` tells that something was left out."""
+
+    text: str
+    latest: str
+    cut: bool
+
+
+def asks(messages: Sequence[Message]) -> bool:
+    """Whether the last message is a person's: the only moment to recall. A summary of ours asks nothing."""
+    return bool(messages) and _is_asked(messages[-1])
+
+
+def build_query(messages: Sequence[Message], prompt: str | None = None, turns: int = 1) -> Query:
+    """The query of a turn: the latest user message, or ``prompt`` when the last message is not a user's.
+
+    With ``turns`` > 1 the user messages before it fill what is left of `MAX_CHARS`, latest first, each on its own line.
+    An empty text means that there is nothing to search for.
+    """
+    users = _user_texts(messages)
+    asked = clean_user_text(prompt or "").strip()
+    latest = asked if asked and not asks(messages) else next(users, "") or asked
+    head = cut_text(latest, MAX_CHARS)
+    parts, room, cut = [head], MAX_CHARS - len(head), head != latest
+    while head and len(parts) < turns and (earlier := next(users, None)) is not None:
+        if earlier in ("", latest):
+            continue
+        part = cut_text(earlier, min(room - 1, MAX_EARLIER_CHARS))
+        cut = cut or part != earlier
+        if not part:
+            break
+        parts.append(part)
+        room -= len(part) + 1
+    return Query("\n".join(parts), head, cut)
+
+
+def fingerprint(text: str) -> str:
+    """Tells whether two messages ask the same, as far as a query has room for them."""
+    return hashlib.sha256(cut_text(text.strip(), MAX_CHARS).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def cut_text(text: str, limit: int) -> str:
+    """At most ``limit`` characters of ``text``, not ending inside what a reader sees as one character."""
+    if len(text) <= limit:
+        return text
+    end = max(limit, 0)
+    for position in range(end, max(end - _LONGEST_CLUSTER, 0), -1):
+        if not _continues(text, position):
+            return text[:position].rstrip()
+    return text[:end].rstrip() if end > _LONGEST_CLUSTER else ""
+
+
+def _user_texts(messages: Sequence[Message]) -> Iterator[str]:
+    for message in reversed(messages):
+        if _is_asked(message):
+            yield clean_user_text(text_of(message)).strip()
+
+
+def _is_asked(message: Message) -> bool:
+    return role_of(message) is Role.USER and not is_summary(message)
+
+
+def _continues(text: str, position: int) -> bool:
+    """Whether the character at ``position`` belongs to the one before it: marks, joined emoji, skin tones, flags."""
+    here, before = text[position], text[position - 1]
+    if here == _JOINER or before == _JOINER or unicodedata.category(here).startswith("M"):
+        return True
+    if here in _FLAG_HALVES:
+        before_here = text[:position]
+        return (len(before_here) - len(before_here.rstrip(_FLAG_HALVES))) % 2 == 1
+    return "\U0001f3fb" <= here <= "\U0001f3ff"

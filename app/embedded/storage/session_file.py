@@ -1,0 +1,240 @@
+"""Session files: JSONL files of a header, messages, commits and compactions.
+
+A session file only grows. A commit is two entries: ``commit`` (which messages go, written before anything is extracted)
+and ``compaction`` (the summary, once it is there), so that a crash in between leaves a task that is simply run again.
+A batch of messages that a crash cut short is taken back as a whole.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import takewhile
+from pathlib import Path
+from typing import Literal
+
+from app.core.capture.captured_message import CapturedMessage
+from app.embedded.storage.entries import (
+    Entry,
+    entries_in,
+    line_of,
+    message_entry,
+    message_of,
+    message_tokens,
+    parse_entry,
+    whole_batches,
+)
+from app.embedded.storage.layout import append_durably, make_private_dir, truncate_durably
+
+ArchiveState = Literal["running", "completed", "failed"]
+
+
+@dataclass(slots=True)
+class Archive:
+    """A commit and what became of it; ``start`` and ``end`` (exclusive) number the session's messages."""
+
+    id: str
+    start: int
+    end: int
+    epoch: int
+    tokens: int
+    first_kept: str | None = None
+    """The entry that the live messages begin with; None when none was kept."""
+    state: ArchiveState = "running"
+    summary: str = ""
+    abstract: str = ""
+    error: str = ""
+
+
+@dataclass(slots=True)
+class SessionFile:
+    """What a session file says so far. Archived messages are not kept in memory; `read_messages` gets them."""
+
+    path: Path
+    size: int = 0
+    """Bytes read; the file is longer when another process wrote."""
+    inode: int = 0
+    kind: str = "chat"
+    source_ids: dict[str, None] = field(default_factory=dict)
+    base: int = 0
+    """Number of the first message in ``live``."""
+    live: list[CapturedMessage] = field(default_factory=list)
+    archives: list[Archive] = field(default_factory=list)
+    epoch: int = 0
+    last_id: str = ""
+
+    @property
+    def count(self) -> int:
+        """Messages ever written."""
+        return self.base + len(self.live)
+
+    @property
+    def committed(self) -> int:
+        """Number of the first message that no commit has taken."""
+        return self.archives[-1].end if self.archives else 0
+
+    def waiting(self) -> list[CapturedMessage]:
+        """The messages that no commit has taken."""
+        return self.live[max(0, self.committed - self.base) :]
+
+    def archive(self, archive_id: str) -> Archive | None:
+        """The archive of this id."""
+        return next((archive for archive in self.archives if archive.id == archive_id), None)
+
+    def in_epoch(self) -> list[Archive]:
+        """The archives since the last reset, oldest first."""
+        return [archive for archive in self.archives if archive.epoch == self.epoch]
+
+
+def refresh(stored: SessionFile) -> SessionFile:
+    """The session file brought up to date with its file; a torn end is cut off. Call it with the user's lock held."""
+    try:
+        status = stored.path.stat()
+    except FileNotFoundError:
+        return stored if stored.size == 0 else SessionFile(stored.path)
+    if (status.st_ino, status.st_size) == (stored.inode, stored.size):
+        return stored
+    if status.st_size < stored.size or stored.inode not in (0, status.st_ino):
+        stored = SessionFile(stored.path)
+    stored.inode = status.st_ino
+    with stored.path.open("rb") as file:
+        file.seek(stored.size)
+        data = file.read()
+    whole = whole_batches(data)
+    if whole < len(data):
+        truncate_durably(stored.path, stored.size + whole)
+    for entry in entries_in(data[:whole]):
+        _fold(stored, entry)
+    stored.size += whole
+    return stored
+
+
+def write(stored: SessionFile, entries: Sequence[Entry], session: str, now: str) -> None:
+    """Append entries durably, all or none, the header first where the file is new. Call `refresh` before, lock held."""
+    if stored.size == 0:
+        make_private_dir(stored.path.parent)
+        entries = [{"type": "session", "id": session, "timestamp": now, "kind": stored.kind}, *entries]
+    data = b"".join(line_of(entry) for entry in entries)
+    append_durably(stored.path, data, stored.size)
+    for entry in entries:
+        _fold(stored, entry)
+    stored.size += len(data)
+    stored.inode = stored.path.stat().st_ino
+
+
+def message_entries(stored: SessionFile, messages: Sequence[CapturedMessage]) -> list[Entry]:
+    """The entries for one batch of messages."""
+    entries = []
+    parent = stored.last_id
+    for index, message in enumerate(messages):
+        entry_id = message.source_id or f"message_{stored.count + index}"
+        entries.append(message_entry(message, entry_id, parent, index + 1, len(messages)))
+        parent = entry_id
+    return entries
+
+
+def commit_entry(stored: SessionFile, keep_recent: int, now: str, *, new_epoch: bool) -> Entry:
+    """The entry that archives all waiting messages but the newest ``keep_recent``."""
+    waiting = stored.waiting()
+    going = len(waiting) - keep_recent
+    kept = waiting[going] if going < len(waiting) else None
+    return {
+        "type": "commit",
+        "id": f"archive_{len(stored.archives) + 1:03d}",
+        "firstKeptEntryId": (kept.source_id or f"message_{stored.committed + going}") if kept else None,
+        "tokensBefore": sum(map(message_tokens, waiting)),
+        "messages": going,
+        "newEpoch": new_epoch,
+        "timestamp": now,
+    }
+
+
+def compaction_entry(archive: Archive, state: ArchiveState, summary: str, abstract: str, error: str, now: str) -> Entry:
+    """The entry that closes a commit, well or badly."""
+    return {
+        "type": "compaction",
+        "id": archive.id,
+        "firstKeptEntryId": archive.first_kept,
+        "tokensBefore": archive.tokens,
+        "summary": summary,
+        "abstract": abstract,
+        "state": state,
+        "error": error,
+        "timestamp": now,
+    }
+
+
+def retry_entry(archive: Archive, now: str) -> Entry:
+    """The entry that opens a failed commit again."""
+    return {"type": "retry", "id": archive.id, "timestamp": now}
+
+
+def reset_entry(now: str) -> Entry:
+    """The entry that begins a new epoch when there is nothing to archive."""
+    return {"type": "reset", "timestamp": now}
+
+
+def read_messages(path: Path, start: int, end: int) -> list[CapturedMessage]:
+    """The session's messages number ``start`` to ``end`` (exclusive)."""
+    messages: list[CapturedMessage] = []
+    number = 0
+    with path.open("rb") as file:
+        for line in file:
+            entry = parse_entry(line)
+            if entry is None or entry.get("type") != "message":
+                continue
+            if number >= end:
+                break
+            if number >= start:
+                messages.append(message_of(entry))
+            number += 1
+    return messages
+
+
+def _fold(stored: SessionFile, entry: Entry) -> None:
+    stored.last_id = str(entry.get("id") or stored.last_id)
+    match entry.get("type"):
+        case "session":
+            stored.kind = str(entry.get("kind") or "chat")
+        case "message":
+            message = message_of(entry)
+            stored.live.append(message)
+            if message.source_id:
+                stored.source_ids[message.source_id] = None
+        case "commit":
+            _fold_commit(stored, entry)
+        case "compaction":
+            _fold_compaction(stored, entry)
+        case "retry":
+            archive = stored.archive(str(entry.get("id")))
+            if archive:
+                archive.state = "running"
+        case "reset":
+            stored.epoch += 1
+
+
+def _fold_commit(stored: SessionFile, entry: Entry) -> None:
+    start = stored.committed
+    count = entry.get("messages")
+    end = min(stored.count, start + (count if isinstance(count, int) else 0))
+    tokens = entry.get("tokensBefore")
+    stored.epoch += bool(entry.get("newEpoch"))
+    # an archive made by a reset belongs to the epoch that it ends
+    epoch = stored.epoch - bool(entry.get("newEpoch"))
+    before = tokens if isinstance(tokens, int) else 0
+    archive = Archive(str(entry.get("id")), start, end, epoch, before, entry.get("firstKeptEntryId"))
+    stored.archives.append(archive)
+
+
+def _fold_compaction(stored: SessionFile, entry: Entry) -> None:
+    archive = stored.archive(str(entry.get("id")))
+    if archive is None:
+        return
+    archive.state = "completed" if entry.get("state") == "completed" else "failed"
+    archive.summary = str(entry.get("summary") or "")
+    archive.abstract = str(entry.get("abstract") or "")
+    archive.error = str(entry.get("error") or "")
+    # Commits may end in another order than they began: what goes is all before the first that still runs.
+    ended = takewhile(lambda other: other.state != "running", stored.archives)
+    end = max((other.end for other in ended), default=0)
+    if end > stored.base:
+        del stored.live[: end - stored.base]
+        stored.base = end

@@ -1,0 +1,57 @@
+"""What must not hold up an answer: large messages are read in a thread, and nobody waits for ever for the store."""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, TypeVar
+
+from app.core.deadline import Deadline
+from app.core.messages.host_message import Message
+from app.errors import StoreUnavailable
+
+AT_ONCE_CHARS = 200_000
+AT_ONCE_MESSAGES = 500
+"""What is not larger is read faster than a thread is woken."""
+
+T = TypeVar("T")
+
+
+async def read(work: Callable[[], T], *, large: bool, deadline: Deadline | None = None) -> T:
+    """What ``work`` makes of messages, in a thread if they are large; `TimeoutError` when that is not done in time."""
+    if not large:
+        return work()
+    return await asyncio.wait_for(asyncio.to_thread(work), deadline.remaining if deadline else None)
+
+
+async def in_time(reading: Coroutine[Any, Any, T], deadline: Deadline) -> T:
+    """What is read from the store; `StoreUnavailable` when that is late. It ends by itself, with nobody waiting."""
+    task = asyncio.ensure_future(reading)
+    try:
+        await asyncio.wait({task}, timeout=deadline.remaining)
+        if task.done():
+            return task.result()
+    finally:
+        if not task.done():
+            task.add_done_callback(_let_go)
+    raise StoreUnavailable("the turn store did not answer in time")
+
+
+def _let_go(task: "asyncio.Task[Any]") -> None:
+    if not task.cancelled():
+        task.exception()
+
+
+def are_large(messages: Sequence[Message], prompt: str | None = None) -> bool:
+    """Whether reading the messages takes long enough for others to notice."""
+    if len(messages) > AT_ONCE_MESSAGES or len(prompt or "") > AT_ONCE_CHARS:
+        return True
+    left = AT_ONCE_CHARS
+    for message in messages:
+        content = message.get("content")
+        for part in content if isinstance(content, list) else (content,):
+            if isinstance(part, str):
+                left -= len(part)
+            elif isinstance(part, dict):
+                left -= sum([len(text) for text in part.values() if isinstance(text, str)])
+        if left < 0:
+            return True
+    return False

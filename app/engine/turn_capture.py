@@ -1,0 +1,151 @@
+"""`/after-turn`: keep what is new of a turn. Answered once it is on disk; everything else happens behind the answer."""
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import partial
+from typing import TYPE_CHECKING, Literal
+
+from app.core.capture.captured_turn import CapturedTurn, capture_turn
+from app.core.capture.incoming import Incoming, read_incoming
+from app.core.deadline import Deadline
+from app.core.identity import Identity
+from app.core.messages.host_message import Message
+from app.core.reasons import Reason
+from app.engine import bounded_waits
+from app.ports import Acceptance, Compaction, NewTurn, Recorded, SeenBefore
+from app.store.work import OPEN_TURNS
+
+if TYPE_CHECKING:  # a process without a store captures, too
+    from app.store.turns import SqlTurnStore
+    from app.worker.supervisor import Worker
+
+
+@dataclass(frozen=True, slots=True)
+class TurnInput:
+    """A turn as the host sends it. ``key``: ``advancementKey`` or ``Idempotency-Key``."""
+
+    messages: tuple[Message, ...]
+    pre_prompt_count: int | None = None
+    key: str | None = None
+    token_budget: int = 128_000
+    is_heartbeat: bool = False
+    bypassed: bool = False
+    wait: bool = False
+    """Wait for the backend to have it, until the deadline."""
+
+
+@dataclass(frozen=True, slots=True)
+class AfterTurnResult:
+    """The answer to `/after-turn`, in the contract's terms."""
+
+    status: Literal["committed", "duplicate", "skipped"]
+    reason: Reason
+    turn_id: str = ""
+    captured: int = 0
+    delivery: Literal["queued", "delivered"] = "queued"
+    pending_tokens: int = 0
+    compaction: Compaction = field(default_factory=Compaction)
+
+
+@dataclass(frozen=True, slots=True)
+class AfterTurn:
+    """The use case of `/after-turn`. ``enabled`` false: nothing is captured, and that is said."""
+
+    store: "SqlTurnStore"
+    worker: "Worker"
+    enabled: bool = True
+
+    async def run(self, who: Identity, turn: TurnInput, deadline: Deadline) -> AfterTurnResult:
+        """Put what is new of the turn on disk. Raises `KeyReused`, `OutboxFull`, `StoreUnavailable`.
+
+        A heartbeat leaves its fingerprints behind, so that a later turn that brings its messages along does not capture
+        them.
+        """
+        if turn.bypassed:
+            return AfterTurnResult("skipped", Reason.SESSION_BYPASSED)
+        if not self.enabled:
+            return AfterTurnResult("skipped", Reason.CAPTURE_DISABLED)
+        captured, accepted = await _accepted(who, turn, self.store)
+        skipped = _why_skipped(turn, captured)
+        delivered = accepted.delivered
+        if turn.wait and accepted.turn_id and not delivered and accepted.captured:
+            delivered = await is_delivered(who, accepted.turn_id, deadline, store=self.store, worker=self.worker)
+        return _result(accepted, skipped, delivered=delivered)
+
+
+async def _accepted(who: Identity, turn: TurnInput, store: "SqlTurnStore") -> tuple[CapturedTurn, Acceptance]:
+    """What is new of the turn, put on disk.
+
+    Comparing takes time, so it is done before the store is locked, with what the store has by then. A turn with a
+    position is compared only when the store finds that messages of its times are there already.
+    """
+    large = bounded_waits.are_large(turn.messages)
+    incoming = await bounded_waits.read(partial(read_incoming, turn.messages, turn.pre_prompt_count), large=large)
+    in_order = not incoming.is_placed and incoming.has_untimed
+    recorded = Recorded() if incoming.is_placed else await store.recorded(who, incoming.span, in_order=in_order)
+    while True:
+        capture = partial(
+            capture_turn,
+            incoming,
+            received_at=datetime.now(UTC),
+            recorded=recorded.fingerprints,
+            keyed=turn.key is not None,
+            is_heartbeat=turn.is_heartbeat,
+            peer_id=who.actor_peer,
+        )
+        captured = await bounded_waits.read(
+            capture, large=large or len(recorded.fingerprints) > bounded_waits.AT_ONCE_MESSAGES
+        )
+        try:
+            return captured, await store.accept(_new_turn(who, turn, incoming, captured, recorded))
+        except SeenBefore:  # again only when yet another turn of these times has come in meanwhile
+            recorded = await store.recorded(who, incoming.span, in_order=in_order)
+
+
+def _why_skipped(turn: TurnInput, captured: CapturedTurn) -> Reason | None:
+    if turn.is_heartbeat:
+        return Reason.HEARTBEAT
+    return None if captured.messages else Reason.NO_NEW_MESSAGES
+
+
+def _new_turn(
+    who: Identity, turn: TurnInput, incoming: Incoming, captured: CapturedTurn, recorded: Recorded
+) -> NewTurn:
+    return NewTurn(
+        who=who,
+        key=turn.key,
+        fingerprint=incoming.fingerprint,
+        occurrence=incoming.occurrence,
+        messages=captured.messages,
+        fingerprints=captured.fingerprints,
+        span=captured.span,
+        tokens=captured.tokens,
+        token_budget=turn.token_budget,
+        remember=captured.remember,
+        skipped=_why_skipped(turn, captured),
+        compared_through=recorded.through,
+    )
+
+
+async def is_delivered(
+    who: Identity, turn_id: str, deadline: Deadline, *, store: "SqlTurnStore", worker: "Worker"
+) -> bool:
+    """Wait, until the deadline, for the backend to have the turn; whether it has."""
+
+    async def done() -> bool:
+        return (await store.get_turn(who.tenant, turn_id)).state not in OPEN_TURNS
+
+    await worker.wait_until(done, deadline)
+    return (await store.get_turn(who.tenant, turn_id)).state == "delivered"
+
+
+def _result(accepted: Acceptance, skipped: Reason | None, *, delivered: bool) -> AfterTurnResult:
+    return AfterTurnResult(
+        status=accepted.status,
+        reason=skipped if skipped is not None and accepted.status == "skipped" else Reason.OK,
+        turn_id=accepted.turn_id,
+        captured=accepted.captured,
+        delivery="delivered" if delivered else "queued",
+        pending_tokens=accepted.pending_tokens,
+        compaction=accepted.compaction,
+    )

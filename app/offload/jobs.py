@@ -1,0 +1,133 @@
+"""What runs in the other process: the engine's use cases over messages that only that process has parsed.
+
+Store, backend, searches and traces stay where they are; `Ports` are stand-ins that call them over the link.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import islice
+from typing import Any, cast
+
+from app.core.deadline import Deadline
+from app.core.identity import Identity
+from app.core.json.encoding import parse_json
+from app.core.messages.host_message import Message, wrong_messages
+from app.core.messages.readings import Conversation
+from app.core.reasons import Reason
+from app.core.recall.trace import RecallTrace
+from app.embedded.classifying import classifier_of
+from app.engine.assembly import Assemble
+from app.engine.preflight import Preflight
+from app.engine.results import AssembleInput, AssembleResult
+from app.engine.turn_capture import AfterTurn, AfterTurnResult, TurnInput
+from app.ports import Acceptance, NewTurn
+from app.recall.searches import Searches
+from app.recall.transform import Transform
+from app.settings import Settings
+from app.store.prepared import prepare
+
+MAX_WRONG = 50
+"""Wrong messages that one answer names."""
+
+Call = Callable[..., Awaitable[Any]]
+"""Calls ``(port, method, *arguments)`` in the serving process."""
+
+
+class WrongMessages(Exception):
+    """The messages are no list of messages; ``args[0]`` are (place in the list, what is wrong)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Assembled:
+    """An answer of `/assemble`. ``messages`` is their JSON, None where they are the host's own."""
+
+    result: AssembleResult
+    messages: bytes | None
+    traces: tuple[RecallTrace, ...]
+    recalled: tuple[Reason, ...]
+    """What each recall came to."""
+
+
+@dataclass(slots=True)
+class Ports:
+    """Stand-ins for what lives in the serving process."""
+
+    call: Call
+    traces: list[RecallTrace] = field(default_factory=list)
+
+    def port(self, name: str) -> Any:
+        """A stand-in whose methods are calls of the same name."""
+        return _StandIn(self.call, name)
+
+    def record(self, make: Callable[[], RecallTrace]) -> None:
+        """Keep a trace until the answer goes out."""
+        self.traces.append(make())
+
+
+class _StandIn:
+    def __init__(self, call: Call, name: str) -> None:
+        self._call = call
+        self._name = name
+
+    def __getattr__(self, method: str) -> Callable[..., Awaitable[Any]]:
+        return partial(self._call, self._name, method)
+
+
+class _Store(_StandIn):
+    """The turn store; a turn's messages become text here, because they are what is large."""
+
+    def __init__(self, call: Call, name: str) -> None:
+        super().__init__(call, name)
+        self._notes: set[asyncio.Task[Any]] = set()
+
+    def note_budget(self, who: Identity, token_budget: int) -> None:
+        note = asyncio.ensure_future(self._call("store", "noted", who, token_budget))
+        self._notes.add(note)
+        note.add_done_callback(self._notes.discard)
+
+    async def accept(self, turn: NewTurn) -> Acceptance:
+        prepared = prepare(turn)
+        bare = replace(prepared, turn=replace(turn, messages=()))
+        return cast(Acceptance, await self._call("store", "accept_prepared", bare))
+
+
+async def assemble(
+    ports: Ports, settings: Settings, raw: bytes, who: Identity, asked: AssembleInput, deadline: Deadline
+) -> Assembled:
+    """`/assemble` with the messages and the prompt that ``raw`` holds."""
+    messages, prompt = _parsed(raw)
+    searches = cast(Searches, ports.port("searches"))
+    classifier, recalled = classifier_of(settings.embedded.embedder), list[Reason]()
+    transform = Transform(settings, searches, ports, classifier, on_recall=recalled.append)
+    store: Any = _Store(ports.call, "store")
+    preflight = Preflight(ports.port("backend"), store, settings.capture.summary_share)
+    asked = replace(asked, messages=messages, prompt=prompt)
+    result = await Assemble(preflight, transform).run(who, asked, deadline)
+    own = len(result.messages) == len(messages) and all(map(lambda a, b: a is b, result.messages, messages))
+    conversation = result.conversation or Conversation(result.messages)
+    text = None if own else conversation.json(result.messages)
+    return Assembled(replace(result, messages=(), conversation=None), text, tuple(ports.traces), tuple(recalled))
+
+
+async def keep_turn(
+    ports: Ports, settings: Settings, raw: bytes, who: Identity, turn: TurnInput, deadline: Deadline
+) -> AfterTurnResult:
+    """`/after-turn` with the messages that ``raw`` holds; it does not wait for the delivery."""
+    messages, _ = _parsed(raw)
+    turn = replace(turn, messages=messages, wait=False)
+    store: Any = _Store(ports.call, "store")
+    return await AfterTurn(store, ports.port("worker"), settings.capture.enabled).run(who, turn, deadline)
+
+
+JOBS: Mapping[str, Callable[..., Awaitable[Any]]] = {"assemble": assemble, "keep_turn": keep_turn}
+
+
+def _parsed(raw: bytes) -> tuple[tuple[Message, ...], str | None]:
+    """Messages and prompt. Raises `json.JSONDecodeError`, `WrongMessages`."""
+    body = parse_json(raw)
+    messages = body["messages"]
+    if wrong := list(islice(wrong_messages(messages), MAX_WRONG)):
+        raise WrongMessages(wrong)
+    return tuple(messages), body["prompt"]

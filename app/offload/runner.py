@@ -1,0 +1,101 @@
+"""The other process: ``python -m app.offload.runner <socket descriptor>``. It ends when its parent does."""
+
+import asyncio
+import gc
+import os
+import pickle
+import socket
+import sys
+import traceback
+from itertools import count
+from typing import Any
+
+import structlog
+
+from app.observe.logging import configure_logging
+from app.offload.jobs import JOBS, Ports
+from app.offload.link import Link
+
+NICE = 5
+"""The serving process goes first where both want the same processor."""
+
+
+class _Caller:
+    """Calls into the serving process that wait for their replies."""
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+        self._numbers = count()
+        self._waiting: dict[int, asyncio.Future[Any]] = {}
+
+    async def call(self, port: str, method: str, *arguments: Any, **named: Any) -> Any:
+        number = next(self._numbers)
+        reply = self._waiting[number] = asyncio.get_running_loop().create_future()
+        try:
+            await self._link.send("call", number, port, method, arguments, named)
+            return await reply
+        finally:
+            del self._waiting[number]
+
+    def replied(self, number: int, value: Any, error: BaseException | None) -> None:
+        reply = self._waiting.get(number)
+        if reply is None or reply.done():
+            return
+        if error is not None:
+            reply.set_exception(error)
+        else:
+            reply.set_result(value)
+
+
+async def serve(end: socket.socket) -> None:
+    """Run one job after the other until the other end is gone."""
+    link = await Link.over(end)
+    [settings] = await link.receive()
+    configure_logging(settings.log_level)
+    caller = _Caller(link)
+    jobs: set[asyncio.Task[None]] = set()
+    await link.send("ready")
+    try:
+        while True:
+            kind, *rest = await link.receive()
+            if kind == "job":
+                job = asyncio.create_task(_run(link, caller, settings, *rest))
+                jobs.add(job)
+                job.add_done_callback(jobs.discard)
+            else:
+                caller.replied(*rest)
+    except EOFError:
+        link.close()
+
+
+async def _run(link: Link, caller: _Caller, settings: Any, name: str, context: dict[str, Any], *arguments: Any) -> None:
+    structlog.contextvars.clear_contextvars()
+    structlog.contextvars.bind_contextvars(**context)
+    try:
+        value = await JOBS[name](Ports(caller.call), settings, *arguments)
+    except Exception as error:
+        await link.send("failed", _portable(error))
+    else:
+        await link.send("done", value)
+        del value
+    gc.collect()
+
+
+def _portable(error: Exception) -> Exception:
+    """The error, if it can be sent; a bug's is told by name and place."""
+    try:
+        pickle.loads(pickle.dumps(error))  # noqa: S301 - what was just made here
+    except Exception:
+        return RuntimeError("".join(traceback.format_exception(error)))
+    return error
+
+
+def main() -> None:
+    """Run the process."""
+    gc.disable()  # one job's objects are all alive until it ends
+    os.nice(NICE)
+    asyncio.run(serve(socket.socket(fileno=int(sys.argv[1]))))
+
+
+if __name__ == "__main__":
+    main()

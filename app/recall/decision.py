@@ -1,0 +1,100 @@
+"""Is this a moment to recall, what is asked, and are experiences wanted? Every no has its reason.
+
+Checks in the order of the reason codes. Experiences: what rules them out comes first, then what forces them, then
+whether the message is a task.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from app.classify.classifier import TASK_FROM, Classifier
+from app.core.identity import Identity, SessionKind
+from app.core.injection.fence import contains_block
+from app.core.injection.inject import is_injected
+from app.core.messages.host_message import Message
+from app.core.reasons import Reason
+from app.core.recall.query import asks, build_query
+from app.core.recall.trace import GateTrace
+from app.core.recall.transcript import REPLY_ASSIST, is_transcript
+from app.text.scripts import weight
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The settings that decide. Lengths are weights: a Chinese, Japanese or Korean character counts as 3."""
+
+    enabled: bool = True
+    """Whether any source is."""
+    experiences: bool = False
+    min_query: int = 5
+    min_task: int = 12
+    query_turns: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What to search for and where, or why not at all."""
+
+    query: str = ""
+    refusal: Reason | None = None
+    gate: GateTrace = field(default_factory=GateTrace)
+    note: str = ""
+    """The note that goes with a pasted transcript; empty for anything else."""
+    latest: str = ""
+    """The part of the query that is the latest message."""
+
+
+def decide(
+    messages: Sequence[Message],
+    prompt: str | None,
+    who: Identity,
+    rules: Rules,
+    classifier: Classifier,
+    *,
+    hint: str | None = None,
+    bypassed: bool = False,
+) -> Decision:
+    """Judge the latest user message, or ``prompt`` where the messages do not end with one."""
+    if refusal := _refused_unread(messages, prompt, rules, bypassed):
+        return Decision(refusal=refusal)
+    query = build_query(messages, prompt, rules.query_turns)
+    if weight(query.latest) < rules.min_query or classifier.no_query_reason(query.latest):
+        gate = GateTrace(reason="query_too_short" if rules.experiences else "experience_disabled")
+        return Decision(query.text, Reason.QUERY_TOO_SHORT, gate, latest=query.latest)
+    gate = gate_of(query.latest, who.kind, rules, classifier, hint)
+    if who.lacks_sender:
+        return Decision(query.text, Reason.MISSING_SENDER, gate, latest=query.latest)
+    note = REPLY_ASSIST.strip() if is_transcript(query.latest) else ""
+    return Decision(query.text, None, gate, note, query.latest)
+
+
+def gate_of(text: str, kind: SessionKind, rules: Rules, classifier: Classifier, hint: str | None) -> GateTrace:
+    """Whether experiences are wanted for ``text``: which trigger forced it, or how likely it is a task, and why."""
+    if not rules.experiences:
+        return GateTrace(reason="experience_disabled")
+    if weight(text) < rules.min_task:
+        return GateTrace(reason="task_too_short")
+    forced = hint if hint and hint != "task_start" else "cron_start" if kind is SessionKind.CRON else None
+    if forced:
+        return GateTrace(recall=True, trigger=forced, reason="forced")
+    judged = classifier.task(text)
+    passes = judged.probability >= TASK_FROM
+    return GateTrace(
+        recall=passes,
+        trigger="task_start" if passes else None,
+        score=judged.probability,
+        reason="task" if passes else "not_a_task",
+        parts=judged.parts,
+    )
+
+
+def _refused_unread(messages: Sequence[Message], prompt: str | None, rules: Rules, bypassed: bool) -> Reason | None:
+    if bypassed:
+        return Reason.SESSION_BYPASSED
+    if not asks(messages) and not (prompt and prompt.strip()):
+        return Reason.NON_USER_TAIL
+    if not rules.enabled:
+        return Reason.RECALL_DISABLED
+    if is_injected(messages) or (prompt and not asks(messages) and contains_block(prompt)):
+        return Reason.ALREADY_INJECTED
+    return None
