@@ -17,7 +17,7 @@ from app.ports import BackendError
 
 
 class Delivery(Protocol):
-    """Brings memories that wait to the backend; see `app.worker.memory_delivery`."""
+    """Brings memories that wait to the backend; see `app.worker`."""
 
     async def flush(self, tenant: Tenant, deadline: Deadline) -> BackendError | None:
         """Deliver what waits of the tenant, in order; why something is left, None when nothing is."""
