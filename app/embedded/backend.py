@@ -3,9 +3,8 @@
 Every call runs in a worker thread, so that the event loop never waits for a disk, for SQLite or for an embedder.
 """
 
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
@@ -22,6 +21,8 @@ from app.core.recall.hits import Hit
 from app.embedded.index.documents import EXPERIENCES_REALM, OWN_REALM, peer_realm
 from app.embedded.index.embedders import Embedder, EmbedderError, make_embedder
 from app.embedded.index.sqlite import SqliteError, require_fts5
+from app.embedded.memory_desk import Forgotten
+from app.embedded.memory_store import EmbeddedMemories, nothing_is_normal
 from app.embedded.search.excerpts import MAX_CANDIDATES
 from app.embedded.space import InBackground, SessionUnknown, UserSpace
 from app.embedded.storage.layout import LockTimeout, make_private_dir, user_dir
@@ -73,7 +74,7 @@ class EmbeddedBackend:
         require_fts5()
         self._data_dir = data_dir
         self._settings = settings
-        self._clock = clock
+        self.clock = clock
         self._automation_memory = automation_memory
         self._embedder: Embedder | None = make_embedder(settings.embedder)
         self._limiter = CapacityLimiter(THREADS)
@@ -88,39 +89,46 @@ class EmbeddedBackend:
         """The best hits: words and vectors are searched at the same time."""
         if target is Target.RESOURCES or limit < 1 or not query.strip():
             return []
-        with _nothing_is_normal():
+        with nothing_is_normal():
             return await self._find(who, query, target, limit, deadline)
         return []
 
     async def _find(self, who: Identity, query: str, target: Target, limit: int, deadline: Deadline) -> list[Hit]:
         own = list(dict.fromkeys((OWN_REALM, peer_realm(who.actor_peer))))
         realms = [EXPERIENCES_REALM] if target is Target.EXPERIENCES else own
+        return await self.find_in(who, query, realms, limit, deadline)
+
+    async def find_in(
+        self, who: Identity, query: str, realms: Sequence[str], limit: int, deadline: Deadline
+    ) -> list[Hit]:
+        """`find` among the documents of these realms."""
         wanted = min(limit * self._settings.search.candidates, MAX_CANDIDATES)
         words: dict[int, float] = {}
         vectors: dict[int, float] = {}
 
         async def by_words() -> None:
-            words.update(await self._read(who, lambda space: space.index.search_words(query, realms, wanted), deadline))
+            found = await self.reading(who, lambda space: space.index.search_words(query, realms, wanted), deadline)
+            words.update(found)
 
         async def by_vectors() -> None:
             with anyio.move_on_after(deadline.remaining * _VECTORS_SHARE):
                 vectors.update(
-                    await self._read(who, lambda space: space.index.search_vectors(query, realms, wanted), deadline)
+                    await self.reading(who, lambda space: space.index.search_vectors(query, realms, wanted), deadline)
                 )
 
         if self._embedder is None:
             await by_words()
         else:
             await _both(by_words, by_vectors)
-        now = self._clock()
-        return await self._read(
+        now = self.clock()
+        return await self.reading(
             who, lambda space: space.index.hits(query, words, vectors, realms, limit, now), deadline
         )
 
     async def read(self, who: Identity, uris: Sequence[str], deadline: Deadline) -> dict[str, str]:
         """What stands at the URIs now; of this tenant only."""
-        with _nothing_is_normal():
-            return await self._read(who, lambda space: space.index.texts(uris), deadline)
+        with nothing_is_normal():
+            return await self.reading(who, lambda space: space.index.texts(uris), deadline)
         return {}
 
     async def append(self, who: Identity, messages: Sequence[CapturedMessage], deadline: Deadline) -> Appended:
@@ -128,17 +136,17 @@ class EmbeddedBackend:
         if not 1 <= len(messages) <= MAX_BATCH:
             detail = f"a batch has 1 to {MAX_BATCH} messages, not {len(messages)}"
             raise BackendError(Reason.BACKEND_REJECTED, detail, retryable=False)
-        live, tokens = await self._change(
+        live, tokens = await self.changing(
             who,
-            lambda space: space.append(who.session, who.kind, messages, self._clock().isoformat(), deadline),
+            lambda space: space.append(who.session, who.kind, messages, self.clock().isoformat(), deadline),
             deadline,
         )
         return Appended(live_messages=live, pending_tokens=tokens)
 
     async def arrived(self, who: Identity, turn_id: str, deadline: Deadline) -> frozenset[str]:
         """Which source ids of a turn are stored."""
-        with _nothing_is_normal():
-            return await self._read(who, lambda space: space.arrived(who.session, turn_id, deadline), deadline)
+        with nothing_is_normal():
+            return await self.reading(who, lambda space: space.arrived(who.session, turn_id, deadline), deadline)
         return frozenset()
 
     async def copies(self, who: Identity, turn_id: str, deadline: Deadline) -> int:  # noqa: ARG002
@@ -149,9 +157,9 @@ class EmbeddedBackend:
         self, who: Identity, keep_recent: int, deadline: Deadline, *, new_epoch: bool = False
     ) -> CommitReceipt:
         """Archive all but the newest messages; summary and memories follow in the background."""
-        begun = await self._change(
+        begun = await self.changing(
             who,
-            lambda space: space.commit(who.session, keep_recent, self._clock(), deadline, new_epoch=new_epoch),
+            lambda space: space.commit(who.session, keep_recent, self.clock(), deadline, new_epoch=new_epoch),
             deadline,
         )
         if isinstance(begun, str):
@@ -161,9 +169,9 @@ class EmbeddedBackend:
     async def commit_status(self, who: Identity, task_id: str, deadline: Deadline) -> CommitStatus:
         """How far a commit is; one that a crash interrupted goes on."""
         archive_id = task_id.removeprefix("commit_")
-        with _nothing_is_normal():
-            archive = await self._read(
-                who, lambda space: space.commit_state(who.session, archive_id, self._clock(), deadline), deadline
+        with nothing_is_normal():
+            archive = await self.reading(
+                who, lambda space: space.commit_state(who.session, archive_id, self.clock(), deadline), deadline
             )
             if archive:
                 return CommitStatus(CommitState(archive.state), archive.error)
@@ -171,7 +179,7 @@ class EmbeddedBackend:
 
     async def history(self, who: Identity, token_budget: int, deadline: Deadline) -> SessionHistory:
         """Summary, live messages, and the archives before the one that is summed up."""
-        archives, live = await self._read(who, lambda space: space.history(who.session, deadline), deadline)
+        archives, live = await self.reading(who, lambda space: space.history(who.session, deadline), deadline)
         completed = [archive for archive in archives if archive.state == "completed"]
         return SessionHistory(
             overview=cut_to_tokens(completed[-1].summary, token_budget) if completed else "",
@@ -183,19 +191,19 @@ class EmbeddedBackend:
 
     async def archives(self, who: Identity, deadline: Deadline) -> tuple[str, ...]:
         """The ids of the archives since the last reset."""
-        with _nothing_is_normal():
-            archives, _ = await self._read(who, lambda space: space.history(who.session, deadline), deadline)
+        with nothing_is_normal():
+            archives, _ = await self.reading(who, lambda space: space.history(who.session, deadline), deadline)
             return tuple(archive.id for archive in archives)
         return ()
 
     async def archived_messages(self, who: Identity, archive_id: str, deadline: Deadline) -> list[CapturedMessage]:
         """The raw messages of an archive."""
-        return await self._read(who, lambda space: space.archived(who.session, archive_id, deadline), deadline)
+        return await self.reading(who, lambda space: space.archived(who.session, archive_id, deadline), deadline)
 
     async def re_extract(self, who: Identity, archive_id: str, deadline: Deadline) -> CommitReceipt:
         """Run a failed commit again."""
-        archive = await self._change(
-            who, lambda space: space.re_extract(who.session, archive_id, self._clock(), deadline), deadline
+        archive = await self.changing(
+            who, lambda space: space.re_extract(who.session, archive_id, self.clock(), deadline), deadline
         )
         return CommitReceipt(task_id=f"commit_{archive.id}", archive_id=archive.id)
 
@@ -229,7 +237,7 @@ class EmbeddedBackend:
         probe.touch(mode=0o600)
         probe.unlink(missing_ok=True)
 
-    async def _read(self, who: Identity, work: Callable[[UserSpace], Answer], deadline: Deadline) -> Answer:
+    async def reading(self, who: Identity, work: Callable[[UserSpace], Answer], deadline: Deadline) -> Answer:
         """``work`` on a user who has something stored; asking about another leaves no trace on disk."""
 
         def known() -> Answer:
@@ -239,7 +247,8 @@ class EmbeddedBackend:
 
         return await self._call(known, deadline)
 
-    async def _change(self, who: Identity, work: Callable[[UserSpace], Answer], deadline: Deadline) -> Answer:
+    async def changing(self, who: Identity, work: Callable[[UserSpace], Answer], deadline: Deadline) -> Answer:
+        """``work`` on a user, who is made if need be."""
         return await self._call(lambda: self._on_user(who, work), deadline, changes=True)
 
     def _on_user(self, who: Identity, work: Callable[[UserSpace], Answer]) -> Answer:
@@ -253,6 +262,10 @@ class EmbeddedBackend:
         try:
             with anyio.fail_after(deadline.remaining):
                 return await to_thread.run_sync(work, limiter=self._limiter, abandon_on_cancel=True)
+        except Forgotten as error:
+            raise BackendError(
+                Reason.BACKEND_REJECTED, "the memory was forgotten", retryable=False, not_found=True
+            ) from error
         except SessionUnknown as error:
             raise BackendError(
                 Reason.SESSION_NOT_FOUND, f"no session {error}", retryable=False, not_found=True
@@ -271,17 +284,8 @@ class EmbeddedBackend:
 def open_backend(settings: Settings) -> OpenedBackend:
     """See `app.backends`. Raises `ImportError` when the embedder or SQLite's full-text search is not installed."""
     automation_memory = settings.capture.automation_memory
-    return OpenedBackend(EmbeddedBackend(settings.data_dir, settings.embedded, automation_memory=automation_memory))
-
-
-@contextmanager
-def _nothing_is_normal() -> Iterator[None]:
-    """Not to be there is an answer here, no error."""
-    try:
-        yield
-    except BackendError as error:
-        if not error.not_found:
-            raise
+    backend = EmbeddedBackend(settings.data_dir, settings.embedded, automation_memory=automation_memory)
+    return OpenedBackend(backend, memories=lambda _ledger: EmbeddedMemories(backend))
 
 
 async def _both(one: Callable[[], Coroutine[Any, Any, None]], other: Callable[[], Coroutine[Any, Any, None]]) -> None:

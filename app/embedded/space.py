@@ -4,6 +4,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -15,11 +16,14 @@ from app.core.identity import SessionKind, Tenant
 from app.embedded.extraction import distil
 from app.embedded.index.embedders import Embedder
 from app.embedded.index.live_index import EMBED_WAIT_S, LiveIndex
+from app.embedded.memory_desk import MemoryDesk
 from app.embedded.storage import layout, session_file, session_index
 from app.embedded.storage.entries import message_tokens
 from app.embedded.storage.session_file import Archive, SessionFile
 from app.embedded.storage.sharing import move_shared
+from app.embedded.storage.withheld import FILE, Withheld
 from app.settings import EmbeddedSettings
+from app.text.dates import iso
 
 MAX_OPEN_SESSIONS = 64
 _UNHURRIED_MS = 30_000
@@ -58,6 +62,7 @@ class UserSpace:
             layout.sweep_temporaries(self.root)
             session_index.take_apart(self.root)
             move_shared(self.root)
+        withheld = Withheld(self.root / FILE)
         self.index = LiveIndex(
             self.root,
             layout.uri_root(tenant),
@@ -65,7 +70,9 @@ class UserSpace:
             embedder,
             lambda: in_background("embed", lambda space: space.index.embed_all()),
             self._remembers,
+            withheld,
         )
+        self.memories = MemoryDesk(self.root, layout.uri_root(tenant), self.index, withheld)
 
     def stop(self) -> None:
         """Leave what runs in the background as soon as it can be left."""
@@ -176,6 +183,9 @@ class UserSpace:
             written: list[Path] = []
             if remembers:
                 with layout.locked(self.root, Deadline.after_ms(_UNHURRIED_MS)):
+                    stamp = iso(now)
+                    new = [one for one in outcome.memories if not self.memories.learn(one, stamp)]
+                    outcome = replace(outcome, memories=tuple(new))
                     written = distil.write_memories(self.root, session, archive_id, outcome, now)
             self.index.take_in(written)
             self._close_commit(session, archive_id, "completed", outcome.summary, outcome.abstract, "", now)

@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from app.embedded.backend import EmbeddedBackend
+from app.embedded.memory_store import EmbeddedMemories
 from app.settings import EmbeddedSettings
 from tests.contract.subject import SUBJECTS, Subject
 
@@ -13,7 +14,7 @@ from tests.contract.subject import SUBJECTS, Subject
 async def embedded(directory: Path) -> AsyncIterator[Subject]:
     backend = EmbeddedBackend(directory, EmbeddedSettings())
     try:
-        yield Subject(backend)
+        yield Subject(backend, EmbeddedMemories(backend))
     finally:
         await backend.aclose()
 

@@ -20,6 +20,7 @@ import anyio
 from app.core.capture.captured_message import CapturedMessage, Part, TextPart
 from app.core.deadline import Deadline
 from app.core.identity import Identity, PeerRole, Tenant
+from app.memory_ports import MemoryStore
 from app.ports import CommitReceipt, CommitState, ContextBackend, Hit, Target
 
 T = TypeVar("T")
@@ -37,6 +38,8 @@ class Subject:
     """A backend under test. ``account`` has the users alice and bob."""
 
     backend: ContextBackend
+    memories: MemoryStore | None = None
+    """Its memories one by one."""
     account: str = "acme"
     mark: str = field(default_factory=lambda: uuid.uuid4().hex[:10])
     """Makes this test's session ids and turn ids its own on a shared server."""

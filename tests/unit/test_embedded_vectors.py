@@ -15,6 +15,7 @@ from app.embedded.index import vectors as vectors_module
 from app.embedded.index.documents import OWN_REALM
 from app.embedded.index.embedders import Vector, packed
 from app.embedded.index.index import Index
+from app.embedded.storage.withheld import FILE, Withheld
 from app.settings import SearchSettings
 
 NUMBERS = 24
@@ -125,6 +126,7 @@ def test_what_no_append_brought_gets_its_vectors_when_it_is_searched(
             MadeUp(),
             lambda: background.submit(index.embed_all),
             lambda _: True,
+            Withheld(tmp_path / FILE),
         )
         assert found(index, "one") == [1.0]
         note.write_text("three")

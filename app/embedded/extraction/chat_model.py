@@ -14,7 +14,7 @@ from app.embedded.extraction.experience_rules import Experience
 from app.embedded.extraction.extract import Memory
 from app.embedded.extraction.statements import slug
 from app.embedded.index.openai import EndpointError, chat_over_http
-from app.embedded.storage.records import Record, Source
+from app.embedded.storage.records import PARAPHRASED, Record, Source
 from app.embedded.storage.sharing import keeper
 from app.settings import ChatSettings
 from app.text.dates import day_of
@@ -113,7 +113,7 @@ def _memory(fields: Mapping[str, Any], messages: Sequence[CapturedMessage]) -> M
             key=f"{category}.{name}",
             value=one_line(value, 400),
             confidence=min(1.0, max(0.0, confidence)) if isinstance(confidence, (int, float)) else 0.8,
-            source=Source("chat_turn", said.source_id, said.created_at),
+            source=Source(PARAPHRASED, said.source_id, said.created_at),
             last_confirmed_at=said.created_at,
         ),
     )

@@ -14,7 +14,7 @@ from app.core.history.summary_message import cut_to_tokens
 from app.embedded.extraction.experience_rules import Experience, experiences_in
 from app.embedded.extraction.extract import Memory, memories_in
 from app.embedded.storage import layout
-from app.embedded.storage.records import NOTE_BEGIN, NOTE_END, merge, read_records, write_records
+from app.embedded.storage.records import NOTE_BEGIN, NOTE_END, identified, merge, read_records, write_records
 from app.settings import ChatSettings
 from app.text.dates import day_of
 
@@ -70,7 +70,7 @@ def distil(messages: Sequence[CapturedMessage], earlier: str, chat: ChatSettings
 
 def write_memories(root: Path, session: str, archive_id: str, outcome: Outcome, now: datetime) -> list[Path]:
     """Write what was distilled; the paths that changed. Call it with the user's lock held."""
-    written = [path for memory in outcome.memories if (path := _write_memory(root, memory, now))]
+    written = [path for memory in outcome.memories if (path := _write_memory(root, memory, session, now))]
     for experience in outcome.experiences:
         path = layout.memories_dir(root, None) / "experiences" / f"{layout.segment(experience.name)}.md"
         if not path.exists():
@@ -81,7 +81,7 @@ def write_memories(root: Path, session: str, archive_id: str, outcome: Outcome, 
     return list(dict.fromkeys(written))
 
 
-def _write_memory(root: Path, memory: Memory, now: datetime) -> Path | None:
+def _write_memory(root: Path, memory: Memory, session: str, now: datetime) -> Path | None:
     path = layout.memories_dir(root, memory.peer) / memory.file
     try:
         before = path.read_text("utf-8", "replace")
@@ -89,7 +89,11 @@ def _write_memory(root: Path, memory: Memory, now: datetime) -> Path | None:
         before = ""
     body, records = read_records(before)
     stamp = now.isoformat()
-    merged = merge(records, replace(memory.record, created_at=stamp, updated_at=stamp), memory.claim)
+    record = replace(memory.record, created_at=stamp, updated_at=stamp)
+    record = replace(record, source=replace(record.source, session=session))
+    records = identified(records, str(path.relative_to(root)))
+    merged = merge(records, record, memory.claim)
+    merged = identified(merged, str(path.relative_to(root)))
     after = write_records(memory.title, merged, body)
     if merged == records or after == before:
         return None

@@ -11,7 +11,7 @@ from typing import Any
 from app.embedded.index import sqlite
 from app.embedded.index.sqlite import Connection, Cursor, Damaged, errors
 
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 CACHE_KIB = 8192
 """Pages that a connection keeps at most: ten thousand chunks with their vectors fit."""
 
@@ -36,9 +36,13 @@ CREATE VIRTUAL TABLE chunks_fts USING fts5(body, tokenize='porter ascii')
 class Database:
     """One writer, guarded by a lock, and as many readers as threads ask for at once."""
 
-    def __init__(self, path: Path, *, afresh: bool = False) -> None:
-        """Open the file; ``afresh`` throws away what is there, as does a damaged file or one of another version."""
+    def __init__(self, path: Path, *, schema: str = "", afresh: bool = False) -> None:
+        """Open the file; ``afresh`` throws away what is there, as does a damaged file or one of another version.
+
+        ``schema`` is made beside the tables of chunks.
+        """
         self._path = path
+        self._more = schema
         self._lock = threading.RLock()
         self._closed = False
         self._readers: queue.LifoQueue[Connection] = queue.LifoQueue(MAX_IDLE_READERS)
@@ -107,7 +111,7 @@ class Database:
                 if version not in (0, SCHEMA_VERSION):
                     raise _OtherVersion
                 if version == 0:
-                    for statement in _SCHEMA.split(";"):
+                    for statement in (*_SCHEMA.split(";"), *self._more.split(";")):
                         db.execute(statement)
                     db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
         except BaseException:

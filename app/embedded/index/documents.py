@@ -1,4 +1,4 @@
-"""What is searchable in a file: turns of a session file, lines of a record file, pieces of anything else."""
+"""What is in a file: turns of a session file, statements of a record file, pieces of anything else."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -6,13 +6,19 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from app.core.capture.captured_message import CapturedMessage, TextPart
+from app.core.memories.memory import Memory, MemorySource, Origin
 from app.embedded.index.chunks import chunk_markdown
+from app.embedded.storage.items import statements
 from app.embedded.storage.layout import readable
-from app.embedded.storage.records import NOTE_BEGIN, NOTE_END, holds_until, read_records
+from app.embedded.storage.record_memories import memory_of, utc
+from app.embedded.storage.records import NOTE_BEGIN, NOTE_END, Record, derived_id, identified, read_records
 from app.text.dates import day_of
 
+EXPERIENCES = "experiences"
 EXPERIENCES_REALM = "x"
 OWN_REALM = ""
+MAX_EXPERIENCE_CHARS = 8_000
+"""Of an experience that is a whole file so much is found."""
 
 
 class Document(NamedTuple):
@@ -37,6 +43,11 @@ class Document(NamedTuple):
     """ISO 8601 with its zone: from then on it is not recalled any more; empty for a thing that holds for good."""
 
     @property
+    def is_note(self) -> bool:
+        """Whether it stands in a daily note."""
+        return "/memory/" in self.uri and not self.speaker and self.category == "events"
+
+    @property
     def peer(self) -> str | None:
         """The peer it belongs to."""
         return self.realm[2:] if self.realm.startswith("p:") else None
@@ -47,11 +58,16 @@ def peer_realm(peer: str | None) -> str:
     return f"p:{peer}" if peer else OWN_REALM
 
 
+def turn_uri(message: CapturedMessage, number: int, session: str, uri_root: str) -> str:
+    """The URI of what was said in message ``number`` of a session."""
+    day = day_of(message.created_at).replace("-", "/")
+    return f"{_home(uri_root, message.peer_id)}/memories/events/{day}/{session}/{number}"
+
+
 def turn_documents(message: CapturedMessage, number: int, session: str, uri_root: str) -> Iterator[Document]:
     """What was said in a message, as an event. Tool calls and results are not: they are long, and seldom the answer."""
     said = "\n".join(part.text for part in message.parts if isinstance(part, TextPart)).strip()
-    day = day_of(message.created_at)
-    base = f"{_home(uri_root, message.peer_id)}/memories/events/{day.replace('-', '/')}/{session}/{number}"
+    base = turn_uri(message, number, session, uri_root)
     for part, text in enumerate(chunk_markdown(said)):
         yield Document(
             ordinal=number,
@@ -66,49 +82,112 @@ def turn_documents(message: CapturedMessage, number: int, session: str, uri_root
         )
 
 
+class Entry(NamedTuple):
+    """A statement in a file: what a search can return of it, and the memory that it is."""
+
+    document: Document | None
+    """None for one that nothing is to find any more."""
+    memory: Memory
+
+
 def file_documents(path: str, text: str, modified: float, uri_root: str) -> Iterator[Document]:
+    """What of the Markdown file at ``path`` can be found; see `file_entries`."""
+    entries = file_entries(path, text, modified, uri_root)
+    return (entry.document for entry in entries if entry.document)
+
+
+def file_entries(path: str, text: str, modified: float, uri_root: str) -> Iterator[Entry]:
     """What a Markdown file at ``path`` (relative to the user's directory) holds; ``modified`` is in epoch seconds."""
-    parts = PurePosixPath(path).parts
-    peer = readable(parts[1]) if parts[0] == "peers" else None
-    category, realm = _category(parts[2:] if peer else parts, peer)
-    uri = _home(uri_root, peer) + "/" + "/".join(readable(part) for part in (parts[2:] if peer else parts))
-    changed = datetime.fromtimestamp(modified, UTC).isoformat()
-    at = f"{readable(parts[-1]).removesuffix('.md')}T12:00:00+00:00" if parts[0] == "memory" else changed
+    file = _file(path, modified, uri_root)
     body, records = read_records(text)
-    if category == "experiences":
-        yield Document(0, 0, uri, category, realm, changed, "", body.strip()[:8000])
-    elif records:
-        known = {record.value: record for record in records}
-        for number, line in enumerate(_lines(body)):
-            record = known.get(line)
-            when = record.source.observed_at if record else changed
-            source = record.source.ref if record else ""
-            until = holds_until(record) if record else None
-            place = f"{uri}#{number}" if number else uri
-            ends = until.isoformat() if until else ""
-            yield Document(number, 0, place, category, realm, when, "", line, source, ends)
+    records = identified(records, path)
+    if records:
+        yield from _recorded(file, list(statements(body)), records)
+    elif file.category == EXPERIENCES:
+        yield _unrecorded(file, 0, file.uri, body.strip(), derived_id(path))
     else:
         written = _without_notes(body)
-        for number, chunk in enumerate(chunk_markdown(written) if any(_lines(written)) else ()):
-            yield Document(number, 0, f"{uri}#{number}" if number else uri, category, realm, at, "", chunk)
+        for number, chunk in enumerate(chunk_markdown(written) if any(statements(written)) else ()):
+            place = f"{file.uri}#{number}" if number else file.uri
+            yield _unrecorded(file, number, place, chunk, derived_id(path, chunk))
+
+
+def turn_id(session: str, number: int) -> str:
+    """The id of what was said in message ``number`` of a session."""
+    return derived_id("turn", session, number)
+
+
+class _File(NamedTuple):
+    path: str
+    uri: str
+    category: str
+    peer: str | None
+    at: str
+    changed: str
+
+
+def _file(path: str, modified: float, uri_root: str) -> _File:
+    parts = PurePosixPath(path).parts
+    peer = readable(parts[1]) if parts[0] == "peers" else None
+    below = parts[2:] if peer else parts
+    uri = _home(uri_root, peer) + "/" + "/".join(readable(part) for part in below)
+    changed = datetime.fromtimestamp(modified, UTC).isoformat()
+    at = f"{readable(parts[-1]).removesuffix('.md')}T12:00:00+00:00" if parts[0] == "memory" else changed
+    return _File(path, uri, _category(below), peer, at, changed)
+
+
+def _recorded(file: _File, said: list[str], records: list[Record]) -> Iterator[Entry]:
+    known = {record.value: record for record in records if record.holds}
+    for number, text in enumerate(said):
+        record = known.get(text)
+        memory_id = record.id if record else derived_id(file.path, text)
+        place = file.uri if len(said) == 1 else f"{file.uri}#{memory_id}"
+        if record is None:
+            yield _unrecorded(file._replace(at=file.changed), number, place, text, memory_id)
+            continue
+        memory = memory_of(record, place, record.category or file.category, file.peer)
+        realm = _realm(memory.category, file.peer)
+        until = memory.expires_at or ""
+        when, ref = record.source.observed_at, record.source.ref
+        document = Document(number, 0, place, memory.category, realm, when, "", text, ref, until)
+        yield Entry(document, memory)
+    for record in records:
+        if not record.holds:
+            place = f"{file.uri}#{record.id}"
+            yield Entry(None, memory_of(record, place, record.category or file.category, file.peer))
+
+
+def _unrecorded(file: _File, number: int, place: str, text: str, memory_id: str) -> Entry:
+    """A statement that nothing more is known of: a person wrote it, or it is an experience."""
+    realm = _realm(file.category, file.peer)
+    found = text[:MAX_EXPERIENCE_CHARS] if file.category == EXPERIENCES else text
+    written = utc(file.at)
+    memory = Memory(
+        id=memory_id,
+        uri=place,
+        category=file.category,
+        text=text,
+        created_at=written,
+        updated_at=utc(file.changed),
+        peer=file.peer,
+        origin=Origin.PEER if file.peer else Origin.SELF,
+        sources=(MemorySource("file", written),),
+    )
+    return Entry(Document(number, 0, place, file.category, realm, file.at, "", found), memory)
 
 
 def _home(uri_root: str, peer: str | None) -> str:
     return f"{uri_root}/peers/{peer}" if peer else uri_root
 
 
-def _category(parts: tuple[str, ...], peer: str | None) -> tuple[str, str]:
+def _category(parts: tuple[str, ...]) -> str:
     if parts[0] != "memories" or len(parts) < 2:
-        return "events", peer_realm(peer)
-    category = parts[1].removesuffix(".md")
-    return category, EXPERIENCES_REALM if category == "experiences" else peer_realm(peer)
+        return "events"
+    return readable(parts[1].removesuffix(".md"))
 
 
-def _lines(body: str) -> Iterator[str]:
-    for line in body.split("\n"):
-        text = line.strip()
-        if text and not text.startswith("#"):
-            yield text.removeprefix("- ").strip()
+def _realm(category: str, peer: str | None) -> str:
+    return EXPERIENCES_REALM if category == EXPERIENCES else peer_realm(peer)
 
 
 def _without_notes(body: str) -> str:

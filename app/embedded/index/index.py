@@ -11,15 +11,20 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
+from app.embedded.index import memory_rows
 from app.embedded.index.database import Database, marks, new_id, one, storable
-from app.embedded.index.documents import Document, file_documents, turn_documents
+from app.embedded.index.documents import Document, file_entries, turn_documents, turn_uri
 from app.embedded.index.index_terms import any_of, document_terms, query_terms
 from app.embedded.index.sqlite import Connection
 from app.embedded.index.vectors import Vectors, forget_vectors
 from app.embedded.storage.entries import message_of, parse_entry
+from app.embedded.storage.layout import readable
+from app.embedded.storage.records import TRAILER
 
 MAX_INDEXED_BYTES = 4 * 1024 * 1024
 """A Markdown file is indexed up to here."""
+MAX_TRAILER_BYTES = 64 * 1024 * 1024
+"""But one with records is read to its end: without the trailer they would be lines that nothing is known of."""
 _TAIL_BYTES = 4096
 _SCAN_SHARE = 10
 """Looking for edited files takes at most one part in so many of the time."""
@@ -60,7 +65,8 @@ class Index:
         self._known: dict[str, tuple[int, int]] = {}
         self._known_version = -1
         self._next_scan = 0.0
-        self._database = Database(root / "index.db", afresh=afresh)
+        self._database = Database(root / "index.db", schema=memory_rows.SCHEMA, afresh=afresh)
+        self.memories = memory_rows.MemoryRows(self._database)
         self.vectors = Vectors(self._database, embedder)
 
     def close(self) -> None:
@@ -157,6 +163,8 @@ class Index:
 
     def _take_in_markdown(self, db: Connection, path: str, file: BinaryIO, mtime_ns: int, size: int) -> int:
         data = file.read(MAX_INDEXED_BYTES)
+        if len(data) == MAX_INDEXED_BYTES and (trailer := file.read(MAX_TRAILER_BYTES)).find(TRAILER.encode()) >= 0:
+            data += trailer
         digest = hashlib.sha256(data).digest()
         row = db.execute("SELECT id, hash FROM files WHERE path = ?", (path,)).fetchone()
         if row and row[1] == digest:
@@ -165,7 +173,9 @@ class Index:
             self._forget(db, path)
             file_id = self._add_file(db, path, mtime_ns, size, digest, 0, "")
             text = data.decode("utf-8", "replace")
-            self._add(db, file_id, file_documents(path, text, mtime_ns / 1e9, self._uri_root))
+            entries = list(file_entries(path, text, mtime_ns / 1e9, self._uri_root))
+            self._add(db, file_id, (entry.document for entry in entries if entry.document))
+            memory_rows.add(db, file_id, (entry.memory for entry in entries))
         return size
 
     def _take_in_session(self, db: Connection, path: str, file: BinaryIO, mtime_ns: int, size: int) -> int:
@@ -190,7 +200,10 @@ class Index:
             entry = parse_entry(line)
             if entry and entry.get("type") == "message":
                 if self._is_searchable(kind):
-                    self._add(db, file_id, turn_documents(message_of(entry), turns, session, self._uri_root))
+                    message = message_of(entry)
+                    self._add(db, file_id, turn_documents(message, turns, session, self._uri_root))
+                    uri = turn_uri(message, turns, session, self._uri_root)
+                    memory_rows.add_turn(db, file_id, readable(session), turns, message, uri)
                 turns += 1
         end = start + len(data)
         db.execute(
@@ -235,6 +248,7 @@ class Index:
             db.executemany("DELETE FROM chunks_fts WHERE rowid = ?", [(i,) for i in chunk_ids])
             forget_vectors(db, chunk_ids)
             db.execute("DELETE FROM chunks WHERE file_id = ?", (file_id,))
+            memory_rows.forget(db, file_id)
             db.execute("DELETE FROM files WHERE id = ?", (file_id,))
         self._known.pop(path, None)
 

@@ -11,10 +11,13 @@ from typing import TypeVar
 import structlog
 
 from app.core.recall.hits import Hit
+from app.embedded.index.documents import Document
 from app.embedded.index.embedders import Embedder, EmbedderError
-from app.embedded.index.index import Index
+from app.embedded.index.index import Chunk, Index
+from app.embedded.index.memory_rows import MemoryRows
 from app.embedded.index.sqlite import Damaged, SqliteError
 from app.embedded.search import excerpts
+from app.embedded.storage.withheld import Withheld
 from app.settings import SearchSettings
 
 EMBED_WAIT_S = 2.0
@@ -38,9 +41,11 @@ class LiveIndex:
         embedder: Embedder | None,
         begin_embedding: Callable[[], Future[None] | None],
         is_searchable: Callable[[str], bool],
+        withheld: Withheld,
     ) -> None:
         """``is_searchable`` tells which kinds of session are; ``begin_embedding`` runs `embed_all` in the background,
-        unless it runs there."""
+        unless it runs there; what is ``withheld`` is in no hit."""
+        self._withheld = withheld
         self._root = root
         self._uri_root = uri_root
         self._settings = settings
@@ -97,12 +102,37 @@ class LiveIndex:
             best = {*list(words)[:limit], *list(vectors)[:limit]}
             beside = self._index.turns_at(excerpts.neighbours(found, best))
             found += [chunk for chunk in beside if chunk.document.realm in realms]
+        found = [left for chunk in found if (left := self._left_of(chunk))]
         return excerpts.hits(query, words, vectors, found, self._settings, now, limit)
 
     def texts(self, uris: Sequence[str]) -> dict[str, str]:
         """What stands at these URIs, as a hit says it, after a look for edited files."""
         found = self._with_index(lambda index: index.documents(uris))
-        return {document.uri: excerpts.said([document]) for document in found}
+        shown = ((document.uri, self._shown(document)) for document in found)
+        return {uri: excerpts.said([document]) for uri, document in shown if document}
+
+    def memories(self, work: Callable[[MemoryRows], Answer]) -> Answer:
+        """``work`` on the table of memories, after a look for edited files."""
+        return self._with_index(lambda index: work(index.memories))
+
+    def sources_at(self, uris: Sequence[str]) -> list[str]:
+        """The source ids of the messages at these URIs, where they have any."""
+        return [document.source for document in self._index.documents(uris) if document.source]
+
+    def _left_of(self, chunk: Chunk) -> Chunk | None:
+        document = self._shown(chunk.document)
+        return chunk._replace(document=document) if document else None
+
+    def _shown(self, document: Document) -> Document | None:
+        """What may be shown of a turn or a note; a record was changed or removed itself."""
+        if not (document.speaker or document.is_note):
+            return document
+        text = self._withheld.left_of(
+            document.text, document.at, document.source, answers=document.speaker == "assistant"
+        )
+        if text == document.text:
+            return document
+        return document._replace(text=text) if text else None
 
     # keeping up with the files
 

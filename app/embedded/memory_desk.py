@@ -1,0 +1,294 @@
+"""One user's memories at work: files, index and what is withheld brought in step. Synchronous; called in threads."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from app.core.deadline import Deadline
+from app.core.memories.memory import (
+    Memory,
+    MemoryChange,
+    MemoryFilter,
+    MemoryRecord,
+    MemoryState,
+    NewMemory,
+    Receipt,
+    Selected,
+    Stored,
+    state_at,
+)
+from app.core.memories.paging import Place, place_of
+from app.embedded.extraction.extract import Memory as Learned
+from app.embedded.index.documents import file_entries
+from app.embedded.index.live_index import LiveIndex
+from app.embedded.index.memory_rows import Found
+from app.embedded.storage import layout
+from app.embedded.storage.items import tidy
+from app.embedded.storage.memory_files import MemoryFiles
+from app.embedded.storage.record_memories import history_of, key_of, record_of
+from app.embedded.storage.records import PARAPHRASED, Record, Source, edited, merge, with_source
+from app.embedded.storage.residue import residue_of
+from app.embedded.storage.withheld import Withheld
+from app.errors import Conflict, VersionConflict
+
+
+class Forgotten(Exception):
+    """The memory was forgotten, and does not come back under its id."""
+
+
+class MemoryDesk:
+    """The memories of the user at ``root``. ``now`` is ISO 8601 in UTC throughout."""
+
+    def __init__(self, root: Path, uri_root: str, index: LiveIndex, withheld: Withheld) -> None:
+        self._root = root
+        self._uri_root = uri_root
+        self._index = index
+        self._withheld = withheld
+        self._files = MemoryFiles(root)
+
+    # reading
+
+    def newest(self, wanted: MemoryFilter, after: Place | None, limit: int, now: str) -> list[Memory]:
+        """See `app.memory_ports.MemoryStore.newest`."""
+        turns = wanted.category == "events"
+        found: list[Memory] = []
+        while len(found) < limit:  # what is withheld leaves no gap
+            page = self._index.memories(lambda rows: rows.page(wanted, after, limit, now, turns=turns))  # noqa: B023
+            found += [replace(memory, text=text) for memory in page if (text := self._readable(memory))]
+            if len(page) < limit:
+                break
+            after = place_of(page[-1])
+        return found[:limit]
+
+    def at(self, uris: Sequence[str], now: str) -> dict[str, Memory]:
+        """The memories at these URIs; pieces of a long turn stand for the turn."""
+        whole = {uri: uri.partition("#")[0] for uri in uris}
+        found = self._index.memories(lambda rows: rows.at(sorted({*uris, *whole.values()}), now))
+        return {uri: memory for uri in uris if (memory := found.get(uri) or found.get(whole[uri]))}
+
+    def realms(self) -> list[str]:
+        """Whose documents there are."""
+        return self._index.memories(lambda rows: rows.realms())
+
+    def get(self, memory_id: str, now: str) -> MemoryRecord | None:
+        """One memory with its history."""
+        found = self._one(memory_id, now)
+        if found is None or not (text := self._readable(found.memory)):
+            return None
+        record = self._files.record(found.path, memory_id)
+        return MemoryRecord(replace(found.memory, text=text), history_of(record) if record else ())
+
+    def export(self, after: Place | None, limit: int, now: str) -> list[MemoryRecord]:
+        """See `app.memory_ports.MemoryStore.export`."""
+        everything = MemoryFilter(state=None)
+        page = self._index.memories(lambda rows: rows.page(everything, after, limit, now))
+        paths = self._index.memories(lambda rows: rows.paths([memory.id for memory in page]))
+        records = self._files.records(set(paths.values()))
+        return [
+            MemoryRecord(memory, history_of(record) if (record := records.get(memory.id)) else ()) for memory in page
+        ]
+
+    def _readable(self, memory: Memory) -> str:
+        """The text without what is withheld; what was said may say it still."""
+        if not _is_turn(memory):
+            return memory.text
+        if self._withheld.is_forgotten(memory.id):
+            return ""
+        return self._withheld.left_of(memory.text, memory.created_at)
+
+    def _one(self, memory_id: str, now: str) -> Found | None:
+        return self._index.memories(lambda rows: rows.one(memory_id, now))
+
+    # writing
+
+    def store(self, new: NewMemory, now: str, deadline: Deadline) -> Stored:
+        """See `app.memory_ports.MemoryStore.store`. Raises `Forgotten`.
+
+        The new one is written first: a crash leaves both, and storing it again ends what was begun.
+        """
+        with layout.locked(self._root, deadline):
+            if self._withheld.is_forgotten(new.id):
+                raise Forgotten(new.id)
+            same = self._index.memories(lambda rows: rows.saying(new.text, new.peer, now))
+            there = self._one(new.id, now) or (None if new.promised else next(iter(same), None))
+            path, memory_id = self._confirm(there, new) if there else self._add(new)
+            others = list(same) if new.promised else []
+            if new.key:
+                others += self._index.memories(lambda rows: rows.named(new.key or "", new.peer, now))
+            for other in {one.memory.id: one for one in others if one.memory.id != memory_id}.values():
+                self._supersede(other, new)
+            return Stored(self._read_back(path, memory_id, now), created=there is None)
+
+    def _add(self, new: NewMemory) -> tuple[str, str]:
+        path, _ = self._files.room_for(new.category, new.peer)
+        self._index.take_in([self._files.put(path, [record_of(new)])])
+        return path, new.id
+
+    def _confirm(self, there: Found, new: NewMemory) -> tuple[str, str]:
+        memory_id = there.memory.id
+        if memory_id == new.id:
+            return there.path, memory_id
+        changes: dict[str, Any] = {"pinned": True} if new.pinned else {}
+        if new.ttl_days is not None:
+            changes["ttl"] = new.ttl_days
+        if new.key is not None:
+            changes["key"] = key_of(new.key, memory_id)
+
+        def confirm(record: Record) -> Record:
+            at = max(record.last_confirmed_at, new.created_at)
+            also = with_source(record.also, Source("api", "", new.created_at, new.source.session or ""))
+            return replace(record, last_confirmed_at=at, updated_at=new.created_at, also=also, **changes)
+
+        self._rewrite(there, confirm)
+        return there.path, memory_id
+
+    def _supersede(self, old: Found, new: NewMemory) -> None:
+        if tidy(old.memory.text) != tidy(new.text):
+            self._withhold(old, new.created_at, (new.text,))
+        self._rewrite(old, lambda record: replace(record, superseded_at=new.created_at, updated_at=new.created_at))
+
+    def change(
+        self, memory_id: str, change: MemoryChange, if_version: int | None, now: str, deadline: Deadline
+    ) -> Memory | None:
+        """See `app.memory_ports.MemoryStore.change`."""
+        with layout.locked(self._root, deadline):
+            found = self._one(memory_id, now)
+            if found is None:
+                return None
+            if if_version is not None and found.memory.version != if_version:
+                raise VersionConflict(f"the memory is at version {found.memory.version}")
+            self._refuse_fixed(found)
+            changes = _changes(found.memory, change)
+            if changes:
+                if "value" in changes:
+                    self._withhold(found, now, (changes["value"],))
+                self._rewrite(found, lambda record: edited(record, Source("api", "", now), **changes))
+            return self._read_back(found.path, memory_id, now)
+
+    def forget(self, memory_id: str, now: str, deadline: Deadline) -> Receipt | None:
+        """See `app.memory_ports.MemoryStore.forget`."""
+        with layout.locked(self._root, deadline):
+            found = self._one(memory_id, now)
+            if found is None:
+                return None
+            memory = found.memory
+            removed = {"memories": 0, "turns": 0}
+            if not _is_turn(memory):
+                self._refuse_pieces(found)
+            self._withhold(found, now, forgotten=True)
+            if not _is_turn(memory):
+                without = lambda records: [one for one in records if one.id != memory_id]  # noqa: E731
+                self._index.take_in([self._files.rewrite(found.path, without, [memory.text])])
+                removed["memories"] = 1
+            selected = (Selected(memory.id, memory.uri, memory.category),)
+            receipt_id = f"f_{memory_id.removeprefix('m_')}"
+            return Receipt(receipt_id, now, selected, removed, residue_of(self._root, memory.text))
+
+    def take_in(self, stored: Sequence[MemoryRecord], deadline: Deadline) -> int:
+        """See `app.memory_ports.MemoryStore.take_in`."""
+        with layout.locked(self._root, deadline):
+            by_id = {one.memory.id: one for one in reversed(stored)}
+            known = self._index.memories(lambda rows: rows.known(list(by_id)))
+            new = [one for memory_id, one in reversed(by_id.items()) if memory_id not in known]
+            self._index.take_in(self._files.take_in(new, self._uri_root))
+            return len(new)
+
+    def learn(self, learned: Learned, now: str) -> bool:
+        """Whether what a message states is known or withheld, so that nothing is to be written for it.
+
+        What was stored on purpose in the same words is confirmed. Call it with the lock held.
+        """
+        record = learned.record
+        if not self._withheld.left_of(record.value, record.source.observed_at, record.source.ref):
+            return True
+        same = self._index.memories(lambda rows: rows.saying(record.value, learned.peer, now))
+        there = next((one for one in same if "stored-" in one.path), None)
+        if there is None:
+            return False
+        self._rewrite(there, lambda old: merge([old], replace(record, key=old.key, updated_at=now))[0])
+        return True
+
+    def _rewrite(self, found: Found, change: Any) -> None:
+        """Write another record in place of a memory's; a line that a person wrote becomes one."""
+        memory = found.memory
+
+        def changed(records: list[Record]) -> list[Record]:
+            if any(one.id == memory.id for one in records):
+                return [change(one) if one.id == memory.id else one for one in records]
+            return [*records, change(_record_of_line(memory))]
+
+        self._index.take_in([self._files.rewrite(found.path, changed, [memory.text])])
+
+    def _withhold(self, found: Found, now: str, still: Iterable[str] = (), *, forgotten: bool = False) -> None:
+        """Have the memory's text found no more in turns and notes, but for what ``still`` says."""
+        memory = found.memory
+        record = self._files.record(found.path, memory.id)
+        sources = [record.source, *record.also] if record else []
+        texts = [line for line in memory.text.split("\n") if not any(line in text for text in still)]
+        messages = [source.ref for source in sources if source.kind == PARAPHRASED]
+        if _is_turn(memory):
+            messages += self._index.sources_at([memory.uri])
+        self._withheld.add(
+            memory.id,
+            texts,
+            now,
+            turns={source.ref.rpartition(".")[0] for source in sources},
+            messages=messages,
+            forgotten=forgotten,
+        )
+
+    def _refuse_fixed(self, found: Found) -> None:
+        if _is_turn(found.memory):
+            raise Conflict("what was said can not be changed, only forgotten")
+        if found.memory.state is MemoryState.SUPERSEDED:
+            raise Conflict("another memory stands in the place of this one")
+        self._refuse_pieces(found)
+
+    def _refuse_pieces(self, found: Found) -> None:
+        if not self._files.can_replace(found.path, found.memory):
+            raise Conflict("this is a piece of a text that a person wrote; edit its file")
+
+    def _read_back(self, path: str, memory_id: str, now: str) -> Memory:
+        """The memory as its file has it now."""
+        place = self._root / path
+        text, modified = place.read_text("utf-8", "replace"), place.stat().st_mtime
+        memories = (entry.memory for entry in file_entries(path, text, modified, self._uri_root))
+        memory = next(one for one in memories if one.id == memory_id)
+        superseded = memory.state is MemoryState.SUPERSEDED
+        return replace(memory, state=state_at(now, memory.expires_at, superseded=superseded))
+
+
+def _is_turn(memory: Memory) -> bool:
+    return memory.category == "events" and not memory.uri.partition("#")[0].endswith(".md")
+
+
+def _changes(memory: Memory, change: MemoryChange) -> dict[str, Any]:
+    """What a change makes of the record's fields; nothing where it changes nothing."""
+    changes: dict[str, Any] = {}
+    if change.text is not None and tidy(change.text) != memory.text:
+        changes |= {"value": tidy(change.text), "confidence": 1.0}
+    if change.category is not None and change.category != memory.category:
+        changes["category"] = change.category
+    if change.pinned is not None and change.pinned != memory.pinned:
+        changes["pinned"] = change.pinned
+    if change.sensitivity is not None and change.sensitivity != memory.sensitivity:
+        changes["sensitivity"] = change.sensitivity.value
+    if change.ttl_days is not None or (change.ends_ttl and memory.expires_at):
+        changes["ttl"] = None if change.ends_ttl else change.ttl_days
+    return changes
+
+
+def _record_of_line(memory: Memory) -> Record:
+    """The record of a statement that a person wrote into a file."""
+    written = Source("edit", "", memory.created_at)
+    return Record(
+        type="memory",
+        key=key_of(None, memory.id),
+        value=memory.text,
+        confidence=1.0,
+        source=written,
+        created_at=memory.created_at,
+        updated_at=memory.updated_at,
+        id=memory.id,
+    )

@@ -1,0 +1,166 @@
+"""The port to memories on local files: `app.embedded.memory_desk` in worker threads, under a deadline."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import datetime
+from typing import Protocol, TypeVar
+
+from app.core.deadline import Deadline
+from app.core.identity import Identity
+from app.core.memories.memory import (
+    Memory,
+    MemoryChange,
+    MemoryFilter,
+    MemoryRecord,
+    MemoryState,
+    NewMemory,
+    Receipt,
+    ScoredMemory,
+    Stored,
+)
+from app.core.memories.paging import Place
+from app.core.memories.relevance import relevance
+from app.core.recall.hits import Hit
+from app.embedded.index.documents import peer_realm
+from app.embedded.space import UserSpace
+from app.ports import BackendError
+from app.text.dates import iso
+
+MAX_FILTERED = 200
+"""Hits that are looked at for those that a filter asks for."""
+MAX_SCANNED = 10_000
+"""Memories that do not hold any more are in no index of words: so many of the newest are compared with a query."""
+
+Answer = TypeVar("Answer")
+
+
+class Engine(Protocol):
+    """What `app.embedded.backend.EmbeddedBackend` does for its memories."""
+
+    clock: Callable[[], datetime]
+
+    async def reading(self, who: Identity, work: Callable[[UserSpace], Answer], deadline: Deadline) -> Answer:
+        """``work`` on a user who has something stored; others are `BackendError` with ``not_found``."""
+
+    async def changing(self, who: Identity, work: Callable[[UserSpace], Answer], deadline: Deadline) -> Answer:
+        """``work`` on a user, who is made if need be."""
+
+    async def find_in(
+        self, who: Identity, query: str, realms: Sequence[str], limit: int, deadline: Deadline
+    ) -> list[Hit]:
+        """The best hits among the documents of these realms."""
+
+
+class EmbeddedMemories:
+    """`app.memory_ports.MemoryStore` on local files."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    async def newest(
+        self, who: Identity, wanted: MemoryFilter, after: Place | None, limit: int, deadline: Deadline
+    ) -> Sequence[Memory]:
+        """See `MemoryStore.newest`. The table of memories in the index answers."""
+        now = self._now()
+        with nothing_is_normal():
+            return await self._engine.reading(
+                who, lambda space: space.memories.newest(wanted, after, limit, now), deadline
+            )
+        return ()
+
+    async def search(
+        self, who: Identity, query: str, wanted: MemoryFilter, limit: int, deadline: Deadline
+    ) -> Sequence[ScoredMemory]:
+        """See `MemoryStore.search`. Turns that answer together stand in one text, as recall shows them."""
+        with nothing_is_normal():
+            if wanted.state is not MemoryState.LIVE:
+                return await self._scanned(who, query, wanted, limit, deadline)
+            return await self._searched(who, query, wanted, limit, deadline)
+        return ()
+
+    async def _searched(
+        self, who: Identity, query: str, wanted: MemoryFilter, limit: int, deadline: Deadline
+    ) -> Sequence[ScoredMemory]:
+        now = self._now()
+        realms = await self._engine.reading(who, lambda space: space.memories.realms(), deadline)
+        if wanted.visible_to is not None:
+            realms = [realm for realm in realms if realm in {"", "x", *map(peer_realm, wanted.visible_to)}]
+        most = limit if wanted == MemoryFilter(visible_to=wanted.visible_to) else max(limit, MAX_FILTERED)
+        hits = await self._engine.find_in(who, query, realms, most, deadline)
+        uris = [hit.uri for hit in hits]
+        at = await self._engine.reading(who, lambda space: space.memories.at(uris, now), deadline)
+        found = [_scored(hit, memory) for hit in hits if (memory := at.get(hit.uri)) and wanted.admits(memory)]
+        return found[:limit]
+
+    async def _scanned(
+        self, who: Identity, query: str, wanted: MemoryFilter, limit: int, deadline: Deadline
+    ) -> Sequence[ScoredMemory]:
+        memories = await self.newest(who, wanted, None, MAX_SCANNED, deadline)
+        scored = [ScoredMemory(memory, relevance(query, memory.text)) for memory in memories]
+        return sorted((one for one in scored if one.score > 0), key=lambda one: -one.score)[:limit]
+
+    async def get(self, who: Identity, memory_id: str, deadline: Deadline) -> MemoryRecord | None:
+        """See `MemoryStore.get`."""
+        now = self._now()
+        with nothing_is_normal():
+            return await self._engine.reading(who, lambda space: space.memories.get(memory_id, now), deadline)
+        return None
+
+    async def store(self, who: Identity, new: NewMemory, deadline: Deadline) -> Stored:
+        """See `MemoryStore.store`."""
+        now = self._now()
+        return await self._engine.changing(who, lambda space: space.memories.store(new, now, deadline), deadline)
+
+    async def change(
+        self, who: Identity, memory_id: str, change: MemoryChange, if_version: int | None, deadline: Deadline
+    ) -> Memory | None:
+        """See `MemoryStore.change`."""
+        now = self._now()
+        if not await self._is_known(who, memory_id, deadline):
+            return None
+        return await self._engine.changing(
+            who, lambda space: space.memories.change(memory_id, change, if_version, now, deadline), deadline
+        )
+
+    async def forget(self, who: Identity, memory_id: str, deadline: Deadline) -> Receipt | None:
+        """See `MemoryStore.forget`."""
+        now = self._now()
+        if not await self._is_known(who, memory_id, deadline):
+            return None
+        return await self._engine.changing(who, lambda space: space.memories.forget(memory_id, now, deadline), deadline)
+
+    async def export(
+        self, who: Identity, after: Place | None, limit: int, deadline: Deadline
+    ) -> Sequence[MemoryRecord]:
+        """See `MemoryStore.export`."""
+        now = self._now()
+        with nothing_is_normal():
+            return await self._engine.reading(who, lambda space: space.memories.export(after, limit, now), deadline)
+        return ()
+
+    async def take_in(self, who: Identity, records: Sequence[MemoryRecord], deadline: Deadline) -> int:
+        """See `MemoryStore.take_in`."""
+        return await self._engine.changing(who, lambda space: space.memories.take_in(records, deadline), deadline)
+
+    async def _is_known(self, who: Identity, memory_id: str, deadline: Deadline) -> bool:
+        """Whether it is there; asking leaves no trace on disk."""
+        return await self.get(who, memory_id, deadline) is not None
+
+    def _now(self) -> str:
+        return iso(self._engine.clock())
+
+
+def _scored(hit: Hit, memory: Memory) -> ScoredMemory:
+    is_excerpt = hit.text != memory.text and memory.category == "events"
+    return ScoredMemory(replace(memory, text=hit.text) if is_excerpt else memory, hit.score)
+
+
+@contextmanager
+def nothing_is_normal() -> Iterator[None]:
+    """Not to be there is an answer here, no error."""
+    try:
+        yield
+    except BackendError as error:
+        if not error.not_found:
+            raise

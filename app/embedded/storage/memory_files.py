@@ -1,0 +1,141 @@
+"""Memories in their files: stored, changed, forgotten and imported, one user at a time. Call it with the lock held.
+
+What is stored on purpose goes into files of at most `MAX_RECORDS` statements (``preferences/stored-0001.md``), so that
+a write stays small however many memories there are.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+
+from app.core.memories.memory import Memory, MemoryRecord
+from app.embedded.storage import layout
+from app.embedded.storage.items import statements, tidy
+from app.embedded.storage.record_memories import imported
+from app.embedded.storage.records import Record, identified, read_records, write_records
+
+MAX_RECORDS = 64
+"""Statements of a file that memories are stored in."""
+MAX_BYTES = 256 * 1024
+"""A file of this size takes no more."""
+_TITLES: Mapping[str, str] = {"profile": "Profile", "notes": "Notes"}
+
+Rewrite = Callable[[list[Record]], list[Record]]
+
+
+class MemoryFiles:
+    """The memory files of the user at ``root``."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def record(self, path: str, memory_id: str) -> Record | None:
+        """The record of this id in a file; None where it is not there, or has no record."""
+        return next((one for one in self._read(path)[1] if one.id == memory_id), None)
+
+    def records(self, paths: Iterable[str]) -> dict[str, Record]:
+        """The records of these files by id."""
+        return {one.id: one for path in paths for one in self._read(path)[1]}
+
+    def can_replace(self, path: str, memory: Memory) -> bool:
+        """Whether the memory is a record, a line, or all there is in its file: a piece of a longer text is neither."""
+        body, records = self._read(path)
+        return (
+            any(one.id == memory.id for one in records)
+            or memory.text in statements(body)
+            or tidy(body) == tidy(memory.text)
+        )
+
+    def put(self, path: str, records: Sequence[Record]) -> Path:
+        """Write new records into a file, beside those that are there."""
+        return self.rewrite(path, lambda there: [*there, *records])
+
+    def rewrite(self, path: str, change: Rewrite, without: Iterable[str] = ()) -> Path:
+        """Write what ``change`` makes of a file's records; lines that say what is in ``without`` go.
+
+        A file that nothing is left in goes, too.
+        """
+        body, records = self._read(path)
+        gone = set(map(tidy, without))
+        changed = change(records)
+        place = self._root / path
+        text = write_records(_title(path), changed, "" if tidy(body) in gone else body, gone)
+        if changed or _says_something(text):
+            layout.write_atomic(place, text.encode("utf-8", "replace"))
+        else:
+            place.unlink(missing_ok=True)
+        return place
+
+    def room_for(self, category: str, peer: str | None) -> tuple[str, int]:
+        """The file (relative to the user's directory) that a memory of this category goes into, and its free places."""
+        folder = layout.memories_dir(self._root, peer) / layout.segment(category)
+        numbers = [_number(path.stem) for path in folder.glob("stored-*.md")]
+        newest = max(numbers, default=0)
+        path = folder / f"stored-{newest:04}.md"
+        if newest and path.stat().st_size < MAX_BYTES:
+            free = MAX_RECORDS - len(self._read(self._relative(path))[1])
+            if free > 0:
+                return self._relative(path), free
+        return self._relative(folder / f"stored-{newest + 1:04}.md"), MAX_RECORDS
+
+    def take_in(self, stored: Sequence[MemoryRecord], uri_root: str) -> list[Path]:
+        """Write exported memories: to the file that their URI names, where it names one; the paths that changed."""
+        by_file: dict[str, list[Record]] = defaultdict(list)
+        for one in stored:
+            record = imported(one)
+            path = self._named_file(one.memory, uri_root)
+            if path is None:
+                path = self._next_room(one.memory, by_file)
+            by_file[path].append(record)
+        return [self.put(path, records) for path, records in by_file.items()]
+
+    def _next_room(self, memory: Memory, taken: Mapping[str, Sequence[Record]]) -> str:
+        path, free = self.room_for(memory.category, memory.peer)
+        while len(taken.get(path, ())) >= free:
+            folder = PurePosixPath(path)
+            path = str(folder.with_name(f"stored-{_number(folder.stem) + 1:04}.md"))
+            free = MAX_RECORDS
+        return path
+
+    def _named_file(self, memory: Memory, uri_root: str) -> str | None:
+        """The file below the memories that the URI names; None for one that this engine would not write."""
+        place = memory.uri.partition("#")[0].removeprefix(uri_root)
+        home = f"/peers/{memory.peer}" if memory.peer else ""
+        if place == memory.uri or not place.startswith(f"{home}/memories/") or not place.endswith(".md"):
+            return None
+        parts = place.removeprefix(f"{home}/memories/").split("/")
+        folder = layout.memories_dir(self._root, memory.peer)
+        if not all(parts) or len(parts) > _DEEPEST:
+            return None
+        return self._relative(folder.joinpath(*(layout.segment(part) for part in parts)))
+
+    def _read(self, path: str) -> tuple[str, list[Record]]:
+        try:
+            body, records = read_records((self._root / path).read_text("utf-8", "replace"))
+        except FileNotFoundError:
+            return "", []
+        return body, identified(records, path)
+
+    def _relative(self, path: Path) -> str:
+        return str(path.relative_to(self._root))
+
+
+_DEEPEST = 6
+"""Folders of a memory's file: ``events/2026/03/04/name.md`` has five parts."""
+
+
+def _number(stem: str) -> int:
+    digits = stem.removeprefix("stored-")
+    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 9 else 0
+
+
+def _title(path: str) -> str:
+    parts = PurePosixPath(path).parts
+    at = parts.index("memories") + 1 if "memories" in parts else 0
+    category = layout.readable(parts[at].removesuffix(".md"))
+    return _TITLES.get(category, category.capitalize())
+
+
+def _says_something(text: str) -> bool:
+    body = read_records(text)[0]
+    return any(line.strip() and not line.startswith("#") for line in body.split("\n"))

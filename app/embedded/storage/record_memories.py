@@ -1,0 +1,141 @@
+"""Records as the memories that the port speaks of, and back."""
+
+from dataclasses import replace
+
+from app.core.memories.memory import (
+    Memory,
+    MemoryRecord,
+    MemorySource,
+    MemoryState,
+    MemoryVersion,
+    NewMemory,
+    Origin,
+    Sensitivity,
+    SourceKind,
+)
+from app.embedded.storage.items import tidy
+from app.embedded.storage.records import NOT_ADOPTED, Record, Source, holds_until
+from app.text.dates import iso, moment_of
+
+_FIRST = "1970-01-01T00:00:00.000Z"
+_NAMED = "named."
+_KINDS: dict[str, SourceKind] = {
+    "chat_model": "turn",
+    "chat_turn": "turn",
+    "api": "api",
+    "import": "import",
+    "edit": "file",
+}
+_STORED = {kind: stored for stored, kind in _KINDS.items()}
+_DAY_S = 86_400
+
+
+def utc(text: str) -> str:
+    """A moment in the form whose order as text is that in time; the epoch's first for what is none."""
+    moment = moment_of(text)
+    return iso(moment) if moment else _FIRST
+
+
+def key_of(name: str | None, memory_id: str) -> str:
+    """The key of a record that was stored on purpose: the one that its writer gave, or one that no other has."""
+    return f"{_NAMED}{name}" if name else f"memory.{memory_id}"
+
+
+def memory_of(record: Record, uri: str, category: str, peer: str | None) -> Memory:
+    """The memory that a record is. Whether its time is over is for the reader to say."""
+    until = holds_until(record)
+    said_at = utc(record.said_at or record.source.observed_at)
+    return Memory(
+        id=record.id,
+        uri=uri,
+        category=category,
+        text=record.value,
+        created_at=said_at,
+        updated_at=utc(record.updated_at or record.created_at or said_at),
+        peer=peer,
+        origin=Origin.PEER if peer else Origin.SELF,
+        last_confirmed_at=utc(record.last_confirmed_at) if record.last_confirmed_at else None,
+        expires_at=iso(until) if until else None,
+        confidence=record.confidence,
+        sensitivity=Sensitivity(record.sensitivity if record.sensitivity in set(Sensitivity) else "low"),
+        pinned=record.pinned,
+        version=record.version,
+        state=MemoryState.LIVE if record.holds else MemoryState.SUPERSEDED,
+        sources=tuple(_source(one) for one in (*record.also, record.source)),
+        key=record.key.removeprefix(_NAMED) if record.key.startswith(_NAMED) else None,
+    )
+
+
+def history_of(record: Record) -> tuple[MemoryVersion, ...]:
+    """The earlier versions of a record. Those of before versions were noted are numbered as they stand."""
+    entries = [entry for entry in record.history if entry.get("outcome") != NOT_ADOPTED]
+    first = max(1, record.version - len(entries))
+    return tuple(
+        MemoryVersion(
+            version=entry["version"] if isinstance(entry.get("version"), int) else first + place,
+            text=str(entry.get("value") or ""),
+            at=utc(str(entry.get("until") or entry.get("observed_at") or "")),
+            reason=str(entry.get("outcome") or "superseded"),
+        )
+        for place, entry in enumerate(entries)
+    )
+
+
+def record_of(new: NewMemory) -> Record:
+    """The record of a memory that is stored on purpose."""
+    said = Source(_STORED[new.source.kind], new.source.turn_id or "", new.created_at, new.source.session or "")
+    return Record(
+        type="memory",
+        key=key_of(new.key, new.id),
+        value=tidy(new.text),
+        confidence=new.confidence,
+        source=said,
+        sensitivity=new.sensitivity.value,
+        ttl=new.ttl_days,
+        last_confirmed_at=new.created_at,
+        created_at=new.created_at,
+        updated_at=new.created_at,
+        id=new.id,
+        pinned=new.pinned,
+        category=new.category,
+    )
+
+
+def imported(stored: MemoryRecord) -> Record:
+    """The record of an exported memory, with its id, times and history."""
+    memory = stored.memory
+    sources = [Source(_STORED[one.kind], one.turn_id or "", one.at, one.session or "") for one in memory.sources]
+    confirmed = memory.last_confirmed_at or ""
+    record = Record(
+        type="memory",
+        key=key_of(memory.key, memory.id),
+        value=tidy(memory.text),
+        confidence=memory.confidence if memory.confidence is not None else 0.9,
+        source=sources[-1] if sources else Source("import", "", memory.created_at),
+        sensitivity=memory.sensitivity.value,
+        last_confirmed_at=confirmed,
+        version=memory.version,
+        created_at=memory.created_at,
+        updated_at=memory.updated_at,
+        id=memory.id,
+        said_at=memory.created_at,
+        also=tuple(sources[:-1]),
+        pinned=memory.pinned,
+        category=memory.category,
+        superseded_at=memory.updated_at if memory.state is MemoryState.SUPERSEDED else "",
+        history=tuple(
+            {"value": one.text, "outcome": one.reason, "version": one.version, "until": one.at, "ref": ""}
+            for one in stored.history
+        ),
+    )
+    since, until = moment_of(confirmed or record.source.observed_at), moment_of(memory.expires_at or "")
+    return replace(record, ttl=(until - since).total_seconds() / _DAY_S) if since and until else record
+
+
+def _source(source: Source) -> MemorySource:
+    return MemorySource(
+        kind=_KINDS.get(source.kind, "file"),
+        at=utc(source.observed_at),
+        session=source.session or None,
+        turn_id=source.ref.rpartition(".")[0] or source.ref or None,
+    )
