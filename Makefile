@@ -43,7 +43,8 @@ format: $(BIN)/.installed-dev ## format and mend what can be mended
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-openapi: $(BIN)/.installed-dev ## write openapi/ anew
+openapi: $(BIN)/.installed-dev ## write openapi/ anew, with the answers of a service to its examples
+	$(BIN)/python -W ignore -m tests.examples
 	$(BIN)/openviking-sidecar openapi --write openapi
 
 docs: $(BIN)/.installed-dev ## write the README's tables anew

@@ -13,6 +13,7 @@ from typing import Any, Literal, Protocol
 from app.core.capture.captured_message import CapturedMessage
 from app.core.deadline import Deadline
 from app.core.identity import Identity, Tenant
+from app.core.json.answers import answer
 from app.core.reasons import Reason
 from app.core.recall.hits import Hit as Hit
 from app.memory_ports import MemoryLedger, MemoryStore
@@ -283,6 +284,7 @@ class CompactionState(StrEnum):
     FORCED = "forced"
 
 
+@answer
 @dataclass(frozen=True, slots=True)
 class MessageRange:
     """Messages of a session by their running number in it, both ends included."""
@@ -291,14 +293,16 @@ class MessageRange:
     end: int
 
 
+@answer
 @dataclass(frozen=True, slots=True)
 class Compaction:
-    """What `/after-turn` shows of the upload; ``clear`` is the range that the host may drop."""
+    """The background upload of a long session."""
 
     state: CompactionState = CompactionState.IDLE
     upload_id: str | None = None
     message_range: MessageRange | None = None
     clear: MessageRange | None = None
+    """What the host may drop."""
 
 
 @dataclass(frozen=True, slots=True)

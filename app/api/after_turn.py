@@ -1,14 +1,14 @@
 """``POST /after-turn``: keep a turn."""
 
-from dataclasses import asdict, replace
-from typing import Annotated, Any
+from dataclasses import replace
+from typing import Annotated
 
 import structlog
 from fastapi import APIRouter, Body, Header, Request, Response
 
-from app.api.after_turn_schema import AfterTurnRequest, AfterTurnResponse
+from app.api.after_turn_schema import AfterTurnRequest
 from app.api.document import problems
-from app.api.examples import AFTER_TURN_REQUEST, AFTER_TURN_RESPONSE
+from app.api.examples import AFTER_TURN_REQUEST, ANSWERS
 from app.api.offloading import run_offloaded
 from app.api.scope import ServicesDep, TenantDep, resolve
 from app.api.strict import StrictRoute, large_part
@@ -16,7 +16,6 @@ from app.api.wire import Json
 from app.core.deadline import Deadline
 from app.engine.turn_capture import AfterTurnResult, TurnInput, is_delivered
 from app.errors import FieldProblem, InvalidRequest
-from app.ports import Compaction
 
 router = APIRouter(tags=["lifecycle"], route_class=StrictRoute)
 
@@ -24,8 +23,8 @@ router = APIRouter(tags=["lifecycle"], route_class=StrictRoute)
 @router.post(
     "/after-turn",
     summary="Keep a turn",
-    response_model=AfterTurnResponse,
-    responses={200: {"content": {"application/json": {"example": AFTER_TURN_RESPONSE}}}, **problems(422, 503)},
+    response_model=AfterTurnResult,
+    responses={200: {"content": {"application/json": {"example": ANSWERS.get("after-turn")}}}, **problems(422, 503)},
 )
 async def keep_turn(
     request: Request,
@@ -66,31 +65,10 @@ async def keep_turn(
             result = replace(result, delivery="delivered" if delivered else "queued")
     services.metrics.on_reason("/after-turn", "", result.reason)
     structlog.contextvars.bind_contextvars(reason=str(result.reason), turn=result.turn_id)
-    return Json(_rendered(result))
+    return Json(result)
 
 
 def _key(in_body: str | None, in_header: str | None) -> str | None:
     if in_body and in_header and in_body != in_header:
         raise InvalidRequest(FieldProblem("headers.Idempotency-Key", "differs from advancementKey"))
     return in_body or in_header
-
-
-def _rendered(result: AfterTurnResult) -> dict[str, Any]:
-    return {
-        "status": result.status,
-        "reason": str(result.reason),
-        "turnId": result.turn_id,
-        "captured": result.captured,
-        "delivery": result.delivery,
-        "pendingTokens": result.pending_tokens,
-        "compaction": _compaction(result.compaction),
-    }
-
-
-def _compaction(compaction: Compaction) -> dict[str, Any]:
-    return {
-        "state": compaction.state.value,
-        "uploadId": compaction.upload_id,
-        "messageRange": asdict(compaction.message_range) if compaction.message_range else None,
-        "clear": asdict(compaction.clear) if compaction.clear else None,
-    }

@@ -1,11 +1,10 @@
-"""Bodies of `/after-turn`."""
+"""The request of `/after-turn`."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field
 
-from app.api.schemas import Count, Flag, MessagesBody, Millis, Wire
-from app.core.reasons import Reason
+from app.api.schemas import Count, Flag, MessagesBody, Millis
 
 
 class AfterTurnRequest(MessagesBody):
@@ -18,31 +17,3 @@ class AfterTurnRequest(MessagesBody):
     is_heartbeat: Flag | None = Field(None, description="A heartbeat turn is not captured.")
     wait: Flag | None = Field(None, description="Wait until the turn is delivered, bounded by `deadlineMs`.")
     deadline_ms: Millis | None = Field(None, description="Longest wait, milliseconds.")
-
-
-class RangeBody(Wire):
-    """Messages of the session by running number, both ends included."""
-
-    start: int
-    end: int
-
-
-class CompactionBody(Wire):
-    """The background upload of a long session."""
-
-    state: Literal["idle", "uploading", "uploaded", "forced"]
-    upload_id: str | None
-    message_range: RangeBody | None
-    clear: RangeBody | None
-
-
-class AfterTurnResponse(Wire):
-    """The turn is on disk."""
-
-    status: Literal["committed", "duplicate", "skipped"]
-    reason: Reason
-    turn_id: str
-    captured: int
-    delivery: Literal["queued", "delivered"]
-    pending_tokens: int
-    compaction: CompactionBody

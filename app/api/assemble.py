@@ -6,9 +6,9 @@ from typing import Annotated
 import structlog
 from fastapi import APIRouter, Body, Request, Response
 
-from app.api.assemble_schema import AssembleRequest, AssembleResponse
+from app.api.assemble_schema import AssembleRequest
 from app.api.document import problems
-from app.api.examples import ASSEMBLE_REQUEST, ASSEMBLE_RESPONSE, PREFLIGHT_REQUEST
+from app.api.examples import ANSWERS, ASSEMBLE_REQUEST, PREFLIGHT_REQUEST
 from app.api.large import Large
 from app.api.offloading import run_offloaded
 from app.api.scope import ServicesDep, TenantDep, resolve
@@ -18,7 +18,7 @@ from app.core.deadline import Deadline
 from app.core.history.summary_message import ARCHIVE_EXPAND, ARCHIVE_SEARCH
 from app.core.identity import Identity
 from app.core.injection.inject import Mode
-from app.core.json.encoding import encode
+from app.core.json.answers import encode_answer
 from app.core.messages.readings import Conversation
 from app.core.reasons import Reason
 from app.core.recall.trace import RecallTrace
@@ -31,15 +31,16 @@ log = structlog.get_logger(__name__)
 OVERTIME_S = 0.05
 """How long behind the deadline a large answer that is nearly done may still come."""
 
+_MESSAGES = frozenset({"messages"})
+
 router = APIRouter(tags=["lifecycle"], route_class=StrictRoute)
 
 
 @router.post(
     "/assemble",
     summary="Give the model its history and what is worth knowing",
-    response_model=AssembleResponse,
-    response_model_exclude_none=True,
-    responses={200: {"content": {"application/json": {"example": ASSEMBLE_RESPONSE}}}, **problems(503)},
+    response_model=AssembleResult,
+    responses={200: {"content": {"application/json": {"example": ANSWERS.get("assemble")}}}, **problems(503)},
 )
 async def assemble(
     request: Request,
@@ -86,7 +87,8 @@ async def assemble(
         conversation = result.conversation or Conversation(result.messages)
         messages = conversation.json(result.messages)
     # Put in as the JSON they were read as: they are nearly all of the answer.
-    return Response(b'{"messages":%b,%b' % (messages, encode(_rendered(result))[1:]), media_type=Json.media_type)
+    rest = encode_answer(result, without=_MESSAGES)
+    return Response(b'{"messages":%b,%b' % (messages, rest[1:]), media_type=Json.media_type)
 
 
 async def _apart(
@@ -111,18 +113,3 @@ async def _apart(
 
 def _as_is(trace: RecallTrace) -> RecallTrace:
     return trace
-
-
-def _rendered(result: AssembleResult) -> dict[str, object]:
-    """Everything but the messages."""
-    answer: dict[str, object] = {"estimatedTokens": result.estimated_tokens}
-    if result.system_prompt_addition:
-        answer["systemPromptAddition"] = result.system_prompt_addition
-    if result.context_block:
-        answer["contextBlock"] = result.context_block
-    answer |= {
-        "status": "assembled" if result.assembled else "passthrough",
-        "reason": str(result.reason),
-        "recall": result.recall.as_json() if result.recall else None,
-    }
-    return answer

@@ -1,14 +1,12 @@
-"""Bodies of `/assemble`."""
+"""The request of `/assemble`."""
 
 from enum import StrEnum
-from typing import Annotated, Any, Literal
+from typing import Any
 
 from pydantic import Field
 
-from app.api.schemas import HostMessage, MessagesBody, Millis, Wire
+from app.api.schemas import MessagesBody, Millis
 from app.core.injection.inject import Mode
-from app.core.reasons import Reason
-from app.recall.sources import SOURCES
 
 
 class Phase(StrEnum):
@@ -65,53 +63,3 @@ def _name_of(tool: Any) -> Any:
         return tool
     function = tool.get("function")
     return function.get("name") if isinstance(function, dict) else tool.get("name")
-
-
-class GateBody(Wire):
-    """What the experience gate decided."""
-
-    recall: bool
-    trigger: str | None
-    score: float
-    reason: str
-
-
-def _name_the_sections(schema: dict[str, Any]) -> None:
-    schema["enum"] = list(SOURCES.sections)
-
-
-SectionName = Annotated[str, Field(json_schema_extra=_name_the_sections)]
-"""The name of a section of the block; its OpenAPI schema lists those of all registered sources."""
-
-
-class RecalledItem(Wire):
-    """One item in the block."""
-
-    uri: str
-    section: SectionName
-    category: str
-    score: float
-    chars: int
-
-
-class RecallBody(Wire):
-    """How the recall came about; the whole story is at `/recalls/{traceId}`."""
-
-    trace_id: str
-    query: str
-    gate: GateBody
-    items: list[RecalledItem]
-    timings_ms: dict[str, float]
-    degraded: list[str]
-
-
-class AssembleResponse(Wire):
-    """The context to use."""
-
-    messages: list[HostMessage]
-    estimated_tokens: int
-    system_prompt_addition: str | None = Field(None, description="Only when there is one.")
-    context_block: str | None = Field(None, description="Only when something was recalled.")
-    status: Literal["assembled", "passthrough"]
-    reason: Reason
-    recall: RecallBody | None = None

@@ -1,15 +1,13 @@
 """``POST /compact``: archive a session and read its summary back."""
 
-from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated
 
 import structlog
 from fastapi import APIRouter, Body, Response
-from pydantic.alias_generators import to_camel
 
-from app.api.compact_schema import CompactRequest, CompactResponse
+from app.api.compact_schema import CompactRequest
 from app.api.document import problems
-from app.api.examples import COMPACT_REQUEST, COMPACT_RESPONSE
+from app.api.examples import ANSWERS, COMPACT_REQUEST
 from app.api.scope import ServicesDep, TenantDep, resolve
 from app.api.strict import StrictRoute
 from app.api.wire import Json
@@ -22,8 +20,8 @@ router = APIRouter(tags=["lifecycle"], route_class=StrictRoute)
 @router.post(
     "/compact",
     summary="Archive a session",
-    response_model=CompactResponse,
-    responses={200: {"content": {"application/json": {"example": COMPACT_RESPONSE}}}, **problems(503)},
+    response_model=CompactResult,
+    responses={200: {"content": {"application/json": {"example": ANSWERS.get("compact")}}}, **problems(503)},
 )
 async def compact_session(
     services: ServicesDep,
@@ -50,20 +48,4 @@ async def compact_session(
     result = await services.compact.run(who, asked, deadline)
     services.metrics.on_reason("/compact", "", result.reason)
     structlog.contextvars.bind_contextvars(reason=str(result.reason))
-    return Json(_rendered(result))
-
-
-def _rendered(result: CompactResult) -> dict[str, Any]:
-    return {
-        "ok": result.ok,
-        "compacted": result.compacted,
-        "reason": str(result.reason),
-        "result": {
-            "summary": result.summary,
-            "firstKeptEntryId": result.first_kept_entry_id,
-            "tokensBefore": result.tokens_before,
-            "tokensAfter": result.tokens_after,
-            "details": {to_camel(name): value for name, value in asdict(result.details).items()},
-        },
-        "taskId": result.task_id,
-    }
+    return Json(result)

@@ -1,11 +1,10 @@
-"""Bodies of `/compact` and of `/sessions`."""
+"""The requests of `/compact` and of `/sessions`."""
 
 from typing import Annotated, Any
 
 from pydantic import Field, Strict
 
-from app.api.schemas import MAX_TOKENS, BudgetedBody, Count, Flag, Millis, Wire, at_most
-from app.core.reasons import Reason
+from app.api.schemas import MAX_TOKENS, BudgetedBody, Count, Flag, Millis, at_most
 
 
 class CompactRequest(BudgetedBody):
@@ -24,35 +23,7 @@ class CompactRequest(BudgetedBody):
     deadline_ms: Millis | None = Field(None, description="Longest time to the answer, milliseconds.")
 
 
-class CompactResult(Wire):
-    """The host's own result shape."""
-
-    summary: str
-    first_kept_entry_id: str
-    tokens_before: int
-    tokens_after: int
-    details: dict[str, Any]
-
-
-class CompactResponse(Wire):
-    """How the compaction went."""
-
-    ok: bool
-    compacted: bool
-    reason: Reason
-    result: CompactResult | None
-    task_id: str | None
-
-
 class SessionRequest(BudgetedBody):
     """`POST /sessions/end` and `POST /sessions/reset`."""
 
     deadline_ms: Millis | None = Field(None, description="Longest time to the answer, milliseconds.")
-
-
-class SessionResponse(Wire):
-    """What became of the session."""
-
-    ok: bool
-    reason: Reason
-    task_id: str | None

@@ -1,19 +1,15 @@
 """Where is my turn? ``/turns`` and ``/deliveries``: looking into the outbox, deciding about what waits there."""
 
-from dataclasses import asdict
-from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Response
-from pydantic.alias_generators import to_camel
 
-from app.api.deliveries_schema import DeliveryBody, DeliveryPageBody
 from app.api.document import problems
 from app.api.scope import ServicesDep, TenantDep
 from app.api.wire import Json
 from app.core.identity import MAX_ID_CHARS, session_name
 from app.errors import FieldProblem, InvalidRequest
-from app.store.delivery_rows import MAX_PAGE, Delivery
+from app.store.delivery_rows import MAX_PAGE, Delivery, DeliveryPage
 from app.store.work import TurnState
 
 router = APIRouter(tags=["deliveries"])
@@ -23,14 +19,14 @@ TurnId = Annotated[
 ]
 
 
-@router.get("/turns/{turnId}", summary="One turn", response_model=DeliveryBody, responses=problems(404))
+@router.get("/turns/{turnId}", summary="One turn", response_model=Delivery, responses=problems(404))
 async def turn(services: ServicesDep, tenant: TenantDep, turn_id: Annotated[TurnId, Path(alias="turnId")]) -> Response:
     """Where the turn is on its way to the backend. Holds no text."""
-    return Json(_shown(await services.store.get_turn(tenant, turn_id)))
+    return Json(await services.store.get_turn(tenant, turn_id))
 
 
 @router.get(
-    "/deliveries", summary="Turns of this tenant, newest first", response_model=DeliveryPageBody, responses=problems()
+    "/deliveries", summary="Turns of this tenant, newest first", response_model=DeliveryPage, responses=problems()
 )
 async def deliveries(
     services: ServicesDep,
@@ -52,13 +48,13 @@ async def deliveries(
         limit=limit,
         cursor=cursor,
     )
-    return Json({"deliveries": [_shown(item) for item in page.items], "nextCursor": page.cursor})
+    return Json(page)
 
 
 @router.post(
     "/deliveries/{turnId}/retry",
     summary="Send an undelivered turn now",
-    response_model=DeliveryBody,
+    response_model=Delivery,
     responses=problems(404, 409),
 )
 async def retry(services: ServicesDep, tenant: TenantDep, turn_id: Annotated[TurnId, Path(alias="turnId")]) -> Response:
@@ -67,13 +63,13 @@ async def retry(services: ServicesDep, tenant: TenantDep, turn_id: Annotated[Tur
     A dead letter goes back to its place in the session, or behind what was delivered since. 409 for what is delivered
     or given up, and for a dead letter of a session that was reset since.
     """
-    return Json(_shown(await services.store.retry(tenant, turn_id)))
+    return Json(await services.store.retry(tenant, turn_id))
 
 
 @router.post(
     "/deliveries/{turnId}/discard",
     summary="Give an undelivered turn up",
-    response_model=DeliveryBody,
+    response_model=Delivery,
     responses=problems(404, 409),
 )
 async def discard(
@@ -84,12 +80,4 @@ async def discard(
     What waits behind it goes on. A write that is under way just now may still arrive. 409 for what is delivered or
     given up.
     """
-    return Json(_shown(await services.store.discard(tenant, turn_id)))
-
-
-def _shown(delivery: Delivery) -> dict[str, Any]:
-    shown = {to_camel(name): value for name, value in asdict(delivery).items()}
-    for name in ("createdAt", "deliveredAt", "nextAttemptAt"):
-        if shown[name] is not None:
-            shown[name] = datetime.fromtimestamp(shown[name], UTC).isoformat(timespec="milliseconds")
-    return shown
+    return Json(await services.store.discard(tenant, turn_id))

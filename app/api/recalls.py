@@ -1,20 +1,19 @@
 """Looking at recalls: ``GET /recalls``, ``GET /recalls/{traceId}``, and the same as a page at ``/ui/recalls``."""
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Response
-from pydantic.alias_generators import to_camel
 
 from app.api.document import problems
 from app.api.recalls_page import detail_page, list_page
-from app.api.recalls_schema import RecallDetail, RecallList
+from app.api.recalls_schema import RecallLine, RecallList
 from app.api.scope import ServicesDep, TenantDep
 from app.api.wire import Json
 from app.core.deadline import Deadline
 from app.core.identity import MAX_ID_CHARS, Tenant, session_name
 from app.core.messages.host_message import time_of
-from app.core.recall.trace import RecallTrace, trace_to_dict
+from app.core.recall.trace import RecallTrace
 from app.errors import FieldProblem, InvalidRequest, NotFound
 
 router = APIRouter(tags=["recalls"])
@@ -46,18 +45,18 @@ async def recalls(
     """One line a recall: when, for which session, with what outcome. No message text."""
     found = await _page(services, tenant, session, since, limit, cursor)
     following = found[-1].trace_id if len(found) == limit else None
-    return Json({"recalls": [_summary(trace) for trace in found], "nextCursor": following})
+    return Json(RecallList(recalls=[RecallLine.of(trace) for trace in found], next_cursor=following))
 
 
 @router.get(
     "/recalls/{trace_id}",
     summary="Why a recall came out as it did",
-    response_model=RecallDetail,
+    response_model=RecallTrace,
     responses=problems(404),
 )
 async def recall(services: ServicesDep, tenant: TenantDep, trace_id: TraceId) -> Response:
     """The whole story: the gate with its points, each search, each candidate with its score's parts and verdict."""
-    return Json(_camel(trace_to_dict(await _one(services, tenant, trace_id))))
+    return Json(await _one(services, tenant, trace_id))
 
 
 @router.get("/ui/recalls", summary="The recalls as a page", include_in_schema=False)
@@ -121,26 +120,3 @@ def _moment(since: str) -> datetime:
     if moment is None:
         raise InvalidRequest(FieldProblem("since", "give ISO 8601, or epoch seconds or milliseconds"))
     return moment
-
-
-def _summary(trace: RecallTrace) -> dict[str, Any]:
-    return {
-        "traceId": trace.trace_id,
-        "at": trace.at,
-        "session": trace.session,
-        "sessionKey": trace.session_key,
-        "agent": trace.agent,
-        "reason": trace.reason,
-        "inject": trace.inject,
-        "kept": trace.kept,
-        "candidates": len(trace.candidates),
-        "experiences": trace.gate.recall,
-        "totalMs": trace.timings_ms.get("total", 0.0),
-        "degraded": list(trace.degraded),
-    }
-
-
-def _camel(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {to_camel(key): _camel(item) for key, item in value.items()}
-    return [_camel(item) for item in value] if isinstance(value, list | tuple) else value

@@ -1,8 +1,9 @@
-"""The answers of `GET /recalls` and `GET /recalls/{traceId}` for the OpenAPI document; see `core.recall.trace`."""
+"""The answer of `GET /recalls`: a line for each recall; `GET /recalls/{traceId}` answers with the trace itself."""
 
 from pydantic import Field
 
 from app.api.schemas import Wire
+from app.core.recall.trace import RecallTrace
 
 
 class RecallLine(Wire):
@@ -21,73 +22,27 @@ class RecallLine(Wire):
     total_ms: float
     degraded: list[str]
 
+    @classmethod
+    def of(cls, trace: RecallTrace) -> "RecallLine":
+        """The line of a trace."""
+        return cls(
+            trace_id=trace.trace_id,
+            at=trace.at,
+            session=trace.session,
+            session_key=trace.session_key,
+            agent=trace.agent,
+            reason=trace.reason,
+            inject=trace.inject,
+            kept=trace.kept,
+            candidates=len(trace.candidates),
+            experiences=trace.gate.recall,
+            total_ms=trace.timings_ms.get("total", 0.0),
+            degraded=list(trace.degraded),
+        )
+
 
 class RecallList(Wire):
     """A page of recalls, newest first."""
 
     recalls: list[RecallLine]
     next_cursor: str | None = Field(description="Give it as `cursor` for the next page; null on the last one.")
-
-
-class RecallGate(Wire):
-    """The experience gate."""
-
-    recall: bool
-    trigger: str | None
-    score: float
-    reason: str
-    parts: list[tuple[str, float]] = Field(description="Each reason with its points.")
-
-
-class RecallSearch(Wire):
-    """One search."""
-
-    target: str
-    how: str = Field(description="`fresh`, `cached`, `joined`, `stale`, or the reason code of its failure.")
-    hits: int
-    ms: float
-
-
-class RecallCut(Wire):
-    """What a candidate of a section had to reach."""
-
-    section: str
-    threshold: float
-    relative: float
-
-
-class RecallCandidate(Wire):
-    """One hit and what became of it."""
-
-    uri: str
-    section: str
-    category: str
-    origin: str = Field(description="`self`, `peer` or `resource`.")
-    score: float
-    parts: dict[str, float] = Field(description="The backend's score; each signal in log-odds; freshness as a factor.")
-    verdict: str
-    chars: int
-    text: str | None = Field(description="Only when `SIDECAR_TRACE__TEXTS` is on.")
-
-
-class RecallDetail(Wire):
-    """The whole story of one recall."""
-
-    trace_id: str
-    at: str
-    account_key: str
-    session: str
-    agent: str
-    reason: str
-    query_chars: int
-    inject: str
-    gate: RecallGate
-    searches: list[RecallSearch]
-    cuts: list[RecallCut]
-    candidates: list[RecallCandidate]
-    timings_ms: dict[str, float]
-    degraded: list[str]
-    block_chars: int
-    query: str | None = Field(description="Only when `SIDECAR_TRACE__TEXTS` is on.")
-    session_key: str | None = Field(description="What the host calls the session, where it says so.")
-    asked: str = Field(description="Fingerprint of the message that was asked about.")

@@ -18,20 +18,13 @@ from pydantic_core import PydanticCustomError
 
 from app.api.wire import MAX_PROBLEMS, WRONG_ITEMS
 from app.core.identity import MAX_ID_CHARS, Scope
-from app.core.messages.host_message import wrong_messages
+from app.core.messages.host_message import MESSAGE_SCHEMA, wrong_messages
 from app.core.reasons import Reason
 
 Id = Annotated[str, Field(max_length=MAX_ID_CHARS)]
 HostMessage = Annotated[
     dict[str, Any],
-    WithJsonSchema(
-        {
-            "type": "object",
-            "required": ["role"],
-            "properties": {"role": {"type": "string"}, "content": {}, "timestamp": {}},
-            "additionalProperties": True,
-        }
-    ),
+    WithJsonSchema(MESSAGE_SCHEMA),
 ]
 """A message as the host writes it; only ``role`` is required, and everything unknown comes back unchanged."""
 DEFAULT_TOKEN_BUDGET = 128_000

@@ -5,9 +5,9 @@ from typing import Annotated, Any
 import structlog
 from fastapi import APIRouter, Body, Response
 
-from app.api.compact_schema import SessionRequest, SessionResponse
+from app.api.compact_schema import SessionRequest
 from app.api.document import problems
-from app.api.examples import SESSION_REQUEST, SESSION_RESPONSE
+from app.api.examples import ANSWERS, SESSION_REQUEST
 from app.api.scope import ServicesDep, TenantDep, resolve
 from app.api.strict import StrictRoute
 from app.api.wire import Json
@@ -18,33 +18,35 @@ from app.services import Services
 router = APIRouter(prefix="/sessions", tags=["lifecycle"], route_class=StrictRoute)
 
 _BODY = Body(openapi_examples={"session": {"summary": "One session", "value": SESSION_REQUEST}})
-_ANSWERS: dict[int | str, dict[str, Any]] = {
-    200: {"content": {"application/json": {"example": SESSION_RESPONSE}}},
-    **problems(503),
-}
 
 
-@router.post("/end", summary="A session ends", response_model=SessionResponse, responses=_ANSWERS)
+def _answers(example: str) -> dict[int | str, dict[str, Any]]:
+    return {200: {"content": {"application/json": {"example": ANSWERS.get(example)}}}, **problems(503)}
+
+
+@router.post("/end", summary="A session ends", response_model=SessionResult, responses=_answers("sessions-end"))
 async def end(services: ServicesDep, tenant: TenantDep, body: Annotated[SessionRequest, _BODY]) -> Response:
     """Delivers what is queued and commits what is live, so that the next session can recall it."""
     who, bypassed = await resolve(services, tenant, body)
     result = await services.end_session.run(who, SessionInput(body.budget, bypassed), _deadline(services, body))
-    return _rendered(services, "/sessions/end", result)
+    return _answered(services, "/sessions/end", result)
 
 
-@router.post("/reset", summary="A session starts over", response_model=SessionResponse, responses=_ANSWERS)
+@router.post(
+    "/reset", summary="A session starts over", response_model=SessionResult, responses=_answers("sessions-reset")
+)
 async def reset(services: ServicesDep, tenant: TenantDep, body: Annotated[SessionRequest, _BODY]) -> Response:
     """Delivers and commits like `end`, then begins a new epoch: the old summary and messages no longer appear."""
     who, bypassed = await resolve(services, tenant, body)
     result = await services.reset_session.run(who, SessionInput(body.budget, bypassed), _deadline(services, body))
-    return _rendered(services, "/sessions/reset", result)
+    return _answered(services, "/sessions/reset", result)
 
 
 def _deadline(services: Services, body: SessionRequest) -> Deadline:
     return Deadline.after_ms(body.deadline_ms or services.settings.limits.wait_ms)
 
 
-def _rendered(services: Services, endpoint: str, result: SessionResult) -> Response:
+def _answered(services: Services, endpoint: str, result: SessionResult) -> Response:
     services.metrics.on_reason(endpoint, "", result.reason)
     structlog.contextvars.bind_contextvars(reason=str(result.reason))
-    return Json({"ok": result.ok, "reason": str(result.reason), "taskId": result.task_id})
+    return Json(result)

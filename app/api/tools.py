@@ -6,7 +6,7 @@ import structlog
 from fastapi import APIRouter, Body, Path, Query, Request, Response
 
 from app.api.document import problems
-from app.api.examples import TOOL_REQUEST, TOOL_RESPONSE
+from app.api.examples import ANSWERS, TOOL_REQUEST
 from app.api.scope import ServicesDep, TenantDep, resolve_optional
 from app.api.strict import StrictRoute, deadline_of, refuse_large
 from app.api.tools_schema import ToolCallRequest, ToolCallResponse, ToolsResponse
@@ -39,13 +39,13 @@ async def tools(
     "/{name}",
     summary="Call a tool",
     response_model=ToolCallResponse,
-    responses={200: {"content": {"application/json": {"example": TOOL_RESPONSE}}}, **problems(404, 503)},
+    responses={200: {"content": {"application/json": {"example": ANSWERS.get("tools")}}}, **problems(404, 503)},
 )
 async def call(
     request: Request,
     services: ServicesDep,
     tenant: TenantDep,
-    name: Annotated[str, Path(max_length=64, description="The tool's name or alias.")],
+    name: Annotated[str, Path(max_length=64, description="The tool's name or alias.", examples=["ov_archive_search"])],
     body: Annotated[
         ToolCallRequest,
         Body(openapi_examples={"call": {"summary": "Search what was archived", "value": TOOL_REQUEST}}),

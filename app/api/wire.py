@@ -1,11 +1,14 @@
 """JSON answers, and problem documents (RFC 9457)."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import is_dataclass
 from typing import Any
 
 from fastapi import Response
+from pydantic import BaseModel
 from starlette.responses import JSONResponse
 
+from app.core.json.answers import encode_answer
 from app.core.json.encoding import encode
 from app.errors import FieldProblem, InvalidRequest, SidecarError
 
@@ -17,11 +20,13 @@ WRONG_ITEMS = "wrong_items"
 
 
 class Json(JSONResponse):
-    """A JSON answer that renders whatever came in, half characters included."""
+    """A JSON answer: a dataclass that is one, a model, or plain data. Renders half characters, too."""
 
     def render(self, content: Any) -> bytes:
         """UTF-8; escapes where the text can not be encoded."""
-        return encode(content)
+        if is_dataclass(content):
+            return encode_answer(content)
+        return encode(content.model_dump(mode="json", by_alias=True) if isinstance(content, BaseModel) else content)
 
 
 def problem(error: SidecarError, request_id: str) -> Response:

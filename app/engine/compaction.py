@@ -9,6 +9,7 @@ from app.core.history.prompt import LEAST_TOKENS
 from app.core.history.summary_message import FRAME_TOKENS, SUMMARY_COST
 from app.core.history.summary_text import summary_tokens
 from app.core.identity import Identity
+from app.core.json.answers import answer
 from app.core.reasons import Reason
 from app.engine.preflight import known_history
 from app.store.requests import CommitView, SessionSize
@@ -34,6 +35,7 @@ class CompactInput:
     bypassed: bool = False
 
 
+@answer
 @dataclass(frozen=True, slots=True)
 class CompactDetails:
     """Which of archive and extraction succeeded."""
@@ -45,20 +47,29 @@ class CompactDetails:
     """Always false: neither backend lets a summary be instructed. Hosts may send instructions all the same."""
 
 
+@answer
 @dataclass(frozen=True, slots=True)
-class CompactResult:
-    """The answer to `/compact`, in the contract's terms."""
+class CompactedSession:
+    """The host's own result shape."""
 
-    ok: bool
-    compacted: bool
-    """True when the prompt got shorter: messages left it, and the summary costs less than they did."""
-    reason: Reason
-    task_id: str | None = None
     summary: str = ""
     first_kept_entry_id: str = ""
     tokens_before: int = 0
     tokens_after: int = 0
     details: CompactDetails = field(default_factory=CompactDetails)
+
+
+@answer
+@dataclass(frozen=True, slots=True)
+class CompactResult:
+    """How the compaction went."""
+
+    ok: bool
+    compacted: bool
+    """True when the prompt got shorter: messages left it, and the summary costs less than they did."""
+    reason: Reason
+    result: CompactedSession = field(default_factory=CompactedSession)
+    task_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,16 +161,18 @@ def _result(
         ok=ok,
         compacted=gone > 0,
         reason=reason,
-        task_id=newest.task_id if newest else None,
-        summary=after.size.summary if after.size else "",
-        first_kept_entry_id=(newest.archive_id or "") if newest else "",
-        tokens_before=tokens_before,
-        tokens_after=max(0, tokens_before - gone),
-        details=CompactDetails(
-            archived=bool(commits) and all(commit.phase in _ARCHIVED for commit in commits),
-            extracted=bool(commits) and all(commit.phase is CommitPhase.COMPLETED for commit in commits),
-            error=next((commit.error for commit in commits if commit.error), ""),
+        result=CompactedSession(
+            summary=after.size.summary if after.size else "",
+            first_kept_entry_id=(newest.archive_id or "") if newest else "",
+            tokens_before=tokens_before,
+            tokens_after=max(0, tokens_before - gone),
+            details=CompactDetails(
+                archived=bool(commits) and all(commit.phase in _ARCHIVED for commit in commits),
+                extracted=bool(commits) and all(commit.phase is CommitPhase.COMPLETED for commit in commits),
+                error=next((commit.error for commit in commits if commit.error), ""),
+            ),
         ),
+        task_id=newest.task_id if newest else None,
     )
 
 

@@ -1,14 +1,18 @@
-"""What goes into and comes out of `/assemble`'s use cases; the HTTP shell only parses and renders it."""
+"""What goes into and comes out of `/assemble`'s use cases. What comes out is the body of the answer, as it stands."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, InstanceOf, PlainSerializer, WithJsonSchema
 
 from app.core.identity import Scope
-from app.core.messages.host_message import Message
+from app.core.injection import markers
+from app.core.json.answers import answer
+from app.core.messages.host_message import MESSAGE_SCHEMA, Message
 from app.core.messages.readings import Conversation
 from app.core.reasons import Reason
-from app.core.recall.trace import GateTrace
+from app.core.recall.trace import Gate
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,60 +31,63 @@ class AssembleInput:
     """The model has the tools that read what a summary stands for."""
 
 
+def _name_the_sections(schema: dict[str, Any]) -> None:
+    schema["enum"] = list(markers.sections())
+
+
+@answer
 @dataclass(frozen=True, slots=True)
 class RecalledItem:
-    """One injected item; ``section`` is its name; see `app.recall.block.Section`."""
+    """One item in the block."""
 
     uri: str
-    section: str
+    section: Annotated[str, Field(json_schema_extra=_name_the_sections)]
+    """The section of the block that it stands in, one of those that the registered sources declare."""
     category: str
     score: float
     chars: int
 
 
+@answer
 @dataclass(frozen=True, slots=True)
 class RecallReport:
-    """The response's ``recall``: what was asked, what came of it, how long it took."""
+    """How the recall came about; the whole story is at `/recalls/{traceId}`."""
 
     trace_id: str
     query: str
-    gate: GateTrace = field(default_factory=GateTrace)
+    gate: Gate = field(default_factory=Gate)
     items: tuple[RecalledItem, ...] = ()
     timings_ms: Mapping[str, float] = field(default_factory=dict)
     degraded: tuple[str, ...] = ()
 
-    def as_json(self) -> dict[str, Any]:
-        """The object of the contract's response."""
-        gate = self.gate
-        return {
-            "traceId": self.trace_id,
-            "query": self.query,
-            "gate": {"recall": gate.recall, "trigger": gate.trigger, "score": gate.score, "reason": gate.reason},
-            "items": [
-                {
-                    "uri": item.uri,
-                    "section": item.section,
-                    "category": item.category,
-                    "score": item.score,
-                    "chars": item.chars,
-                }
-                for item in self.items
-            ],
-            "timingsMs": dict(self.timings_ms),
-            "degraded": list(self.degraded),
-        }
+
+def _status(assembled: bool) -> str:
+    return "assembled" if assembled else "passthrough"
 
 
+def _is_empty(text: str | None) -> bool:
+    return not text
+
+
+Status = Literal["assembled", "passthrough"]
+Optional = Annotated[str | None, Field(exclude_if=_is_empty)]
+"""A text that the answer leaves out where there is none."""
+
+
+@answer
 @dataclass(frozen=True, slots=True)
 class AssembleResult:
-    """The answer in the contract's terms. ``assembled`` is false for a passthrough."""
+    """The context to use."""
 
-    messages: tuple[Message, ...]
+    messages: Annotated[tuple[Message, ...], WithJsonSchema({"type": "array", "items": MESSAGE_SCHEMA})]
     estimated_tokens: int
     reason: Reason
-    assembled: bool
-    system_prompt_addition: str | None = None
-    context_block: str | None = None
+    assembled: Annotated[bool, Field(serialization_alias="status"), PlainSerializer(_status, return_type=Status)]
+    """`passthrough`: the messages are the host's own."""
+    system_prompt_addition: Optional = None
+    """Only when there is one."""
+    context_block: Optional = None
+    """Only when something was recalled."""
     recall: RecallReport | None = None
-    conversation: Conversation | None = None
+    conversation: Annotated[InstanceOf[Conversation] | None, Field(exclude=True)] = None
     """Where the messages were read already: it knows their JSON."""

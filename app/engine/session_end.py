@@ -2,8 +2,11 @@
 
 from dataclasses import dataclass
 
+from pydantic import computed_field
+
 from app.core.deadline import Deadline
 from app.core.identity import Identity
+from app.core.json.answers import answer
 from app.core.reasons import Reason
 from app.store.requests import CommitView
 from app.store.turns import SqlTurnStore
@@ -19,13 +22,16 @@ class SessionInput:
     bypassed: bool = False
 
 
+@answer
 @dataclass(frozen=True, slots=True)
 class SessionResult:
-    """The answer. What the backend has not taken on yet is on disk and will be done. ``task_id`` once it is known."""
+    """What became of the session. What the backend has not taken on yet is on disk and will be done."""
 
     reason: Reason
     task_id: str | None = None
+    """Once it is known."""
 
+    @computed_field  # type: ignore[prop-decorator]
     @property
     def ok(self) -> bool:
         """False only when the backend refused it for good."""

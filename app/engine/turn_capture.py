@@ -9,6 +9,7 @@ from app.core.capture.captured_turn import CapturedTurn, capture_turn
 from app.core.capture.incoming import Incoming, read_incoming
 from app.core.deadline import Deadline
 from app.core.identity import Identity
+from app.core.json.answers import answer
 from app.core.messages.host_message import Message
 from app.core.reasons import Reason
 from app.engine import bounded_waits
@@ -34,9 +35,10 @@ class TurnInput:
     """Wait for the backend to have it, until the deadline."""
 
 
+@answer
 @dataclass(frozen=True, slots=True)
 class AfterTurnResult:
-    """The answer to `/after-turn`, in the contract's terms."""
+    """The turn is on disk."""
 
     status: Literal["committed", "duplicate", "skipped"]
     reason: Reason

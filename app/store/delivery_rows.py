@@ -2,11 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from datetime import UTC, datetime
+from typing import Annotated, Any
 
+from pydantic import Field, PlainSerializer
 from sqlalchemy import BigInteger, Connection, Row, func, literal, or_, select, update
 
 from app.core.identity import Tenant
+from app.core.json.answers import answer
 from app.errors import Conflict, NotFound
 from app.store import session_rows
 from app.store.backlog import bytes_by_tenant
@@ -19,9 +22,18 @@ MAX_PAGE = 500
 _Row = Row[*tuple[Any, ...]]
 
 
+def _iso(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
+
+
+Moment = Annotated[float, PlainSerializer(_iso, return_type=str)]
+"""Seconds since the epoch; ISO 8601 in answers."""
+
+
+@answer
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """A turn on its way, as an operator sees it: no text. Times are seconds since the epoch."""
+    """A turn on its way to the backend, as an operator sees it: no text."""
 
     turn_id: str
     session: str
@@ -34,17 +46,18 @@ class Delivery:
     bytes: int
     attempts: int
     error: str
-    created_at: float
-    delivered_at: float | None
-    next_attempt_at: float | None
+    created_at: Moment
+    delivered_at: Moment | None
+    next_attempt_at: Moment | None
 
 
+@answer
 @dataclass(frozen=True, slots=True)
 class DeliveryPage:
-    """Deliveries, newest first; ``cursor`` fetches the next page, None at the end."""
+    """A page of turns, newest first; ``cursor`` fetches the next one, None at the end."""
 
-    items: tuple[Delivery, ...]
-    cursor: str | None
+    items: Annotated[tuple[Delivery, ...], Field(serialization_alias="deliveries")]
+    cursor: Annotated[str | None, Field(serialization_alias="nextCursor")]
 
 
 @dataclass(frozen=True, slots=True)

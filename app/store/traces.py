@@ -38,7 +38,9 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.core.identity import session_name
-from app.core.recall.trace import RecallTrace, trace_from_dict, trace_to_dict
+from app.core.json.answers import adapter
+from app.core.json.encoding import encode
+from app.core.recall.trace import RecallTrace
 from app.store.connections import told_apart
 from app.wal import into_wal_mode
 
@@ -147,7 +149,7 @@ class TraceStore:
                 return list(connection.execute(query).scalars())
 
         bodies = await anyio.to_thread.run_sync(read)
-        return [trace_from_dict(json.loads(body)) for body in bodies]
+        return [adapter(RecallTrace).validate_python(json.loads(body)) for body in bodies]
 
     def _write(self, batch: list[Callable[[], RecallTrace]]) -> None:
         rows = [
@@ -157,7 +159,7 @@ class TraceStore:
                 "session": trace.session,
                 "alias": session_name(None, trace.session_key),
                 "at": datetime.fromisoformat(trace.at).timestamp(),
-                "body": json.dumps(trace_to_dict(trace), separators=(",", ":")),
+                "body": encode(adapter(RecallTrace).dump_python(trace, mode="json", by_alias=False)).decode(),
             }
             for trace in (make() for make in batch)
         ]

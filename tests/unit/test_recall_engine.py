@@ -6,9 +6,10 @@ import pytest
 
 from app.classify.classifier import TASK_FROM
 from app.core.identity import PeerRole, SessionKind, Tenant
+from app.core.json.answers import adapter
 from app.core.reasons import Reason
 from app.core.recall.hits import Hit
-from app.core.recall.trace import Verdict, trace_from_dict, trace_to_dict
+from app.core.recall.trace import RecallTrace, Verdict
 from app.engine.results import AssembleResult
 from app.ports import Target
 from app.recall.selection import Selection
@@ -67,7 +68,7 @@ async def test_what_is_ready_at_the_deadline_is_used() -> None:
     assert result.recall and result.recall.degraded == ("experiences:deadline_exceeded",)
 
 
-@pytest.mark.parametrize("step", ["transform.occasion_of", "plan.Plan.choose"])
+@pytest.mark.parametrize("step", ["transform.decide", "plan.Plan.choose"])
 async def test_reading_a_huge_message_neither_stops_the_others_nor_the_clock(
     step: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -382,9 +383,9 @@ async def test_a_trace_tells_the_whole_story_without_anybodys_words() -> None:
         "memories": ("fresh", 2),
     }
     assert {"gate", "experiences", "memories", "rank", "total"} <= set(trace.timings_ms)
-    told = str(trace_to_dict(trace))
-    assert not any(text in told for text in (TASK, BIKE.text, LESSON))
-    assert trace_from_dict(trace_to_dict(trace)) == trace
+    told = adapter(RecallTrace).dump_json(trace)
+    assert not any(text.encode() in told for text in (TASK, BIKE.text, LESSON))
+    assert adapter(RecallTrace).validate_json(told) == trace
 
 
 async def test_a_setting_keeps_the_words() -> None:

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from app.core.identity import session_name
-from app.core.recall.trace import CandidateTrace, CutTrace, GateTrace, RecallTrace, SearchTrace, Verdict, trace_to_dict
+from app.core.json.answers import adapter
+from app.core.recall.trace import CandidateTrace, CutTrace, GateTrace, RecallTrace, SearchTrace, Verdict
 from app.store.traces import MAX_PENDING, TraceStore, open_traces
 
 pytestmark = pytest.mark.anyio
@@ -118,7 +119,7 @@ async def test_a_file_of_an_older_version_gets_the_new_columns(tmp_path: Path) -
             "CREATE TABLE recall_traces (trace_id TEXT NOT NULL, account_key TEXT NOT NULL, session TEXT NOT NULL,"
             " at FLOAT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (trace_id))"
         )
-        body = trace_to_dict(TRACE)
+        body = adapter(RecallTrace).dump_python(TRACE, mode="json")
         del body["session_key"], body["asked"]
         old.execute("INSERT INTO recall_traces VALUES (?, ?, ?, ?, ?)", ("r0001", TENANT, "s1", NOW, json.dumps(body)))
         old.commit()

@@ -308,7 +308,7 @@ async def test_a_failed_extraction_is_tried_again_until_it_works(desk: Desk) -> 
     await desk.say("q0", "a0")
     result = await desk.compacted()
     assert (result.ok, result.compacted, result.reason) == (False, False, "commit_failed")
-    assert (result.details.archived, result.details.extracted) == (True, False)
+    assert (result.result.details.archived, result.result.details.extracted) == (True, False)
     history = await desk.store.local_history(somebody())
     assert history.fingerprints == ("q0", "a0") and len(history.unsummarised) == 2
     await desk.work(120)
@@ -336,8 +336,8 @@ async def test_compact_delivers_first_and_keeps_what_it_should(desk: Desk) -> No
         await desk.say(f"q{number}", f"a{number}", tokens=400)
     result = await desk.compacted(keep=3)
     assert (result.ok, result.compacted, result.reason) == (True, True, "commit_completed")
-    assert (result.first_kept_entry_id, result.summary) == ("archive_001", "summary of archive_001")
-    assert result.tokens_before == 1600 and 800 < result.tokens_after < 1000
+    assert (result.result.first_kept_entry_id, result.result.summary) == ("archive_001", "summary of archive_001")
+    assert result.result.tokens_before == 1600 and 800 < result.result.tokens_after < 1000
     assert len(desk.backend.session(somebody()).live) == 4
     again = await desk.compacted(keep=3)
     assert (again.ok, again.compacted, again.reason) == (True, False, "commit_no_archive")
@@ -347,7 +347,7 @@ async def test_a_session_too_short_to_get_shorter_is_archived_and_not_called_com
     await desk.say("q0", "a0", tokens=20)
     result = await desk.compacted()
     assert (result.ok, result.compacted, result.reason) == (True, False, "commit_completed")
-    assert (result.details.archived, result.tokens_before, result.tokens_after) == (True, 20, 20)
+    assert (result.result.details.archived, result.result.tokens_before, result.result.tokens_after) == (True, 20, 20)
 
 
 async def test_two_compacts_at_once_share_one_commit(desk: Desk) -> None:
@@ -434,7 +434,7 @@ async def test_automation_does_not_become_memory(desk: Desk, kind: SessionKind) 
     await EndSession(desk.store, desk.worker).run(who, SessionInput(1000), Deadline.after_ms(0))
     result = await desk.compacted(who=who)
     assert not [call for call in desk.backend.calls if call.startswith("commit ")]
-    assert (result.compacted, result.details.archived) == (True, False)
+    assert (result.compacted, result.result.details.archived) == (True, False)
     history = await desk.store.local_history(who)
     assert len(history.fingerprints) == 9 and len(history.unsummarised) == 9
 

@@ -140,7 +140,7 @@ async def test_a_task_of_another_backend_is_not_asked_for(desk: Desk) -> None:
     assert "commit_status" not in other.calls
     answer = await desk.compacted(keep=2)
     assert (answer.ok, answer.reason) == (True, "commit_no_archive")
-    assert "another backend" in answer.details.error
+    assert "another backend" in answer.result.details.error
     assert len((await desk.store.local_history(somebody())).unsummarised) == 2
 
 

@@ -22,6 +22,11 @@ def withdraw(section: str) -> None:
     _gather()
 
 
+def sections() -> tuple[str, ...]:
+    """The names of the sections that are declared."""
+    return tuple(_by_section)
+
+
 def declared() -> tuple[str, ...]:
     """The lines of all sections, each once; the same object until a declaration changes them.
 

@@ -15,6 +15,13 @@ from typing import Any
 from app.text.dates import moment_of
 
 Message = Mapping[str, Any]
+MESSAGE_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "required": ["role"],
+    "properties": {"role": {"type": "string"}, "content": {}, "timestamp": {}},
+    "additionalProperties": True,
+}
+"""A message as JSON Schema: only ``role`` is required, and everything unknown comes back unchanged."""
 
 TEXT_TYPES = frozenset({"text", "input_text", "output_text"})
 CALL_TYPES = frozenset({"toolCall", "toolUse", "tool_use", "tool_call", "functionCall", "function_call"})

@@ -7,7 +7,8 @@ A trace holds no message text: names, numbers and reasons only. Query and memory
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+
+from app.core.json.answers import answer
 
 MAX_TRACED_CANDIDATES = 200
 """Candidates kept in one trace, best first; with a limit of 1,000 a recall has thousands."""
@@ -59,27 +60,40 @@ _MEANINGS = {
 }
 
 
+@answer
 @dataclass(frozen=True, slots=True)
-class GateTrace:
-    """What the experience gate decided: ``score`` is the probability of a task, ``parts`` what it is made of."""
+class Gate:
+    """What the experience gate decided: ``score`` is the probability of a task."""
 
     recall: bool = False
     trigger: str | None = None
     score: float = 0
     reason: str = ""
+
+
+@answer
+@dataclass(frozen=True, slots=True)
+class GateTrace(Gate):
+    """The decision, and what its score is made of."""
+
     parts: tuple[tuple[str, float], ...] = ()
+    """Each reason with its points."""
 
 
+@answer
 @dataclass(frozen=True, slots=True)
 class SearchTrace:
-    """One search. ``how``: ``fresh``, ``cached``, ``joined``, ``stale`` or a reason code; ``ms``: as the recall saw."""
+    """One search."""
 
     target: str
     how: str
+    """`fresh`, `cached`, `joined`, `stale`, or the reason code of its failure."""
     hits: int
     ms: float
+    """As long as the recall waited for it."""
 
 
+@answer
 @dataclass(frozen=True, slots=True)
 class CandidateTrace:
     """One hit: where it came from, what its score is made of, and why it stayed or went."""
@@ -88,14 +102,17 @@ class CandidateTrace:
     section: str
     category: str
     origin: str
-    """``self``, ``peer`` or ``resource``."""
+    """`self`, `peer` or `resource`."""
     score: float
     parts: Mapping[str, float]
+    """The backend's score; each signal in log-odds; freshness as a factor."""
     verdict: Verdict
     chars: int
     text: str | None = None
+    """Only when `SIDECAR_TRACE__TEXTS` is on."""
 
 
+@answer
 @dataclass(frozen=True, slots=True)
 class CutTrace:
     """The scores that a candidate of a section had to reach."""
@@ -106,12 +123,14 @@ class CutTrace:
     """The share of the best score, as a score; 0 where that cut is off."""
 
 
+@answer
 @dataclass(frozen=True, slots=True)
 class RecallTrace:
-    """The whole story of one recall. ``at`` is ISO 8601 in UTC; times are milliseconds."""
+    """The whole story of one recall; times are milliseconds."""
 
     trace_id: str
     at: str
+    """ISO 8601 in UTC."""
     account_key: str
     session: str
     agent: str
@@ -126,6 +145,7 @@ class RecallTrace:
     degraded: tuple[str, ...] = ()
     block_chars: int = 0
     query: str | None = None
+    """Only when `SIDECAR_TRACE__TEXTS` is on."""
     session_key: str | None = None
     """What the host calls the session, where it says so; ``session`` is the backend's name for it."""
     asked: str = ""
@@ -135,36 +155,3 @@ class RecallTrace:
     def kept(self) -> int:
         """How many items were injected."""
         return sum(candidate.verdict is Verdict.KEPT for candidate in self.candidates)
-
-
-def trace_to_dict(trace: RecallTrace) -> dict[str, Any]:
-    """The trace as JSON data. Its parts are shared: the copies of `dataclasses.asdict` cost as much as the recall."""
-    return {
-        **_fields(trace),
-        "gate": _fields(trace.gate),
-        "searches": [_fields(search) for search in trace.searches],
-        "cuts": [_fields(cut) for cut in trace.cuts],
-        "candidates": [_fields(candidate) for candidate in trace.candidates],
-    }
-
-
-def _fields(item: Any) -> dict[str, Any]:
-    return {name: getattr(item, name) for name in item.__slots__}
-
-
-def trace_from_dict(data: Mapping[str, Any]) -> RecallTrace:
-    """The trace that `trace_to_dict` made ``data`` from, also after a round through JSON."""
-    gate = dict(data["gate"])
-    gate["parts"] = tuple((name, points) for name, points in gate["parts"])
-    return RecallTrace(
-        **{
-            **data,
-            "gate": GateTrace(**gate),
-            "searches": tuple(SearchTrace(**item) for item in data["searches"]),
-            "cuts": tuple(CutTrace(**item) for item in data["cuts"]),
-            "candidates": tuple(
-                CandidateTrace(**{**item, "verdict": Verdict(item["verdict"])}) for item in data["candidates"]
-            ),
-            "degraded": tuple(data["degraded"]),
-        }
-    )

@@ -1,0 +1,40 @@
+"""Dataclasses that are answers: written as JSON as they stand, with names in camelCase and docstrings in the schema."""
+
+from functools import cache
+from typing import Any, TypeVar
+
+from pydantic import ConfigDict, TypeAdapter, with_config
+from pydantic.alias_generators import to_camel
+from pydantic_core import PydanticSerializationError
+
+from app.core.json.encoding import encode
+
+T = TypeVar("T")
+
+answer = with_config(
+    ConfigDict(
+        alias_generator=to_camel,
+        validate_by_name=True,
+        validate_by_alias=False,
+        use_attribute_docstrings=True,
+        ser_json_inf_nan="constants",
+        json_schema_serialization_defaults_required=True,
+    )
+)
+"""Decorates a dataclass that is the body of an answer, or part of one."""
+
+
+@cache
+def adapter(kind: type[T]) -> TypeAdapter[T]:
+    """What reads and writes objects of a class; made once for each."""
+    return TypeAdapter(kind)
+
+
+def encode_answer(body: Any, *, without: frozenset[str] = frozenset()) -> bytes:
+    """A dataclass that `answer` decorates as UTF-8 JSON, or all of it but the fields in ``without``."""
+    kind: Any = type(body)
+    shape = adapter(kind)
+    try:
+        return shape.dump_json(body, by_alias=True, exclude=set(without))
+    except PydanticSerializationError:  # half a surrogate pair: `encode` writes it as an escape
+        return encode(shape.dump_python(body, mode="json", by_alias=True, exclude=set(without)))
