@@ -1,10 +1,9 @@
-"""Pairs made of frames (``examples/replaces.frames.jsonl``): statements with a place for a value, and what is said around
-them.
+"""Pairs made of frames (``examples/replaces.frames.jsonl``): statements with a place for a value, and words around it.
 
-They teach that any value may stand in its place: one thing has one value at a time (``one``), so that another value said
-with any of the ``changes`` replaces it; of some there are many (``many``), and another value only ``adds``; and nothing is
-replaced by what is said with one of the ``keeps``, nor by what is said of another thing. ``{s}`` stands for the statement
-with the new value, ``{p}`` for the one with the old value, ``{o}`` for the old value.
+They teach that any value may stand in its place. One thing has one value at a time (``one``), so that another value
+said with any of the ``changes`` replaces it; of some there are many (``many``), and another value only ``adds``.
+Nothing is replaced by what is said with one of the ``keeps``, nor by what is said of another thing. ``{s}`` stands for
+the statement with the new value, ``{p}`` for the one with the old value, ``{o}`` for the old value.
 """
 
 import random
@@ -29,7 +28,7 @@ class Made(NamedTuple):
 
 def pairs_of(frames: Mapping[str, Any], seed: int = 0) -> Iterator[Made]:
     """The pairs of one language's frames; the same for the same ``seed``."""
-    choose = random.Random(seed)  # noqa: S311 - examples, no secrets
+    choose = random.Random(seed)
     for stated in frames["one"]:
         for _ in range(CHANGES):
             plain = choose.random() < LIKELY_PLAIN

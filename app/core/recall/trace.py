@@ -27,6 +27,7 @@ class Verdict(StrEnum):
     MACHINE_RECORD = "machine_record"
     SAME_URI = "same_uri"
     SAME_TEXT = "same_text"
+    SUPERSEDED = "superseded"
     BELOW_THRESHOLD = "below_threshold"
     BELOW_CUT = "below_cut"
     RESTING = "resting"
@@ -51,6 +52,7 @@ _MEANINGS = {
     Verdict.MACHINE_RECORD: "a record that the backend learns from, not meant to be read",
     Verdict.SAME_URI: "the same memory again",
     Verdict.SAME_TEXT: "says the same as a better one",
+    Verdict.SUPERSEDED: "a later statement says otherwise",
     Verdict.BELOW_THRESHOLD: "scores below the threshold",
     Verdict.BELOW_CUT: "too far behind the best",
     Verdict.SAID: "stands in the conversation that the model sees anyway",

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
+from app.classify.replaces import by_words
 from app.core.injection.fence import neutralise, neutralise_line
 from app.core.injection.markers import declared
 from app.core.recall.hits import Hit
@@ -15,6 +16,7 @@ from app.recall.ranking import Candidate, Policy, drop, rank, rest
 from app.recall.selection import Selection, select
 from app.recall.shown import is_said, said_before, shown_items
 from app.recall.source import Asked, candidates_for
+from app.recall.superseded import without_superseded
 from app.settings import Settings
 
 MAX_CATEGORY_CHARS = 40
@@ -86,7 +88,7 @@ class Memories:
             today=asked.today,
             refuses=no_experiences,
         )
-        ranked = rank(hits, asked.query, policy)
+        ranked = without_superseded(rank(hits, asked.query, policy), asked.query, by_words())
         if before := said_before(asked.messages, asked.said):
             ranked = drop(ranked, lambda candidate: is_said(candidate.hit.text, before), Verdict.SAID)
         if shown := shown_items(asked.messages, rules.cooldown_turns, self.section):

@@ -1,0 +1,126 @@
+"""Which candidates hold no more, because another one says so: the later of two statements about one thing counts.
+
+For raw turns, records and memories of any backend, by what is said and when. Where two have no date that tells them
+apart, or the question is about the past, nothing is decided; an assistant's words take nothing away from what a user
+said. A candidate of several sentences keeps those that still hold.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from app.classify.changes import Words, words_of
+from app.classify.replaces import Judge, weight_of
+from app.core.recall.trace import Verdict
+from app.recall.intent import intent_of
+from app.recall.ranking import Candidate
+from app.text.dates import moment_of
+from app.text.sentences import sentences
+
+MAX_CANDIDATES = 24
+MAX_STATEMENTS = 48
+MAX_JUDGED = 24
+"""Pairs that are judged: those that share most."""
+LEAST_SHARED = 2.0
+"""What the words that two statements share must weigh at least (`app.classify.replaces.weight_of`)."""
+_DATED = re.compile(r"(\d{4}-\d\d-\d\d) (?=\S)")
+_SPEAKER = re.compile(r"(user|assistant): ")
+_BEATEN = frozenset({Verdict.BELOW_THRESHOLD, Verdict.BELOW_CUT})
+
+
+class Statement(NamedTuple):
+    """A sentence of a candidate."""
+
+    candidate: int
+    place: int
+    text: str
+    at: datetime
+    by_assistant: bool
+    words: Words
+
+    def is_after(self, other: "Statement") -> bool:
+        """Whether it was said later; within one candidate the order tells."""
+        if self.candidate == other.candidate:
+            return (self.at, self.place) > (other.at, other.place)
+        return self.at > other.at
+
+
+def without_superseded(candidates: Sequence[Candidate], query: str, judge: Judge) -> list[Candidate]:
+    """The candidates; those kept that hold no more get the verdict `Verdict.SUPERSEDED`, or lose a sentence.
+
+    What says so takes the place of what it supersedes where it scored too low to be shown itself.
+    """
+    looked_at = [n for n, one in enumerate(candidates) if one.verdict is Verdict.KEPT or one.verdict in _BEATEN]
+    kept = [n for n in looked_at if candidates[n].verdict is Verdict.KEPT]
+    if not kept or intent_of(query).past:
+        return list(candidates)
+    said = [one for n in looked_at[:MAX_CANDIDATES] for one in statements_in(n, candidates[n])][:MAX_STATEMENTS]
+    return _decided(candidates, _replaced(said, set(kept), words_of(query), judge))
+
+
+def statements_in(number: int, candidate: Candidate) -> Iterator[Statement]:
+    """The sentences of a candidate with when they were said; none where that is not known."""
+    at = moment_of(candidate.hit.updated_at or "")
+    by_assistant = False
+    for place, line in enumerate(candidate.hit.text.split("\n")):
+        dated = _DATED.match(line)
+        line = line[dated.end() :] if dated else line
+        speaker = _SPEAKER.match(line)
+        line = line[speaker.end() :] if speaker else line
+        if speaker:
+            by_assistant = speaker[1] == "assistant"
+        if dated and (at is None or at.date().isoformat() != dated[1]):
+            at = moment_of(dated[1])
+        if at is None:
+            continue
+        for part in sentences(line):
+            text = part.removeprefix("- ")
+            yield Statement(number, place, text, at.astimezone(UTC), by_assistant, words_of(text))
+
+
+def _replaced(said: Sequence[Statement], kept: set[int], asked: Words, judge: Judge) -> Mapping[Statement, Statement]:
+    """The statements of the ``kept`` candidates that hold no more, each with the one that says so."""
+    near: list[tuple[float, int, int]] = []
+    for n, earlier in enumerate(said):
+        if earlier.candidate not in kept:
+            continue
+        only = (earlier.words.names | earlier.words.numbers) & asked.bag
+        for m, later in enumerate(said):
+            both = earlier.words.bag & later.words.bag
+            if both and not later.by_assistant and later.is_after(earlier) and only <= later.words.bag:
+                shared = weight_of(both)
+                if shared >= LEAST_SHARED:
+                    near.append((-shared, n, m))
+    pairs = [(said[n], said[m]) for _, n, m in sorted(near)[:MAX_JUDGED]]
+    judged = judge.replaces([(earlier.text, later.text) for earlier, later in pairs])
+    return {earlier: later for (earlier, later), probable in zip(pairs, judged, strict=True) if probable >= judge.sure}
+
+
+def _decided(candidates: Sequence[Candidate], replaced: Mapping[Statement, Statement]) -> list[Candidate]:
+    decided = list(candidates)
+    for number in {earlier.candidate for earlier in replaced}:
+        gone = {earlier: later for earlier, later in replaced.items() if earlier.candidate == number}
+        whole = candidates[number]
+        left = [one for one in statements_in(number, whole) if one not in gone]
+        if any(not one.by_assistant for one in left):
+            decided[number] = whole._replace(hit=replace(whole.hit, text=_without(whole.hit.text, gone)))
+            continue
+        decided[number] = whole.dropped(Verdict.SUPERSEDED)
+        for later in gone.values():
+            better = decided[later.candidate]
+            if better.verdict in _BEATEN:
+                decided[later.candidate] = better._replace(verdict=Verdict.KEPT, score=max(whole.score, better.score))
+    return sorted(decided, key=lambda one: one.verdict is not Verdict.KEPT)
+
+
+def _without(text: str, gone: Mapping[Statement, Statement]) -> str:
+    """``text`` without the statements; a line that says nothing else goes with its date and speaker."""
+    lines = text.split("\n")
+    for one in gone:
+        before, _, behind = lines[one.place].partition(one.text)
+        line = before + behind.lstrip()
+        bare = _SPEAKER.sub("", _DATED.sub("", f"{line} ")).strip(" -")
+        lines[one.place] = line if bare else ""
+    return "\n".join(line for line in lines if line)

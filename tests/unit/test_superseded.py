@@ -1,0 +1,114 @@
+"""Of two memories that disagree the later one is shown, whichever backend they come from."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from app.classify.replaces import by_words
+from app.core.recall.hits import Hit
+from app.core.recall.trace import Verdict
+from app.recall.ranking import Candidate, Policy, rank
+from app.recall.superseded import MAX_JUDGED, without_superseded
+from tests.unit.recalling import Recalling, ScriptedBackend, memory
+
+
+class Scripted:
+    """Knows which pairs replace, and counts those that it is asked about."""
+
+    slow = False
+    sure = 0.9
+
+    def __init__(self, *replaced: tuple[str, str]) -> None:
+        self.replaced = replaced
+        self.asked: list[tuple[str, str]] = []
+
+    def replaces(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        self.asked += pairs
+        return [1.0 if pair in self.replaced else 0.0 for pair in pairs]
+
+
+LISBON, PORTO = "I live in Lisbon.", "I live in Porto now."
+MOVED = Scripted((LISBON, PORTO))
+
+
+def on(day: int, text: str, score: float = 0.5) -> Hit:
+    return memory(f"m{day}", text, score, updated_at=f"2026-03-{day:02}T09:00:00+00:00")
+
+
+def shown(hits: list[Hit], query: str = "where do I live?", judge: Scripted = MOVED, **policy: float) -> list[str]:
+    decided = without_superseded(rank(hits, query, Policy(**policy)), query, judge)
+    return [one.hit.text for one in decided if one.verdict is Verdict.KEPT]
+
+
+def test_the_later_of_two_is_shown() -> None:
+    decided = without_superseded(rank([on(1, LISBON), on(2, PORTO)], "home", Policy()), "home", MOVED)
+    assert {one.hit.text: one.verdict for one in decided} == {PORTO: Verdict.KEPT, LISBON: Verdict.SUPERSEDED}
+
+
+def test_what_was_said_before_supersedes_nothing() -> None:
+    assert sorted(shown([on(2, LISBON), on(1, PORTO)])) == [LISBON, PORTO]
+
+
+@pytest.mark.parametrize("at", [None, "2026-03-01T09:00:00+00:00", "yesterday"])
+def test_nothing_is_decided_where_no_date_tells_them_apart(at: str | None) -> None:
+    hits = [memory("a", LISBON, updated_at=at), memory("b", PORTO, updated_at=at)]
+    assert sorted(shown(hits)) == [LISBON, PORTO]
+
+
+@pytest.mark.parametrize("query", ["where did I live before?", "我以前住在哪里？", "where have I lived in the past"])
+def test_who_asks_about_the_past_gets_it(query: str) -> None:
+    assert sorted(shown([on(1, LISBON), on(2, PORTO)], query)) == [LISBON, PORTO]
+
+
+def test_what_says_so_is_shown_in_its_place_although_it_scored_too_low() -> None:
+    assert shown([on(1, LISBON, 0.6), on(2, PORTO, 0.05)], threshold=0.3) == [PORTO]
+
+
+def test_turns_in_one_excerpt_are_told_apart() -> None:
+    excerpt = (
+        "2026-03-01 user: I live in Lisbon. I have a dog.\nassistant: Noted.\n2026-03-04 user: I live in Porto now."
+    )
+    hit = memory("t", excerpt, updated_at="2026-03-01T09:00:00+00:00")
+    assert shown([hit]) == ["2026-03-01 user: I have a dog.\nassistant: Noted.\n2026-03-04 user: I live in Porto now."]
+
+
+def test_a_sentence_that_still_holds_stays() -> None:
+    assert shown([on(1, f"{LISBON} I have a dog."), on(2, PORTO)]) == ["I have a dog.", PORTO]
+
+
+def test_an_assistants_words_supersede_nothing_but_are_superseded() -> None:
+    said = f"2026-03-02 assistant: {PORTO}"
+    assert sorted(shown([on(1, LISBON), on(2, said)])) == sorted([LISBON, said])
+    echo = f"2026-03-01 assistant: {LISBON}"
+    assert shown([on(1, echo), on(2, PORTO)]) == [PORTO]
+
+
+def test_what_is_asked_about_by_name_stays_where_the_later_one_does_not_name_it() -> None:
+    both, later = "The classes 3b and 5a meet in room 7.", "The class 5a meets in room 9 now."
+    judge = Scripted((both, later))
+    assert shown([on(1, both), on(2, later)], "where does 5a meet?", judge) == [later]
+    assert sorted(shown([on(1, both), on(2, later)], "where does 3b meet?", judge)) == sorted([both, later])
+
+
+def test_a_bounded_number_of_pairs_is_judged() -> None:
+    judge = Scripted()
+    without_superseded(
+        rank([on(n, f"The lamp {n} hangs in the hall.") for n in range(1, 29)], "lamp", Policy()), "lamp", judge
+    )
+    assert 0 < len(judge.asked) <= MAX_JUDGED
+
+
+async def test_a_recall_shows_the_later_one_and_the_trace_says_why() -> None:
+    hits = [on(1, "My boss is Carlos."), on(2, "My boss is Anna now, not Carlos.")]
+    recalling = Recalling(ScriptedBackend(memories=hits))
+    answer = await recalling("who is my boss?")
+    assert "Anna" in (answer.context_block or "")
+    assert "is Carlos." not in (answer.context_block or "")
+    [trace] = recalling.traces
+    assert [one.verdict for one in trace.candidates] == [Verdict.KEPT, Verdict.SUPERSEDED]
+
+
+def test_look_alikes_stay() -> None:
+    hits = [on(1, "My boss is Carlos."), on(2, "My boss is angry today."), on(3, "My sister's boss is Anna now.")]
+    decided: list[Candidate] = without_superseded(rank(hits, "my boss", Policy()), "my boss", by_words())
+    assert {one.verdict for one in decided} == {Verdict.KEPT}
