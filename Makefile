@@ -64,6 +64,7 @@ openclaw: $(BIN)/.installed-dev ## against the real OpenClaw; says why it skips 
 
 train: $(BIN)/.installed-dev ## learn the weights of app/classify from the examples in training/, and print how good they are
 	$(BIN)/python -m training.train
+	$(BIN)/python -m training.replaces
 
 bench: $(BIN)/.installed-dev ## what we claim, measured
 	for name in text preflight classify transform prompt_cache after_turn large_bodies breaker_open turns_first search footprint assemble_cpu; do echo "== $$name"; $(BIN)/python -m benchmarks.$$name || exit 1; done

@@ -98,6 +98,7 @@ def test_a_bounded_number_of_pairs_is_judged() -> None:
     assert 0 < len(judge.asked) <= MAX_JUDGED
 
 
+@pytest.mark.anyio
 async def test_a_recall_shows_the_later_one_and_the_trace_says_why() -> None:
     hits = [on(1, "My boss is Carlos."), on(2, "My boss is Anna now, not Carlos.")]
     recalling = Recalling(ScriptedBackend(memories=hits))
