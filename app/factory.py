@@ -9,7 +9,18 @@ from fastapi import FastAPI
 from fastapi_offline import FastAPIOffline
 
 from app import __version__
-from app.api import after_turn, assemble, compact, deliveries, recalls, service, sessions, tools
+from app.api import (
+    after_turn,
+    assemble,
+    compact,
+    deliveries,
+    memories,
+    memory_transfer,
+    recalls,
+    service,
+    sessions,
+    tools,
+)
 from app.api.document import describe
 from app.api.error_handlers import install_error_handlers
 from app.api.hosts import is_ours
@@ -61,7 +72,9 @@ def create_app(settings: Settings, *, backend: ContextBackend | None = None) -> 
     )
     app.state.intake = Intake(settings.limits)
     install_error_handlers(app)
-    for module in (assemble, after_turn, compact, sessions, tools, deliveries, recalls, service):
+    for module in (assemble, after_turn, compact, sessions, tools):
+        app.include_router(module.router)
+    for module in (memory_transfer, memories, deliveries, recalls, service):
         app.include_router(module.router)
     app.openapi = partial(describe, app)  # type: ignore[method-assign]
     return app

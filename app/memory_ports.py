@@ -104,8 +104,8 @@ class LedgerEntry:
 class MemoryLedger(Protocol):
     """Where a backend keeps what it has no place for, by tenant: in the sidecar's own store."""
 
-    async def entries(self, tenant: Tenant) -> Sequence[LedgerEntry]:
-        """All of a tenant's, newest first by (``created_at``, ``memory_id``)."""
+    async def entries(self, tenant: Tenant, after: Place | None = None, limit: int = -1) -> Sequence[LedgerEntry]:
+        """A tenant's, newest first by (``created_at``, ``memory_id``), from behind ``after`` on; -1 is all."""
         ...
 
     async def by_id(self, tenant: Tenant, memory_id: str) -> LedgerEntry | None:
@@ -117,7 +117,10 @@ class MemoryLedger(Protocol):
         ...
 
     async def put(self, tenant: Tenant, entry: LedgerEntry, if_version: int | None = None) -> bool:
-        """Write an entry; with ``if_version`` only over one of that version (0: only where there is none)."""
+        """Write an entry; with ``if_version`` only over one of that version (0: only where there is none).
+
+        False when that was not so, and nothing was written.
+        """
         ...
 
     async def remove(self, tenant: Tenant, memory_id: str) -> bool:
@@ -125,14 +128,30 @@ class MemoryLedger(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class MemoryNews:
+    """What a search of the backend may not know: what waits for it, oldest first, and how often memories changed."""
+
+    version: int = 0
+    waiting: tuple[NewMemory, ...] = ()
+
+
 class WaitingMemories(Protocol):
     """Memories that are on disk here and not yet in the backend: the outbox of `MemoryStore.store`."""
 
     async def put(self, tenant: Tenant, new: NewMemory) -> Stored:
-        """Put it on disk. The text of one that waits confirms that one; another text under its key takes its place.
+        """Put it on disk, behind those that wait. The text of one that waits, without a key, is that one.
 
         Raises `OutboxFull`, `StoreUnavailable`.
         """
+        ...
+
+    async def news(self, tenant: Tenant) -> MemoryNews:
+        """What waits, and how often the tenant's memories changed."""
+        ...
+
+    async def changed(self, tenant: Tenant) -> None:
+        """Count a change of the tenant's memories, for every process."""
         ...
 
     async def of(self, tenant: Tenant) -> Sequence[NewMemory]:

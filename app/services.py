@@ -4,6 +4,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, nullcontext
 from dataclasses import asdict, dataclass
+from functools import partial
 
 import anyio
 import anyio.to_thread
@@ -15,18 +16,26 @@ from app.core.history.commit_policy import CommitRules
 from app.core.history.note_cache import NoteCache
 from app.core.identity import Tenant
 from app.embedded.classifying import classifier_of
+from app.embedded.extraction.readings import read_statement
 from app.engine.archives import Archives
 from app.engine.assembly import Assemble
 from app.engine.compaction import Compact
+from app.engine.memories.browsing import ListMemories, ReadMemory
+from app.engine.memories.collaborators import Memories, operator_of
+from app.engine.memories.keeping import ChangeMemory, ForgetMemory, StoreMemory
+from app.engine.memories.transfer import ExportMemories, ImportMemories
+from app.engine.memories.unkept import NoMemories
 from app.engine.preflight import Preflight
 from app.engine.session_end import EndSession, ResetSession
 from app.engine.turn_capture import AfterTurn
 from app.errors import CanNotStart, StoreUnavailable
+from app.memory_ports import MemoryLedger, MemoryStore
 from app.observe.measured import MeasuredBackend
 from app.observe.metrics import Metrics
 from app.offload.pool import OffloadPool
 from app.ports import BackendHealth, BackendServer, ContextBackend
 from app.private import make_private
+from app.recall.cut import recallable
 from app.recall.explain import Explain, RecentQueries
 from app.recall.searches import Searches
 from app.recall.transform import Transform
@@ -36,6 +45,7 @@ from app.store.traces import TraceStore, open_traces
 from app.store.turns import SqlTurnStore, open_store
 from app.tools.tool import Uses
 from app.tools.tool_calls import CallTool
+from app.worker.memory_delivery import MemoryCourier, usual_backoff
 from app.worker.supervisor import Worker, WorkerSettings
 
 log = structlog.get_logger(__name__)
@@ -56,6 +66,7 @@ class Services:
     backend: ContextBackend
     store: SqlTurnStore
     worker: Worker
+    courier: MemoryCourier
     traces: TraceStore
     offload: OffloadPool
     queries: RecentQueries
@@ -65,6 +76,13 @@ class Services:
     end_session: EndSession
     reset_session: ResetSession
     explain: Explain
+    list_memories: ListMemories
+    read_memory: ReadMemory
+    store_memory: StoreMemory
+    change_memory: ChangeMemory
+    forget_memory: ForgetMemory
+    export_memories: ExportMemories
+    import_memories: ImportMemories
     call_tool: CallTool
     server: BackendServer | None = None
     """The backend's server, where it runs as a child of this process."""
@@ -86,6 +104,7 @@ class Services:
         backend itself. Raises `CanNotStart`."""
         async with self.server.running() if self.server else nullcontext(), anyio.create_task_group() as tasks:
             tasks.start_soon(_kept_running, "worker", self.worker.run)
+            tasks.start_soon(_kept_running, "memories", self.courier.run)
             tasks.start_soon(_kept_running, "traces", self.traces.run)
             if not self.server:
                 tasks.start_soon(self._greet_backend)
@@ -129,9 +148,10 @@ async def _opened(
 ) -> Services:
     await anyio.to_thread.run_sync(make_private, settings.data_dir)
     server: BackendServer | None = None
+    open_memories: Callable[[MemoryLedger], MemoryStore] | None = None
     if backend is None:
         opened = open_backend(settings)
-        backend, server = opened.backend, opened.server
+        backend, server, open_memories = opened.backend, opened.server, opened.memories
         stack.push_async_callback(backend.aclose)
     backend = MeasuredBackend(backend, metrics.on_backend_call)
     store = await open_store(
@@ -150,7 +170,9 @@ async def _opened(
         now=time.time,
     )
     stack.push_async_callback(traces.aclose)
-    searches = Searches(backend, cache_ms=settings.recall.cache_ms, stale_ms=settings.recall.stale_ms)
+    searches = Searches(
+        backend, cache_ms=settings.recall.cache_ms, stale_ms=settings.recall.stale_ms, news=store.waiting.news
+    )
     stack.push_async_callback(searches.aclose)
     offload = OffloadPool(settings, {"backend": backend, "store": store, "searches": searches})
     stack.push_async_callback(offload.aclose)
@@ -161,6 +183,8 @@ async def _opened(
         memories_changed=searches.memories_changed,
         on_doubled=metrics.on_doubled,
     )
+    kept = open_memories(store.ledger) if open_memories else NoMemories()
+    memories, courier = _memories(settings, kept, store, searches, backend.call_s)
     queries = RecentQueries()
     preflight = Preflight(backend, store, settings.capture.summary_share, NoteCache().notes_on)
     classifier = classifier_of(settings.embedded.embedder)
@@ -172,6 +196,7 @@ async def _opened(
         backend=backend,
         store=store,
         worker=worker,
+        courier=courier,
         traces=traces,
         offload=offload,
         queries=queries,
@@ -181,9 +206,34 @@ async def _opened(
         end_session=EndSession(store, worker),
         reset_session=ResetSession(store, worker),
         explain=Explain(queries, store, backend),
+        list_memories=ListMemories(memories, partial(recallable, settings)),
+        read_memory=ReadMemory(memories),
+        store_memory=StoreMemory(memories),
+        change_memory=ChangeMemory(memories),
+        forget_memory=ForgetMemory(memories),
+        export_memories=ExportMemories(memories),
+        import_memories=ImportMemories(memories),
         call_tool=CallTool(Uses(Archives(backend))),
         server=server,
     )
+
+
+def _memories(
+    settings: Settings, kept: MemoryStore, store: SqlTurnStore, searches: Searches, call_s: float
+) -> tuple[Memories, MemoryCourier]:
+    """Memories on purpose, and what delivers those that wait for the backend."""
+
+    async def changed(tenant: Tenant) -> None:
+        searches.memories_changed(operator_of(tenant))
+        try:
+            await store.waiting.changed(tenant)
+        except StoreUnavailable as error:  # other processes answer from before it until their caches are old
+            log.warning("change_not_counted", reason=str(error.code))
+
+    delivery = settings.delivery
+    backoff = usual_backoff(delivery.backoff_ms / 1000, delivery.max_backoff_ms / 1000)
+    courier = MemoryCourier(kept, store.waiting, changed, backoff, call_s, time.monotonic)
+    return Memories(kept, store.waiting, courier, changed, read_statement), courier
 
 
 @contextmanager

@@ -20,6 +20,7 @@ from app.core.reasons import Reason
 from app.core.recall.hits import Hit
 from app.embedded.index.documents import EXPERIENCES_REALM, OWN_REALM, peer_realm
 from app.embedded.index.embedders import Embedder, EmbedderError, make_embedder
+from app.embedded.index.live_index import Admits, admits_all
 from app.embedded.index.sqlite import SqliteError, require_fts5
 from app.embedded.memory_desk import Forgotten
 from app.embedded.memory_store import EmbeddedMemories, nothing_is_normal
@@ -99,9 +100,15 @@ class EmbeddedBackend:
         return await self.find_in(who, query, realms, limit, deadline)
 
     async def find_in(
-        self, who: Identity, query: str, realms: Sequence[str], limit: int, deadline: Deadline
+        self,
+        who: Identity,
+        query: str,
+        realms: Sequence[str],
+        limit: int,
+        deadline: Deadline,
+        admits: Admits = admits_all,
     ) -> list[Hit]:
-        """`find` among the documents of these realms."""
+        """`find` among the documents of these realms that ``admits`` takes."""
         wanted = min(limit * self._settings.search.candidates, MAX_CANDIDATES)
         words: dict[int, float] = {}
         vectors: dict[int, float] = {}
@@ -122,7 +129,7 @@ class EmbeddedBackend:
             await _both(by_words, by_vectors)
         now = self.clock()
         return await self.reading(
-            who, lambda space: space.index.hits(query, words, vectors, realms, limit, now), deadline
+            who, lambda space: space.index.hits(query, words, vectors, realms, limit, now, admits), deadline
         )
 
     async def read(self, who: Identity, uris: Sequence[str], deadline: Deadline) -> dict[str, str]:

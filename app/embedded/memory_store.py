@@ -22,7 +22,8 @@ from app.core.memories.memory import (
 from app.core.memories.paging import Place
 from app.core.memories.relevance import relevance
 from app.core.recall.hits import Hit
-from app.embedded.index.documents import peer_realm
+from app.embedded.index.documents import Document, peer_realm
+from app.embedded.index.live_index import Admits, admits_all
 from app.embedded.space import UserSpace
 from app.ports import BackendError
 from app.text.dates import iso
@@ -47,9 +48,15 @@ class Engine(Protocol):
         """``work`` on a user, who is made if need be."""
 
     async def find_in(
-        self, who: Identity, query: str, realms: Sequence[str], limit: int, deadline: Deadline
+        self,
+        who: Identity,
+        query: str,
+        realms: Sequence[str],
+        limit: int,
+        deadline: Deadline,
+        admits: Admits = admits_all,
     ) -> list[Hit]:
-        """The best hits among the documents of these realms."""
+        """The best hits among the documents of these realms that ``admits`` takes."""
 
 
 class EmbeddedMemories:
@@ -87,7 +94,14 @@ class EmbeddedMemories:
         if wanted.visible_to is not None:
             realms = [realm for realm in realms if realm in {"", "x", *map(peer_realm, wanted.visible_to)}]
         most = limit if wanted == MemoryFilter(visible_to=wanted.visible_to) else max(limit, MAX_FILTERED)
-        hits = await self._engine.find_in(who, query, realms, most, deadline)
+
+        def admits(document: Document) -> bool:
+            """What can not be asked for must not stand in the place of what can: a turn in that of its statement."""
+            if wanted.pinned and document.speaker:
+                return False
+            return wanted.category is None or document.category == wanted.category
+
+        hits = await self._engine.find_in(who, query, realms, most, deadline, admits)
         uris = [hit.uri for hit in hits]
         at = await self._engine.reading(who, lambda space: space.memories.at(uris, now), deadline)
         found = [_scored(hit, memory) for hit in hits if (memory := at.get(hit.uri)) and wanted.admits(memory)]

@@ -9,26 +9,37 @@ answers are not kept: what was just told should be found as soon as the backend 
 import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
 
 from app.core.deadline import Deadline
-from app.core.identity import Identity
+from app.core.identity import Identity, Tenant
+from app.core.memories.memory import MemoryState, all_waiting
+from app.core.memories.relevance import relevance
 from app.core.reasons import REJECTED, Reason
 from app.core.recall.hits import Hit
+from app.engine.bounded_waits import in_time
+from app.errors import StoreUnavailable
+from app.memory_ports import MemoryNews
 from app.ports import BackendError, ContextBackend, Target
+from app.text.dates import iso
 
 MAX_ENTRIES = 512
 MAX_CHARS = 16 * 1024 * 1024
 """Text held by all kept answers together, in characters."""
 SETTLE_S = 2.0
 """After a change an answer is not kept as good: OpenViking finds new memories up to a second late."""
-_NEVER_GOOD = -1
+NEWS_MS, NEWS_SHARE = 250, 0.25
+"""Longest wait for the store to say what waits for the backend: milliseconds, and the part of what is left."""
+_NEVER_GOOD = (-1, -1)
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The hits, and how they came: ``fresh``, ``cached``, ``joined`` or ``stale``."""
+    """The hits, and how they came: ``fresh``, ``cached``, ``joined``, ``stale``, or ``waiting``: the backend gave none,
+    and these are memories that it does not have yet."""
 
     hits: tuple[Hit, ...]
     how: str
@@ -52,12 +63,22 @@ class _Question:
 class _Answer:
     hits: tuple[Hit, ...]
     at: float
-    version: int
+    version: "_Version"
     chars: int
 
 
+_Version = tuple[int, int]
+"""How often a tenant's memories changed: by this process' doing, and on purpose by any."""
+News = Callable[[Tenant], Coroutine[Any, Any, MemoryNews]]
+
+
+async def no_news(_tenant: Tenant) -> MemoryNews:
+    """Where memories are not kept one by one."""
+    return MemoryNews()
+
+
 class Searches:
-    """The backend's `find`, with equal questions answered once."""
+    """The backend's `find`, with equal questions answered once, and what waits for the backend among the memories."""
 
     def __init__(
         self,
@@ -66,14 +87,16 @@ class Searches:
         cache_ms: int = 0,
         stale_ms: int = 0,
         clock: Callable[[], float] = time.monotonic,
+        news: News = no_news,
     ) -> None:
         self._backend = backend
+        self._news = news
         self._cache_s = cache_ms / 1000
         self._stale_s = stale_ms / 1000
         self._clock = clock
         self._answers: OrderedDict[_Question, _Answer] = OrderedDict()
         self._chars = 0
-        self._flights: dict[tuple[_Question, int], asyncio.Task[tuple[Hit, ...]]] = {}
+        self._flights: dict[tuple[_Question, _Version], asyncio.Task[tuple[Hit, ...]]] = {}
         self._versions: dict[str, tuple[int, float]] = {}
         """By tenant: how often its memories changed, and when last."""
 
@@ -82,17 +105,30 @@ class Searches:
         question = _Question(
             who.tenant.account, who.tenant.user, who.session, who.agent, who.actor_peer, target, limit, query
         )
+        news = await self._heard(who.tenant, deadline)
+        version = self._version(who), news.version
+        waiting = _matching(news, who, query, limit) if target is Target.MEMORIES else ()
         kept = self._answers.get(question)
         age = self._clock() - kept.at if kept else 0.0
-        if kept and age < self._cache_s and kept.version == self._version(who):
+        if kept and age < self._cache_s and kept.version == version:
             self._answers.move_to_end(question)
-            return Found(kept.hits, "cached")
+            return _joined(Found(kept.hits, "cached"), waiting, limit)
         try:
-            return await self._shared(question, who, deadline)
+            return _joined(await self._shared(question, version, who, deadline), waiting, limit)
         except BackendError as error:
-            if kept and age < self._stale_s and error.reason not in REJECTED:
-                return Found(kept.hits, "stale")
+            if kept and age < self._stale_s and kept.version[1] == news.version and error.reason not in REJECTED:
+                return _joined(Found(kept.hits, "stale"), waiting, limit)
+            if waiting:
+                return Found(waiting, "waiting")
             raise
+
+    async def _heard(self, tenant: Tenant, deadline: Deadline) -> MemoryNews:
+        """What the backend may not know. A store that is away must not keep recall from what the backend knows."""
+        soon = deadline.within_ms(min(NEWS_MS, deadline.remaining * 1000 * NEWS_SHARE))
+        try:
+            return await in_time(self._news(tenant), soon)
+        except StoreUnavailable:
+            return MemoryNews(version=-1)
 
     def memories_changed(self, who: Identity) -> None:
         """What was found for this tenant may be out of date: a turn was stored, or a commit has finished."""
@@ -109,8 +145,8 @@ class Searches:
             flight.cancel()
         await asyncio.gather(*flights, return_exceptions=True)
 
-    async def _shared(self, question: _Question, who: Identity, deadline: Deadline) -> Found:
-        key = (question, self._version(who))
+    async def _shared(self, question: _Question, version: _Version, who: Identity, deadline: Deadline) -> Found:
+        key = (question, version)
         flight = self._flights.get(key)
         if flight:
             try:
@@ -122,7 +158,7 @@ class Searches:
         return Found(await _within(deadline, flight), "fresh")
 
     def _take_off(
-        self, key: tuple[_Question, int], who: Identity, deadline: Deadline
+        self, key: tuple[_Question, _Version], who: Identity, deadline: Deadline
     ) -> "asyncio.Task[tuple[Hit, ...]]":
         flight = asyncio.create_task(self._ask(*key, who, deadline))
         self._flights[key] = flight
@@ -136,7 +172,7 @@ class Searches:
         flight.add_done_callback(landed)
         return flight
 
-    async def _ask(self, question: _Question, version: int, who: Identity, deadline: Deadline) -> tuple[Hit, ...]:
+    async def _ask(self, question: _Question, version: _Version, who: Identity, deadline: Deadline) -> tuple[Hit, ...]:
         hits = tuple(await self._backend.find(who, question.query, question.target, question.limit, deadline))
         if hits and (self._cache_s or self._stale_s):
             version = version if self._settled(who) else _NEVER_GOOD
@@ -157,6 +193,27 @@ class Searches:
     def _settled(self, who: Identity) -> bool:
         changes, last = self._versions.get(who.account_key, (0, 0.0))
         return not changes or self._clock() - last >= SETTLE_S
+
+
+def _matching(news: MemoryNews, who: Identity, query: str, limit: int) -> tuple[Hit, ...]:
+    """What waits for the backend and is about the query, best first."""
+    if not news.waiting:
+        return ()
+    now = iso(datetime.now(UTC))
+    seen = [one for one in all_waiting(news.waiting, now) if one.peer is None or one.peer == who.actor_peer]
+    hits = [
+        Hit(one.uri, one.text, score, category=one.category, peer=one.peer, updated_at=one.created_at)
+        for one in seen
+        if one.state is MemoryState.LIVE and (score := relevance(query, one.text)) > 0
+    ]
+    return tuple(sorted(hits, key=lambda hit: (-hit.score, hit.uri))[:limit])
+
+
+def _joined(found: Found, waiting: tuple[Hit, ...], limit: int) -> Found:
+    if not waiting:
+        return found
+    hits = sorted([*waiting, *found.hits], key=lambda hit: -hit.score)
+    return Found(tuple(hits[:limit]), found.how)
 
 
 async def _within(deadline: Deadline, flight: "asyncio.Task[tuple[Hit, ...]]") -> tuple[Hit, ...]:

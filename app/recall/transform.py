@@ -41,6 +41,8 @@ from app.settings import Settings
 
 log = structlog.get_logger(__name__)
 
+_DEGRADED = frozenset({"stale", "waiting"})
+"""Ways of hits that stand in for the backend's answer."""
 RESERVE_S = 0.02
 """Kept of the deadline for ranking and rendering; at most a tenth of it."""
 
@@ -66,7 +68,7 @@ class _Searched:
 
     @property
     def degraded(self) -> str | None:
-        return f"{self.target.value}:{self.how}" if self.failure or self.how == "stale" else None
+        return f"{self.target.value}:{self.how}" if self.failure or self.how in _DEGRADED else None
 
 
 @dataclass(slots=True)

@@ -139,3 +139,48 @@ commits = Table(
 """One row per archive asked for. It holds the turns after position ``after`` up to ``through``; the prompt loses those
 up to ``clear_through`` as soon as the archive is ready. ``backend``: the one that ``task_id`` and ``archive_id`` belong
 to, see `app.ports.ContextBackend.place`; NULL when that was not written down."""
+
+waiting_memories = Table(
+    "waiting_memories",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("account", Text, nullable=False),
+    Column("user_name", Text, nullable=False),
+    Column("memory_id", Text, nullable=False),
+    Column("said", Text, nullable=False),
+    Column("body", Text, nullable=False),
+    Column("bytes", Integer, nullable=False),
+    Column("refused", Text, nullable=False, server_default=""),
+    Column("created_at", Float, nullable=False),
+    UniqueConstraint("account", "user_name", "memory_id", name="waiting_memories_by_id"),
+)
+"""One row per memory that the backend does not have yet, delivered in the order of their ids. ``said``: equal for texts
+of one peer that say the same; ``refused``: why the backend never takes it, which leaves it to be recalled from here."""
+
+memory_ledger = Table(
+    "memory_ledger",
+    metadata,
+    Column("account", Text, primary_key=True),
+    Column("user_name", Text, primary_key=True),
+    Column("memory_id", Text, primary_key=True),
+    Column("uri", Text, nullable=False),
+    Column("text_hash", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("created_at", Text, nullable=False),
+    Column("key", Text),
+    Column("fields", Text, nullable=False),
+    Column("history", Text, nullable=False),
+    Column("version", Integer, nullable=False),
+    Index("memory_ledger_by_uri", "account", "user_name", "uri"),
+    Index("memory_ledger_by_date", "account", "user_name", "created_at", "memory_id"),
+)
+"""What the sidecar keeps of a memory beside a backend that has no place for it; see `app.memory_ports.LedgerEntry`."""
+
+memory_versions = Table(
+    "memory_versions",
+    metadata,
+    Column("account", Text, primary_key=True),
+    Column("user_name", Text, primary_key=True),
+    Column("version", BigInteger, nullable=False),
+)
+"""How often a tenant's memories were changed on purpose: no process answers a search from before it."""

@@ -19,9 +19,11 @@ from app.store import acceptance, clock_repair, delivery_rows, requests, retenti
 from app.store.backlog import Backlog, Bounds, bytes_by_tenant
 from app.store.connections import Database, open_database
 from app.store.delivery_rows import Delivery, DeliveryPage, OutboxGauges
+from app.store.memory_ledger import SqlMemoryLedger
 from app.store.prepared import Prepared, prepare
 from app.store.requests import CommitView, SessionSize
 from app.store.steps import WorkRules
+from app.store.waiting_memories import SqlWaitingMemories
 from app.store.work import Lane, Lease, Outcome, SendTurn, Step, WorkStep
 
 T = TypeVar("T")
@@ -59,6 +61,10 @@ class SqlTurnStore:
         self._keep_s = keep_s
         self._notes: set[asyncio.Task[None]] = set()
         self._agents: dict[tuple[Tenant, str], tuple[str, float]] = {}
+        self.waiting = SqlWaitingMemories(database, bounds, clock)
+        """Memories that the backend does not have yet."""
+        self.ledger = SqlMemoryLedger(database)
+        """What a backend has no place for of its memories."""
         self.backlog = Backlog(bounds, lambda: database.read(bytes_by_tenant))
 
     async def accept(self, turn: NewTurn) -> Acceptance:

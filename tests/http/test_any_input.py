@@ -130,7 +130,7 @@ def test_any_conversation(shared: TestClient, path: str, body: dict) -> None:
 
 @QUICK
 @given(
-    path=st.sampled_from(["/turns/{}", "/recalls/{}", "/ui/recalls/{}", "/deliveries/{}", "/{}"]),
+    path=st.sampled_from(["/turns/{}", "/recalls/{}", "/ui/recalls/{}", "/deliveries/{}", "/memories/{}", "/{}"]),
     name=st.text(min_size=1, max_size=70) | st.sampled_from(["\x00", "a\x00b", "..", "%", "\u2028"]),
 )
 def test_any_path(shared: TestClient, path: str, name: str) -> None:
@@ -139,9 +139,11 @@ def test_any_path(shared: TestClient, path: str, name: str) -> None:
 
 @QUICK
 @given(
-    path=st.sampled_from(["/deliveries", "/recalls", "/ui/recalls"]),
+    path=st.sampled_from(["/deliveries", "/recalls", "/ui/recalls", "/memories"]),
     query=st.dictionaries(
-        st.sampled_from(["session", "since", "cursor", "limit", "state"]),
+        st.sampled_from(
+            ["session", "since", "until", "cursor", "limit", "state", "query", "category", "peer", "pinned"]
+        ),
         texts | st.sampled_from(["0", "9" * 19, "9" * 32, "-1", "1e400", "dead", "2026-01-01T00:00:00Z", "0001-01-01"]),
         min_size=1,
     ),
@@ -149,6 +151,56 @@ def test_any_path(shared: TestClient, path: str, name: str) -> None:
 def test_any_query(shared: TestClient, path: str, query: dict[str, str]) -> None:
     sent = urlencode(query, errors="replace")
     assert shared.get(f"{path}?{sent}").status_code < 500
+
+
+memory_fields = {
+    "text": texts,
+    "category": st.sampled_from(["notes", "events", "experiences", "cases", "profile"]) | texts,
+    "key": texts,
+    "importance": st.sampled_from(["normal", "high"]),
+    "ttlDays": st.floats(allow_nan=False, allow_infinity=False) | st.sampled_from([1e-12, 36_500, None]),
+    "sensitivity": st.sampled_from(["low", "medium", "high"]),
+    "pinned": st.booleans(),
+    "for": st.sampled_from(["user", "peer"]),
+    "agentId": texts,
+    "history": st.just([]) | json_values,
+    "sources": st.just([]) | json_values,
+    "createdAt": texts | st.sampled_from(["0001-01-01T00:00:00Z", "9999-12-31T23:59:59-23:00", "2026-01-01T00:00:00Z"]),
+    "updatedAt": texts | st.just("2026-01-01T00:00:00Z"),
+    "uri": texts
+    | st.sampled_from(["viking://user/default/memories/../../x.md", "viking://user/default/memories/a/b.md"]),
+    "id": texts | st.sampled_from(["m_1", "m_2"]),
+}
+
+
+@QUICK
+@given(body=st.fixed_dictionaries({}, optional=memory_fields))
+def test_any_memory(shared: TestClient, body: dict) -> None:
+    sent = {"content": json.dumps(body), "headers": {"content-type": "application/json"}}
+    stored = shared.post("/memories", **sent)
+    assert stored.status_code < 500, stored.text
+    memory_id = stored.json()["id"] if stored.status_code in {200, 201} else "m_1"
+    for answer in (
+        shared.patch(f"/memories/{memory_id}", **sent),
+        shared.get(f"/memories/{memory_id}"),
+        shared.delete(f"/memories/{memory_id}"),
+    ):
+        assert answer.status_code < 500, answer.text
+
+
+@QUICK
+@given(
+    lines=st.lists(
+        st.fixed_dictionaries({}, optional=memory_fields).map(lambda line: json.dumps(line).encode())
+        | st.binary(max_size=60),
+        max_size=4,
+    )
+)
+def test_any_import(shared: TestClient, lines: list[bytes]) -> None:
+    headers = {"content-type": "application/x-ndjson"}
+    answer = shared.post("/memories/import", content=b"\n".join(lines), headers=headers)
+    assert answer.status_code < 500, answer.text
+    assert shared.get("/memories/export").status_code == 200
 
 
 UNTOLD = [positive_data_acceptance, ignored_auth]

@@ -3,8 +3,8 @@
 Times are ISO 8601 in UTC with milliseconds (`app.text.dates.iso`), so that their order as text is their order in time.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from enum import StrEnum
 from types import MappingProxyType
@@ -134,6 +134,14 @@ class NewMemory:
 
 
 @dataclass(frozen=True, slots=True)
+class Reading:
+    """What a statement says about itself."""
+
+    category: str
+    sensitivity: Sensitivity
+
+
+@dataclass(frozen=True, slots=True)
 class MemoryChange:
     """What changes of a memory; None leaves a field as it is."""
 
@@ -244,6 +252,17 @@ def waiting(new: NewMemory) -> Memory:
         sources=(new.source,),
         key=new.key,
     )
+
+
+def all_waiting(waiting_ones: Sequence[NewMemory], now: str) -> list[Memory]:
+    """The memories that the backend does not have yet, oldest first: of those with one key the last holds."""
+    last = {(new.key, new.peer): new.id for new in waiting_ones if new.key is not None}
+    found = []
+    for new in waiting_ones:
+        memory = waiting(new)
+        superseded = new.key is not None and last[new.key, new.peer] != new.id
+        found.append(replace(memory, state=state_at(now, memory.expires_at, superseded=superseded)))
+    return found
 
 
 def expiry(since: str, ttl_days: float | None) -> str | None:

@@ -80,7 +80,7 @@ def _memory(statement: Statement, said: str, message: CapturedMessage) -> Memory
             value=value,
             confidence=statement.confidence,
             source=Source("chat_turn", message.source_id, message.created_at),
-            sensitivity=_sensitivity(value),
+            sensitivity=sensitivity_of(value),
             last_confirmed_at=message.created_at,
         ),
         claim=statement.claim,
@@ -97,5 +97,6 @@ _MEDIUM = re.compile(
 )
 
 
-def _sensitivity(value: str) -> str:
+def sensitivity_of(value: str) -> str:
+    """How private a statement is, by its words: ``low``, ``medium`` or ``high``."""
     return "high" if _HIGH.search(value) else "medium" if _MEDIUM.search(value) else "low"

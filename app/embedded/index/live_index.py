@@ -26,6 +26,14 @@ EMBED_PAUSE_S = 30.0
 """How long a failing embedder is left alone."""
 
 Answer = TypeVar("Answer")
+Admits = Callable[[Document], bool]
+
+
+def admits_all(_document: Document) -> bool:
+    """Any document."""
+    return True
+
+
 log = structlog.get_logger(__name__)
 
 
@@ -95,14 +103,15 @@ class LiveIndex:
         realms: Sequence[str],
         limit: int,
         now: datetime,
+        admits: Admits = admits_all,
     ) -> list[Hit]:
-        """The best hits from what both searches found."""
+        """The best hits from what both searches found, of the documents that ``admits`` takes."""
         found = self._index.chunks({**words, **vectors})
         if self._settings.merge == "rrf":
             best = {*list(words)[:limit], *list(vectors)[:limit]}
             beside = self._index.turns_at(excerpts.neighbours(found, best))
             found += [chunk for chunk in beside if chunk.document.realm in realms]
-        found = [left for chunk in found if (left := self._left_of(chunk))]
+        found = [left for chunk in found if admits(chunk.document) and (left := self._left_of(chunk))]
         return excerpts.hits(query, words, vectors, found, self._settings, now, limit)
 
     def texts(self, uris: Sequence[str]) -> dict[str, str]:

@@ -5,13 +5,14 @@ from dataclasses import dataclass, field
 
 from app.core.deadline import Deadline
 from app.core.identity import Identity
-from app.core.memories.memory import Memory, MemoryFilter, MemoryRecord, ScoredMemory, waiting
+from app.core.memories.memory import Memory, MemoryFilter, MemoryRecord, ScoredMemory, all_waiting
 from app.core.memories.paging import Place, merged, page_of
 from app.core.memories.relevance import relevance
 from app.engine.memories.collaborators import Memories, told_to_the_caller
 from app.errors import NotFound
+from app.text.dates import iso
 
-Cut = Callable[[Identity, str, Sequence[ScoredMemory]], Sequence[ScoredMemory]]
+Cut = Callable[[str, Sequence[ScoredMemory]], Sequence[ScoredMemory]]
 """Which of the memories that a search found recall would show for the query, best first."""
 
 
@@ -45,7 +46,7 @@ class ListMemories:
         """The memories asked for. Raises `BackendTrouble`, `StoreUnavailable`."""
         if asked.query.strip():
             return await self._searched(who, asked, deadline)
-        here = [waiting(new) for new in await self.memories.waiting.of(who.tenant)]
+        here = await _waiting(self.memories, who)
         here = [one for one in here if asked.wanted.admits(one) and (not asked.after or asked.after.precedes(one))]
         with told_to_the_caller():
             there = await self.memories.store.newest(who, asked.wanted, asked.after, asked.limit + 1, deadline)
@@ -54,13 +55,13 @@ class ListMemories:
         return ListedMemories(page.memories, after=page.after)
 
     async def _searched(self, who: Identity, asked: MemoryListing, deadline: Deadline) -> ListedMemories:
-        here = [waiting(new) for new in await self.memories.waiting.of(who.tenant)]
+        here = await _waiting(self.memories, who)
         scored = [ScoredMemory(one, relevance(asked.query, one.text)) for one in here if asked.wanted.admits(one)]
         with told_to_the_caller():
             there = await self.memories.store.search(who, asked.query, asked.wanted, asked.limit, deadline)
         known = {one.memory.id for one in there}
         both = [*there, *(one for one in scored if one.score > 0 and one.memory.id not in known)]
-        best = self.cut(who, asked.query, sorted(both, key=lambda one: -one.score))[: asked.limit]
+        best = self.cut(asked.query, sorted(both, key=lambda one: -one.score))[: asked.limit]
         return ListedMemories(tuple(one.memory for one in best), tuple(one.score for one in best))
 
 
@@ -72,11 +73,15 @@ class ReadMemory:
 
     async def run(self, who: Identity, memory_id: str, deadline: Deadline) -> MemoryRecord:
         """The memory with its history. Raises `NotFound`, also for another tenant's."""
-        for new in await self.memories.waiting.of(who.tenant):
-            if new.id == memory_id:
-                return MemoryRecord(waiting(new))
+        for memory in await _waiting(self.memories, who):
+            if memory.id == memory_id:
+                return MemoryRecord(memory)
         with told_to_the_caller():
             found = await self.memories.store.get(who, memory_id, deadline)
         if found is None:
             raise NotFound("there is no such memory")
         return found
+
+
+async def _waiting(memories: Memories, who: Identity) -> list[Memory]:
+    return all_waiting(await memories.waiting.of(who.tenant), iso(memories.now()))

@@ -2,7 +2,7 @@
 
 import secrets
 from base64 import b32encode
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -10,7 +10,7 @@ from typing import Protocol
 
 from app.core.deadline import Deadline
 from app.core.identity import Identity, PeerRole, Tenant
-from app.core.memories.memory import Sensitivity
+from app.core.memories.memory import Reading
 from app.errors import BackendTrouble, NotFound
 from app.memory_ports import MemoryStore, WaitingMemories
 from app.ports import BackendError
@@ -25,21 +25,13 @@ class Delivery(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """What a statement says about itself."""
-
-    category: str
-    sensitivity: Sensitivity
-
-
-@dataclass(frozen=True, slots=True)
 class Memories:
     """Everything that keeps memories. ``changed`` is told of each change, so that no search answers from before it."""
 
     store: MemoryStore
     waiting: WaitingMemories
     delivery: Delivery
-    changed: Callable[[Identity], None]
+    changed: Callable[[Tenant], Awaitable[None]]
     reads: Callable[[str], Reading]
     """What a text that names no category or sensitivity is."""
     now: Callable[[], datetime] = lambda: datetime.now(UTC)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from app.core.deadline import Deadline
 from app.core.identity import Identity
-from app.core.memories.memory import Memory, MemoryChange, MemorySource, NewMemory, Receipt, Sensitivity, Stored
+from app.core.memories.memory import Kept, Memory, MemoryChange, MemorySource, NewMemory, Receipt, Sensitivity, Stored
 from app.engine.memories.collaborators import Memories, new_memory_id, told_to_the_caller
 from app.errors import NotFound
 from app.ports import BackendError
@@ -12,6 +12,13 @@ from app.text.dates import iso
 
 NORMAL, IMPORTANT = 0.9, 1.0
 """Confidence of what was stored on purpose, and of what was called important."""
+NOT_LOOKED_INTO = (
+    Kept("turns in the sidecar's store", "a turn is kept there until its archive is extracted, and is not searched"),
+    Kept("recall traces", "they hold no text unless SIDECAR_TRACE__TEXTS is on"),
+)
+"""Places of the sidecar's own that a forgetting does not look into in this version."""
+DIRECT_MS = 5_000
+"""Longest wait for the backend, milliseconds; then the memory is kept here and delivered later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +32,8 @@ class Statement:
     ttl_days: float | None = None
     sensitivity: Sensitivity | None = None
     pinned: bool = False
+    session: str | None = None
+    """Where it was asked for."""
     for_peer: bool = False
     """It belongs to the peer that the caller acts as, where there is one; else to the user."""
 
@@ -41,6 +50,7 @@ class StoreMemory:
         What waits from before goes first, so that of two texts under a key the later one holds.
         """
         new = self._new(who, asked)
+        deadline = deadline.within_ms(DIRECT_MS)
         left = await self.memories.delivery.flush(who.tenant, deadline)
         try:
             if left is not None:
@@ -51,7 +61,7 @@ class StoreMemory:
                 with told_to_the_caller():
                     raise
             stored = await self.memories.waiting.put(who.tenant, replace(new, promised=True))
-        self.memories.changed(who)
+        await self.memories.changed(who.tenant)
         return stored
 
     def _new(self, who: Identity, asked: Statement) -> NewMemory:
@@ -61,7 +71,7 @@ class StoreMemory:
             id=new_memory_id(),
             text=asked.text,
             created_at=now,
-            source=MemorySource("api", now, who.session or None),
+            source=MemorySource("api", now, asked.session),
             category=asked.category or suggested.category,
             key=asked.key,
             confidence=IMPORTANT if asked.important else NORMAL,
@@ -96,7 +106,7 @@ class ChangeMemory:
                     who, asked.memory_id, asked.change, asked.if_version, deadline
                 )
             finally:
-                self.memories.changed(who)
+                await self.memories.changed(who.tenant)
         if changed is None:
             raise NotFound("there is no such memory")
         return changed
@@ -115,10 +125,10 @@ class ForgetMemory:
             try:
                 receipt = await self.memories.store.forget(who, memory_id, deadline)
             finally:
-                self.memories.changed(who)
+                await self.memories.changed(who.tenant)
         if receipt is None:
             raise NotFound("there is no such memory")
-        return receipt
+        return replace(receipt, kept=(*receipt.kept, *NOT_LOOKED_INTO))
 
 
 async def _delivered(memories: Memories, who: Identity, memory_id: str, deadline: Deadline) -> None:

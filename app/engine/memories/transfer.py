@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 from app.core.deadline import Deadline
 from app.core.identity import Identity
-from app.core.memories.memory import Imported, MemoryRecord, waiting
+from app.core.memories.memory import Imported, MemoryRecord, all_waiting
 from app.core.memories.paging import Place, place_of
 from app.engine.memories.collaborators import Memories, told_to_the_caller
+from app.text.dates import iso
 
 AT_ONCE = 200
 """Memories read or written in one call."""
@@ -22,8 +23,8 @@ class ExportMemories:
 
     async def run(self, who: Identity) -> AsyncIterator[MemoryRecord]:
         """Every memory of the tenant with its history, newest first; what was said (raw turns) is not among them."""
-        for new in await self.memories.waiting.of(who.tenant):
-            yield MemoryRecord(waiting(new))
+        for memory in all_waiting(await self.memories.waiting.of(who.tenant), iso(self.memories.now())):
+            yield MemoryRecord(memory)
         after: Place | None = None
         while True:
             with told_to_the_caller():
@@ -62,5 +63,5 @@ class ImportMemories:
                 for start in range(0, len(wanted), AT_ONCE):
                     imported += await self.memories.store.take_in(who, wanted[start : start + AT_ONCE], deadline)
             finally:
-                self.memories.changed(who)
+                await self.memories.changed(who.tenant)
         return Imported(imported, len(wanted) - imported, tuple(rejected))

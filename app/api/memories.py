@@ -1,0 +1,260 @@
+"""``/memories``: what is remembered, one statement at a time: listed, read, stored, changed, forgotten."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, Any
+
+import structlog
+from fastapi import APIRouter, Body, Header, Path, Query, Request, Response
+
+from app.api.document import problems
+from app.api.examples import (
+    MEMORIES_RESPONSE,
+    MEMORY_CHANGE_REQUEST,
+    MEMORY_RECEIPT,
+    MEMORY_RECORD_RESPONSE,
+    MEMORY_REQUEST,
+    MEMORY_RESPONSE,
+)
+from app.api.memories_schema import (
+    ChangeMemoryRequest,
+    MemoryBody,
+    MemoryPageBody,
+    MemoryRecordBody,
+    ReceiptBody,
+    StoreMemoryRequest,
+    shown,
+    shown_receipt,
+    shown_record,
+)
+from app.api.scope import ServicesDep, TenantDep, resolve_optional
+from app.api.strict import StrictRoute, deadline_of, refuse_large
+from app.api.wire import Json
+from app.core.cleaning.host_text import storable
+from app.core.deadline import Deadline
+from app.core.identity import MAX_ID_CHARS, session_name
+from app.core.memories.memory import MAX_PAGE, Memory, MemoryChange, MemoryFilter, MemoryState
+from app.core.memories.paging import MAX_CURSOR_CHARS, Place, cursor_of, place_in
+from app.engine.memories.browsing import MemoryListing
+from app.engine.memories.collaborators import operator_of
+from app.engine.memories.keeping import Alteration, Statement
+from app.errors import FieldProblem, InvalidRequest
+from app.services import Services
+from app.text.dates import iso, moment_of
+
+router = APIRouter(tags=["memories"])
+writing = APIRouter(route_class=StrictRoute)
+
+MAX_QUERY_CHARS = 4_000
+
+MemoryId = Annotated[str, Path(alias="id", max_length=128, pattern=r"^[^\x00]*$", description="A memory's `id`.")]
+
+
+def _example(value: Any, status: int = 200) -> dict[int | str, dict[str, Any]]:
+    return {status: {"content": {"application/json": {"example": value}}}}
+
+
+@router.get(
+    "/memories",
+    summary="Memories, newest first, or those that a query is about",
+    response_model=MemoryPageBody,
+    responses={**_example(MEMORIES_RESPONSE), **problems(503)},
+)
+async def list_memories(
+    services: ServicesDep,
+    tenant: TenantDep,
+    query: Annotated[
+        str | None, Query(max_length=MAX_QUERY_CHARS, description="By relevance, each with a `score`; one page.")
+    ] = None,
+    category: Annotated[
+        str | None,
+        Query(max_length=64, description="Only this category; `events` lists what was said, too."),
+    ] = None,
+    state: Annotated[MemoryState, Query(description="Only those that hold, were superseded, or expired.")] = (
+        MemoryState.LIVE
+    ),
+    peer: Annotated[str | None, Query(max_length=MAX_ID_CHARS, description="Only this peer's.")] = None,
+    since: Annotated[str | None, Query(max_length=40, description="Said at or after this, ISO 8601.")] = None,
+    until: Annotated[str | None, Query(max_length=40, description="Said at or before this, ISO 8601.")] = None,
+    pinned: Annotated[bool | None, Query(description="Only those that are pinned, or are not.")] = None,
+    session: Annotated[
+        str | None, Query(max_length=MAX_ID_CHARS, description="Only what was said in this session.")
+    ] = None,
+    limit: Annotated[int, Query(ge=1, le=MAX_PAGE, description="Memories on a page.")] = 50,
+    cursor: Annotated[
+        str | None, Query(max_length=MAX_CURSOR_CHARS, description="`nextCursor` of the page before.")
+    ] = None,
+) -> Response:
+    """Every statement is a memory of its own. Pages stay put while others write.
+
+    What was said (raw turns) is among them only with `category=events`, or where a `query` finds it.
+    """
+    wanted = MemoryFilter(
+        category=category or None,
+        state=state,
+        peer=peer or None,
+        since=_moment("since", since),
+        until=_moment("until", until),
+        pinned=pinned,
+        session=session_name(session, None) if session else None,
+    )
+    asked = MemoryListing(wanted, storable(query or ""), limit, _place(cursor))
+    found = await services.list_memories.run(operator_of(tenant), asked, _deadline(services))
+    memories = [shown(memory) for memory in found.memories]
+    if found.scores is not None:
+        memories = [{**memory, "score": score} for memory, score in zip(memories, found.scores, strict=True)]
+    return Json({"memories": memories, "nextCursor": cursor_of(found.after)})
+
+
+@router.get(
+    "/memories/{id}",
+    summary="One memory with its history",
+    response_model=MemoryRecordBody,
+    responses={**_example(MEMORY_RECORD_RESPONSE), **problems(404, 503)},
+)
+async def read_memory(services: ServicesDep, tenant: TenantDep, memory_id: MemoryId) -> Response:
+    """In whatever state it is. `ETag` is its version, for `If-Match`."""
+    record = await services.read_memory.run(operator_of(tenant), memory_id, _deadline(services))
+    return Json(shown_record(record), headers=_version(record.memory))
+
+
+@writing.post(
+    "/memories",
+    summary="Store a memory",
+    status_code=201,
+    response_model=MemoryBody,
+    responses={
+        **_example(MEMORY_RESPONSE, 201),
+        200: {"description": "The same text was there: it is confirmed.", "model": MemoryBody},
+        **problems(422, 503),
+    },
+)
+async def store_memory(
+    request: Request,
+    services: ServicesDep,
+    tenant: TenantDep,
+    body: Annotated[
+        StoreMemoryRequest, Body(openapi_examples={"memory": {"summary": "A preference", "value": MEMORY_REQUEST}})
+    ],
+) -> Response:
+    """On disk when it answers, and the tenant's next `/assemble` can recall it, in any session.
+
+    The same text again confirms the memory (200). The same `key` with another text takes the place of the former one.
+    While the backend is away it is kept here, recalled from here, and delivered later.
+    """
+    refuse_large(request)
+    deadline = deadline_of(request, body.deadline_ms or services.settings.limits.wait_ms)
+    who, _, has_session = await resolve_optional(services, tenant, body, deadline)
+    asked = Statement(
+        text=_text(body.text),
+        category=body.category,
+        key=_text(body.key, "key") if body.key is not None else None,
+        important=body.importance == "high",
+        ttl_days=body.ttl_days,
+        sensitivity=body.sensitivity,
+        pinned=bool(body.pinned),
+        session=who.session if has_session else None,
+        for_peer=body.owner == "peer",
+    )
+    stored = await services.store_memory.run(who, asked, deadline)
+    structlog.contextvars.bind_contextvars(memory=stored.memory.id)
+    headers = {**_version(stored.memory), "Location": f"/memories/{stored.memory.id}"}
+    return Json(shown(stored.memory), 201 if stored.created else 200, headers=headers)
+
+
+@writing.patch(
+    "/memories/{id}",
+    summary="Change a memory",
+    response_model=MemoryBody,
+    responses={**_example(MEMORY_RESPONSE), **problems(404, 409, 412, 503)},
+)
+async def change_memory(
+    request: Request,
+    services: ServicesDep,
+    tenant: TenantDep,
+    memory_id: MemoryId,
+    body: Annotated[
+        ChangeMemoryRequest,
+        Body(openapi_examples={"text": {"summary": "Another text", "value": MEMORY_CHANGE_REQUEST}}),
+    ],
+    if_match: Annotated[
+        str | None, Header(max_length=64, description='The version that you have seen, such as `"3"`; `*` is any.')
+    ] = None,
+) -> Response:
+    """The old text is recalled no more, from no source, and stays in `history`.
+
+    409 for what was said (raw turns), for what was superseded, and for a piece of a text that a person wrote.
+    """
+    refuse_large(request)
+    change = MemoryChange(
+        text=_text(body.text) if body.text is not None else None,
+        category=body.category,
+        pinned=body.pinned,
+        ttl_days=body.ttl_days,
+        ends_ttl="ttl_days" in body.model_fields_set and body.ttl_days is None,
+        sensitivity=body.sensitivity,
+    )
+    asked = Alteration(memory_id, change, _seen_version(if_match))
+    memory = await services.change_memory.run(operator_of(tenant), asked, _deadline(services))
+    return Json(shown(memory), headers=_version(memory))
+
+
+@router.delete(
+    "/memories/{id}",
+    summary="Forget a memory",
+    response_model=ReceiptBody,
+    responses={**_example(MEMORY_RECEIPT), **problems(404, 409, 503)},
+)
+async def forget_memory(services: ServicesDep, tenant: TenantDep, memory_id: MemoryId) -> Response:
+    """From now on it is recalled from no source.
+
+    `kept` names where its text still stands, and what was not looked into.
+    """
+    receipt = await services.forget_memory.run(operator_of(tenant), memory_id, _deadline(services))
+    return Json(shown_receipt(receipt))
+
+
+router.include_router(writing)
+
+
+def _deadline(services: Services) -> Deadline:
+    return Deadline.after_ms(services.settings.limits.wait_ms or 1)
+
+
+def _text(given: str, field: str = "text") -> str:
+    """The text as every store takes it. Raises `InvalidRequest` when nothing is left."""
+    text = storable(given).strip()
+    if not text:
+        raise InvalidRequest(FieldProblem(field, "must say something"))
+    return text
+
+
+def _moment(name: str, given: str | None) -> str | None:
+    """A moment of the query; a ``+`` that became a space is one again."""
+    if not given:
+        return None
+    moment: datetime | None = moment_of(given) or moment_of(given.replace(" ", "+"))
+    if moment is None:
+        raise InvalidRequest(FieldProblem(f"query.{name}", "give a moment in ISO 8601, such as 2026-03-04T09:00:00Z"))
+    return iso(moment)
+
+
+def _place(cursor: str | None) -> Place | None:
+    try:
+        return place_in(cursor) if cursor else None
+    except ValueError:
+        raise InvalidRequest(FieldProblem("query.cursor", "give the nextCursor of the page before")) from None
+
+
+def _version(memory: Memory) -> Mapping[str, str]:
+    return {"ETag": f'"{memory.version}"'}
+
+
+def _seen_version(if_match: str | None) -> int | None:
+    given = (if_match or "").strip().removeprefix("W/")
+    if given in {"", "*"}:
+        return None
+    number = given.strip('"')
+    if not (number.isascii() and number.isdigit() and len(number) < 10):
+        raise InvalidRequest(FieldProblem("headers.If-Match", 'give the version that you have seen, such as "3"'))
+    return int(number)

@@ -1,0 +1,69 @@
+# ruff: noqa: ARG002 - nothing is asked of what there is not
+"""A backend that keeps no memories one by one: each call says so."""
+
+from collections.abc import Sequence
+from typing import NoReturn
+
+from app.core.deadline import Deadline
+from app.core.identity import Identity
+from app.core.memories.memory import (
+    Memory,
+    MemoryChange,
+    MemoryFilter,
+    MemoryRecord,
+    NewMemory,
+    Receipt,
+    ScoredMemory,
+    Stored,
+)
+from app.core.memories.paging import Place
+from app.core.reasons import Reason
+from app.ports import BackendError
+
+
+class NoMemories:
+    """`app.memory_ports.MemoryStore` of such a backend."""
+
+    async def newest(
+        self, who: Identity, wanted: MemoryFilter, after: Place | None, limit: int, deadline: Deadline
+    ) -> Sequence[Memory]:
+        """Refused."""
+        _refuse()
+
+    async def search(
+        self, who: Identity, query: str, wanted: MemoryFilter, limit: int, deadline: Deadline
+    ) -> Sequence[ScoredMemory]:
+        """Refused."""
+        _refuse()
+
+    async def get(self, who: Identity, memory_id: str, deadline: Deadline) -> MemoryRecord | None:
+        """Refused."""
+        _refuse()
+
+    async def store(self, who: Identity, new: NewMemory, deadline: Deadline) -> Stored:
+        """Refused."""
+        _refuse()
+
+    async def change(
+        self, who: Identity, memory_id: str, change: MemoryChange, if_version: int | None, deadline: Deadline
+    ) -> Memory | None:
+        """Refused."""
+        _refuse()
+
+    async def forget(self, who: Identity, memory_id: str, deadline: Deadline) -> Receipt | None:
+        """Refused."""
+        _refuse()
+
+    async def export(
+        self, who: Identity, after: Place | None, limit: int, deadline: Deadline
+    ) -> Sequence[MemoryRecord]:
+        """Refused."""
+        _refuse()
+
+    async def take_in(self, who: Identity, records: Sequence[MemoryRecord], deadline: Deadline) -> int:
+        """Refused."""
+        _refuse()
+
+
+def _refuse() -> NoReturn:
+    raise BackendError(Reason.BACKEND_REJECTED, "this backend keeps no memories one by one", retryable=False)

@@ -1,0 +1,159 @@
+"""Memories that are on disk here and not yet in the backend, and how often a tenant's memories changed.
+
+Like turns they are acknowledged once they are committed, and delivered in order. Storing one twice does no harm, so
+nothing is leased: two processes that deliver the same one store it once.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from sqlalchemy import Connection, and_, bindparam, delete, func, insert, select, update
+
+from app.core.identity import Tenant
+from app.core.memories.memory import MemorySource, NewMemory, Sensitivity, Stored, said_the_same, waiting
+from app.errors import OutboxFull
+from app.memory_ports import MemoryNews
+from app.store.backlog import Bounds
+from app.store.connections import Database
+from app.store.schema import memory_versions, waiting_memories
+
+_OF_TENANT = and_(
+    waiting_memories.c.account == bindparam("account"), waiting_memories.c.user_name == bindparam("user_name")
+)
+_BODIES = select(waiting_memories.c.body, waiting_memories.c.refused).where(_OF_TENANT).order_by(waiting_memories.c.id)
+_VERSION = select(memory_versions.c.version).where(
+    memory_versions.c.account == bindparam("account"), memory_versions.c.user_name == bindparam("user_name")
+)
+
+
+class SqlWaitingMemories:
+    """`app.memory_ports.WaitingMemories` in SQL. ``on_work`` is called after something was put in."""
+
+    def __init__(self, database: Database, bounds: Bounds, clock: Callable[[], float]) -> None:
+        self.on_work: Callable[[], None] = lambda: None
+        self._database = database
+        self._bounds = bounds
+        self._clock = clock
+
+    async def put(self, tenant: Tenant, new: NewMemory) -> Stored:
+        """See `WaitingMemories.put`."""
+        stored = await self._database.write(put, tenant, new, self._bounds, self._clock())
+        self.on_work()
+        return stored
+
+    async def of(self, tenant: Tenant) -> Sequence[NewMemory]:
+        """See `WaitingMemories.of`."""
+        return (await self.news(tenant)).waiting
+
+    async def news(self, tenant: Tenant) -> MemoryNews:
+        """See `WaitingMemories.news`."""
+        return await self._database.read(_news, tenant)
+
+    async def to_deliver(self, tenant: Tenant) -> Sequence[NewMemory]:
+        """Those that the backend has not refused, oldest first."""
+        return await self._database.read(_to_deliver, tenant)
+
+    async def tenants(self) -> Sequence[Tenant]:
+        """Whose memories wait to be delivered."""
+        return await self._database.read(_tenants)
+
+    async def remove(self, tenant: Tenant, memory_id: str) -> bool:
+        """See `WaitingMemories.remove`."""
+        return await self._database.write(_remove, tenant, memory_id)
+
+    async def refuse(self, tenant: Tenant, memory_id: str, why: str) -> None:
+        """The backend never takes it: it stays, to be recalled from here."""
+        await self._database.write(_refuse, tenant, memory_id, why)
+
+    async def changed(self, tenant: Tenant) -> None:
+        """See `WaitingMemories.changed`."""
+        await self._database.write(_bump, tenant)
+
+
+def put(connection: Connection, tenant: Tenant, new: NewMemory, bounds: Bounds, now: float) -> Stored:
+    """Put a memory in, or recognise it, within a transaction. Raises `OutboxFull`."""
+    said = _said(new)
+    same = and_(waiting_memories.c.said == said, _OF_TENANT)
+    known = connection.execute(select(waiting_memories.c.body).where(same).limit(1), _name(tenant)).scalar()
+    if known is not None and new.key is None:
+        return Stored(waiting(_load(known)), created=False)
+    body = json.dumps(asdict(new))
+    held = select(func.coalesce(func.sum(waiting_memories.c.bytes), 0))
+    if connection.execute(held.where(_OF_TENANT), _name(tenant)).scalar_one() + len(body) > bounds.tenant:
+        raise OutboxFull("as many memories of this tenant wait for the backend as may; nothing was accepted")
+    if connection.execute(held).scalar_one() + len(body) > bounds.total:
+        raise OutboxFull("as many memories wait for the backend as may; nothing was accepted")
+    row = {**_name(tenant), "memory_id": new.id, "said": said, "body": body, "bytes": len(body), "created_at": now}
+    connection.execute(insert(waiting_memories).values(row))
+    return Stored(waiting(new), created=True)
+
+
+def _news(connection: Connection, tenant: Tenant) -> MemoryNews:
+    bodies = connection.execute(_BODIES, _name(tenant)).all()
+    version = connection.execute(_VERSION, _name(tenant)).scalar() or 0
+    return MemoryNews(version, tuple(_load(row.body) for row in bodies))
+
+
+def _to_deliver(connection: Connection, tenant: Tenant) -> tuple[NewMemory, ...]:
+    rows = connection.execute(_BODIES, _name(tenant)).all()
+    return tuple(_load(row.body) for row in rows if not row.refused)
+
+
+def _tenants(connection: Connection) -> list[Tenant]:
+    columns = waiting_memories.c.account, waiting_memories.c.user_name
+    rows = connection.execute(select(*columns).where(waiting_memories.c.refused == "").distinct())
+    return [Tenant(account or None, user or None) for account, user in rows]
+
+
+def _remove(connection: Connection, tenant: Tenant, memory_id: str) -> bool:
+    gone = delete(waiting_memories).where(_is(tenant, memory_id))
+    return connection.execute(gone).rowcount > 0
+
+
+def _refuse(connection: Connection, tenant: Tenant, memory_id: str, why: str) -> None:
+    connection.execute(update(waiting_memories).where(_is(tenant, memory_id)).values(refused=why or "refused"))
+
+
+def _bump(connection: Connection, tenant: Tenant) -> None:
+    mine = and_(*(memory_versions.c[name] == value for name, value in _name(tenant).items()))
+    counted = update(memory_versions).where(mine).values(version=memory_versions.c.version + 1)
+    if connection.execute(counted).rowcount == 0:
+        _insert_version(connection, tenant, counted)
+
+
+def _insert_version(connection: Connection, tenant: Tenant, counted: Any) -> None:
+    if connection.dialect.name == "postgresql":
+        from sqlalchemy.dialects.postgresql import insert as insert_or_not
+
+        row = insert_or_not(memory_versions).values(**_name(tenant), version=0).on_conflict_do_nothing()
+        connection.execute(row)
+    else:
+        connection.execute(insert(memory_versions).values(**_name(tenant), version=0))
+    connection.execute(counted)
+
+
+def _is(tenant: Tenant, memory_id: str) -> Any:
+    name = _name(tenant)
+    return and_(
+        waiting_memories.c.account == name["account"],
+        waiting_memories.c.user_name == name["user_name"],
+        waiting_memories.c.memory_id == memory_id,
+    )
+
+
+def _name(tenant: Tenant) -> dict[str, str]:
+    return {"account": tenant.account or "", "user_name": tenant.user or ""}
+
+
+def _said(new: NewMemory) -> str:
+    words = f"{new.peer or ''}\n{said_the_same(new.text)}"
+    return hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _load(body: str) -> NewMemory:
+    fields = json.loads(body)
+    source, sensitivity = MemorySource(**fields.pop("source")), Sensitivity(fields.pop("sensitivity"))
+    return NewMemory(**fields, source=source, sensitivity=sensitivity)

@@ -1,0 +1,126 @@
+"""Bringing memories that wait to the backend, in order. Storing one twice does no harm, so nothing is leased."""
+
+import random
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from weakref import WeakValueDictionary
+
+import anyio
+import structlog
+
+from app.core.deadline import Clock, Deadline
+from app.core.identity import Identity, PeerRole, Tenant
+from app.errors import StoreUnavailable
+from app.memory_ports import MemoryStore
+from app.ports import BackendError
+from app.store.waiting_memories import SqlWaitingMemories
+from app.worker.backoff import Backoff
+
+log = structlog.get_logger(__name__)
+
+LOOK_EVERY_S = 1.0
+"""Longest sleep: other processes put memories in without waking this one."""
+TENANTS_AT_ONCE = 8
+
+
+@dataclass(slots=True)
+class _Failures:
+    """What kept a tenant's memories from being delivered, and when that is tried again."""
+
+    error: BackendError
+    count: int
+    until: float
+
+
+class MemoryCourier:
+    """Delivers what waits, at the request of a caller and by itself. ``changed`` is told of each tenant with news."""
+
+    def __init__(
+        self,
+        store: MemoryStore,
+        waiting: SqlWaitingMemories,
+        changed: Callable[[Tenant], Awaitable[None]],
+        backoff: Backoff,
+        call_s: float,
+        monotonic: Clock,
+    ) -> None:
+        self._store = store
+        self._waiting = waiting
+        self._changed = changed
+        self._backoff = backoff
+        self._call_s = call_s
+        self._monotonic = monotonic
+        self._failures: dict[Tenant, _Failures] = {}
+        self._turns: WeakValueDictionary[Tenant, anyio.Lock] = WeakValueDictionary()
+        self._work = anyio.Event()
+        waiting.on_work = self.wake
+
+    def wake(self) -> None:
+        """There may be something to deliver."""
+        self._work.set()
+
+    async def flush(self, tenant: Tenant, deadline: Deadline) -> BackendError | None:
+        """Deliver what waits of the tenant, in order; why something is left, None when nothing is.
+
+        After a failure nothing is tried until the back-off is over: the callers of an outage need not each wait for it.
+        """
+        if not await self._waiting.to_deliver(tenant):
+            return None
+        lock = self._turns.setdefault(tenant, anyio.Lock())
+        async with lock:
+            failed = self._failures.get(tenant)
+            if failed and self._monotonic() < failed.until:
+                return failed.error
+            for new in await self._waiting.to_deliver(tenant):
+                try:
+                    await self._store.store(_operator(tenant), new, deadline)
+                except BackendError as error:
+                    if error.retryable:
+                        self._failed(tenant, error)
+                        return error
+                    if not error.not_found:  # one that was forgotten meanwhile is only taken out
+                        log.error("memory_refused", memory=new.id)
+                        await self._waiting.refuse(tenant, new.id, error.detail)
+                        continue
+                await self._waiting.remove(tenant, new.id)
+                await self._changed(tenant)
+            self._failures.pop(tenant, None)
+        return None
+
+    async def run(self) -> None:
+        """Deliver until cancelled."""
+        places = anyio.CapacityLimiter(TENANTS_AT_ONCE)
+
+        async def deliver(tenant: Tenant) -> None:
+            async with places:
+                await self.flush(tenant, Deadline(self._monotonic() + self._call_s, self._monotonic))
+
+        while True:
+            self._work = anyio.Event()
+            try:
+                async with anyio.create_task_group() as group:
+                    for tenant in await self._waiting.tenants():
+                        group.start_soon(deliver, tenant)
+            except* StoreUnavailable:
+                log.error("store_unavailable")
+            with anyio.move_on_after(self._next_look()):
+                await self._work.wait()
+
+    def _failed(self, tenant: Tenant, error: BackendError) -> None:
+        before = self._failures.get(tenant)
+        count = before.count + 1 if before else 1
+        wait = self._backoff.after_failure(count, error)
+        self._failures[tenant] = _Failures(error, count, self._monotonic() + wait)
+
+    def _next_look(self) -> float:
+        now = self._monotonic()
+        return min([LOOK_EVERY_S, *(max(0.01, failed.until - now) for failed in self._failures.values())])
+
+
+def usual_backoff(first_s: float, longest_s: float) -> Backoff:
+    """The back-off of deliveries."""
+    return Backoff(first_s, longest_s, random.random)
+
+
+def _operator(tenant: Tenant) -> Identity:
+    return Identity(tenant, "", None, "", None, PeerRole.NONE)
