@@ -12,10 +12,10 @@ from app.factory import create_app
 from app.settings import Settings
 
 ANSWERS = Path(__file__).parents[1] / "app" / "api" / "answers.json"
-IDS = frozenset({"turnId", "traceId", "taskId", "requestId"})
+IDS = frozenset({"turnId", "traceId", "taskId", "requestId", "id"})
 """Made anew each time."""
-MEASURED = frozenset({"timingsMs", "score"})
-"""Times, and scores that grow old with the memory."""
+MEASURED = frozenset({"timingsMs", "score", "at", "createdAt", "updatedAt", "lastConfirmedAt"})
+"""Moments and durations, and scores that grow old with the memory."""
 
 
 def played() -> dict[str, Any]:

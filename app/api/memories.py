@@ -8,14 +8,7 @@ import structlog
 from fastapi import APIRouter, Body, Header, Path, Query, Request, Response
 
 from app.api.document import problems
-from app.api.examples import (
-    MEMORIES_RESPONSE,
-    MEMORY_CHANGE_REQUEST,
-    MEMORY_RECEIPT,
-    MEMORY_RECORD_RESPONSE,
-    MEMORY_REQUEST,
-    MEMORY_RESPONSE,
-)
+from app.api.examples import MEMORY_REQUEST
 from app.api.memories_schema import (
     ChangeMemoryRequest,
     MemoryBody,
@@ -26,6 +19,13 @@ from app.api.memories_schema import (
     shown,
     shown_receipt,
     shown_record,
+)
+from app.api.memory_examples import (
+    MEMORIES_RESPONSE,
+    MEMORY_CHANGE_REQUEST,
+    MEMORY_RECEIPT,
+    MEMORY_RECORD_RESPONSE,
+    MEMORY_RESPONSE,
 )
 from app.api.scope import ServicesDep, TenantDep, resolve_optional
 from app.api.strict import StrictRoute, deadline_of, refuse_large

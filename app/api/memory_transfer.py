@@ -12,9 +12,9 @@ from pydantic import ValidationError
 from pydantic.alias_generators import to_camel
 
 from app.api.document import problems
-from app.api.examples import MEMORY_EXPORT_LINE
 from app.api.intake import Intake
 from app.api.memories_schema import ImportBody, ImportedLine, exported, record_in
+from app.api.memory_examples import MEMORY_EXPORT_LINE
 from app.api.scope import ServicesDep, TenantDep, tenant_from
 from app.api.wire import Json
 from app.core.deadline import Deadline

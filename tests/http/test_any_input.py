@@ -203,6 +203,11 @@ def test_any_import(shared: TestClient, lines: list[bytes]) -> None:
     assert shared.get("/memories/export").status_code == 200
 
 
+@schemathesis.serializer("application/x-ndjson")
+def lines(_context: object, value: object) -> bytes:
+    return value if isinstance(value, bytes) else str(value).encode("utf-8", "surrogatepass")
+
+
 UNTOLD = [positive_data_acceptance, ignored_auth]
 """A schema can not say that an id must be more than white space, nor that no tokens are configured."""
 
