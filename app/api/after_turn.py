@@ -10,8 +10,8 @@ from app.api.after_turn_schema import AfterTurnRequest
 from app.api.document import problems
 from app.api.examples import AFTER_TURN_REQUEST, ANSWERS
 from app.api.offloading import run_offloaded
-from app.api.scope import ServicesDep, TenantDep, resolve
-from app.api.strict import StrictRoute, large_part
+from app.api.scope import resolve
+from app.api.strict import StrictRoute, caller_of, large_part
 from app.api.wire import Json
 from app.core.deadline import Deadline
 from app.engine.turn_capture import AfterTurnResult, TurnInput, is_delivered
@@ -28,8 +28,6 @@ router = APIRouter(tags=["lifecycle"], route_class=StrictRoute)
 )
 async def keep_turn(
     request: Request,
-    services: ServicesDep,
-    tenant: TenantDep,
     body: Annotated[
         AfterTurnRequest,
         Body(openapi_examples={"turn": {"summary": "A question and its answer", "value": AFTER_TURN_REQUEST}}),
@@ -43,6 +41,7 @@ async def keep_turn(
     Captured are the new user and assistant messages with their tool calls and results; injected blocks and the host's
     own metadata are not.
     """
+    services, tenant = caller_of(request)
     who, bypassed = await resolve(services, tenant, body)
     asked = TurnInput(
         messages=tuple(body.messages),

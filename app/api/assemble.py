@@ -11,8 +11,8 @@ from app.api.document import problems
 from app.api.examples import ANSWERS, ASSEMBLE_REQUEST, PREFLIGHT_REQUEST
 from app.api.large import Large
 from app.api.offloading import run_offloaded
-from app.api.scope import ServicesDep, TenantDep, resolve
-from app.api.strict import StrictRoute, deadline_of, large_part
+from app.api.scope import resolve
+from app.api.strict import StrictRoute, caller_of, deadline_of, large_part
 from app.api.wire import Json
 from app.core.deadline import Deadline
 from app.core.history.summary_message import ARCHIVE_EXPAND, ARCHIVE_SEARCH
@@ -44,8 +44,6 @@ router = APIRouter(tags=["lifecycle"], route_class=StrictRoute)
 )
 async def assemble(
     request: Request,
-    services: ServicesDep,
-    tenant: TenantDep,
     body: Annotated[
         AssembleRequest,
         Body(
@@ -61,6 +59,7 @@ async def assemble(
     `preflight` replaces the archived history by its summary; `transform` recalls memories for the latest user message;
     `full` does both. Without `phase`, the presence of `prompt` or `availableTools` means `preflight`.
     """
+    services, tenant = caller_of(request)
     phase = body.chosen_phase
     request.state.phase = phase.value
     deadline = deadline_of(request, body.deadline_ms or services.settings.limits.assemble_ms)

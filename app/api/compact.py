@@ -3,13 +3,13 @@
 from typing import Annotated
 
 import structlog
-from fastapi import APIRouter, Body, Response
+from fastapi import APIRouter, Body, Request, Response
 
 from app.api.compact_schema import CompactRequest
 from app.api.document import problems
 from app.api.examples import ANSWERS, COMPACT_REQUEST
-from app.api.scope import ServicesDep, TenantDep, resolve
-from app.api.strict import StrictRoute
+from app.api.scope import resolve
+from app.api.strict import StrictRoute, caller_of
 from app.api.wire import Json
 from app.core.deadline import Deadline
 from app.engine.compaction import CompactInput, CompactResult
@@ -24,8 +24,7 @@ router = APIRouter(tags=["lifecycle"], route_class=StrictRoute)
     responses={200: {"content": {"application/json": {"example": ANSWERS.get("compact")}}}, **problems(503)},
 )
 async def compact_session(
-    services: ServicesDep,
-    tenant: TenantDep,
+    request: Request,
     body: Annotated[
         CompactRequest,
         Body(openapi_examples={"compact": {"summary": "Archive everything", "value": COMPACT_REQUEST}}),
@@ -36,6 +35,7 @@ async def compact_session(
     `compacted` is true only if the session got smaller; `result.details` says which of archive and extraction worked.
     Two calls at once share one commit.
     """
+    services, tenant = caller_of(request)
     who, bypassed = await resolve(services, tenant, body)
     asked = CompactInput(
         token_budget=body.budget,

@@ -7,9 +7,14 @@ one label (``localhost``, a container's) and those below a reserved end.
 
 import ipaddress
 from collections.abc import Sequence
+from functools import lru_cache
 
 _RESERVED = (".localhost", ".test", ".internal")
 """RFC 6761, and ICANN's reservation of ``internal`` for private use."""
+
+
+MAX_ADDRESS_CHARS = 100
+"""Longer than any address, with its zone and in brackets."""
 
 
 def is_ours(host: str, more: Sequence[str] = ()) -> bool:
@@ -35,6 +40,11 @@ def _without_port(host: str) -> str:
 
 
 def _is_address(name: str) -> bool:
+    return len(name) <= MAX_ADDRESS_CHARS and _parses(name)
+
+
+@lru_cache(maxsize=64)
+def _parses(name: str) -> bool:
     bracketed = name.startswith("[") and name.endswith("]")
     try:
         ipaddress.ip_address(name[1:-1] if bracketed else name)

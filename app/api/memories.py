@@ -28,7 +28,7 @@ from app.api.memory_examples import (
     MEMORY_RESPONSE,
 )
 from app.api.scope import ServicesDep, TenantDep, resolve_optional
-from app.api.strict import StrictRoute, deadline_of, refuse_large
+from app.api.strict import StrictRoute, caller_of, deadline_of, refuse_large
 from app.api.wire import Json
 from app.core.cleaning.host_text import storable
 from app.core.deadline import Deadline
@@ -131,8 +131,6 @@ async def read_memory(services: ServicesDep, tenant: TenantDep, memory_id: Memor
 )
 async def store_memory(
     request: Request,
-    services: ServicesDep,
-    tenant: TenantDep,
     body: Annotated[
         StoreMemoryRequest, Body(openapi_examples={"memory": {"summary": "A preference", "value": MEMORY_REQUEST}})
     ],
@@ -143,6 +141,7 @@ async def store_memory(
     While the backend is away it is kept here, recalled from here, and delivered later.
     """
     refuse_large(request)
+    services, tenant = caller_of(request)
     deadline = deadline_of(request, body.deadline_ms or services.settings.limits.wait_ms)
     who, _, has_session = await resolve_optional(services, tenant, body, deadline)
     asked = Statement(
@@ -170,8 +169,6 @@ async def store_memory(
 )
 async def change_memory(
     request: Request,
-    services: ServicesDep,
-    tenant: TenantDep,
     memory_id: MemoryId,
     body: Annotated[
         ChangeMemoryRequest,
@@ -186,6 +183,7 @@ async def change_memory(
     409 for what was said (raw turns), for what was superseded, and for a piece of a text that a person wrote.
     """
     refuse_large(request)
+    services, tenant = caller_of(request)
     change = MemoryChange(
         text=_text(body.text) if body.text is not None else None,
         category=body.category,

@@ -28,12 +28,28 @@ DEMO = "demo"
 """Account and user of the examples: what is tried out must not come back in anybody's real prompts."""
 
 
+_TENANT_HEADERS = ("X-OpenViking-Account", "X-OpenViking-User")
+_TENANT_HEADER = "The tenant, where the token or key does not say it. The examples use a tenant of their own."
+
+CALLER_DOCUMENTED: dict[str, Any] = {
+    "security": [{_bearer.scheme_name: []}],
+    "parameters": [
+        {
+            "name": name,
+            "in": "header",
+            "required": False,
+            "description": _TENANT_HEADER,
+            "schema": {"type": "string"},
+            "examples": {DEMO: {"value": DEMO}},
+        }
+        for name in _TENANT_HEADERS
+    ],
+}
+"""What the OpenAPI document says of the caller, for routes that know the caller without FastAPI's dependencies."""
+
+
 def _tenant_header(name: str) -> Any:
-    return Header(
-        alias=f"X-OpenViking-{name}",
-        description="The tenant, where the token or key does not say it. The examples use a tenant of their own.",
-        openapi_examples={DEMO: {"value": DEMO}},
-    )
+    return Header(alias=name, description=_TENANT_HEADER, openapi_examples={DEMO: {"value": DEMO}})
 
 
 async def services_of(request: Request) -> Services:
@@ -45,13 +61,11 @@ async def services_of(request: Request) -> Services:
 async def tenant_of(
     request: Request,
     _token: Annotated[object, Depends(_bearer)],
-    _account: Annotated[str | None, _tenant_header("Account")] = None,
-    _user: Annotated[str | None, _tenant_header("User")] = None,
+    _account: Annotated[str | None, _tenant_header(_TENANT_HEADERS[0])] = None,
+    _user: Annotated[str | None, _tenant_header(_TENANT_HEADERS[1])] = None,
 ) -> Tenant:
-    """`tenant_from` as a dependency, with the token and the tenant's headers in the OpenAPI document; asked once for a
-    request."""
-    known: Tenant | None = getattr(request.state, "tenant", None)
-    return known or tenant_from(request)
+    """`tenant_from` as a dependency, with the token and the tenant's headers in the OpenAPI document."""
+    return tenant_from(request)
 
 
 def is_known(request: Request) -> bool:
@@ -77,12 +91,10 @@ def tenant_from(request: Request) -> Tenant:
             if wanted and allowed and wanted != allowed:
                 raise Forbidden("this token is bound to another tenant than the X-OpenViking headers name")
     default = services.settings.openviking
-    request.state.tenant = Tenant(
+    return Tenant(
         (bound and bound.account) or asked.account or default.account,
         (bound and bound.user) or asked.user or default.user,
     )
-    tenant: Tenant = request.state.tenant
-    return tenant
 
 
 async def resolve(

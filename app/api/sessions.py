@@ -3,13 +3,13 @@
 from typing import Annotated, Any
 
 import structlog
-from fastapi import APIRouter, Body, Response
+from fastapi import APIRouter, Body, Request, Response
 
 from app.api.compact_schema import SessionRequest
 from app.api.document import problems
 from app.api.examples import ANSWERS, SESSION_REQUEST
-from app.api.scope import ServicesDep, TenantDep, resolve
-from app.api.strict import StrictRoute
+from app.api.scope import resolve
+from app.api.strict import StrictRoute, caller_of
 from app.api.wire import Json
 from app.core.deadline import Deadline
 from app.engine.session_end import SessionInput, SessionResult
@@ -25,8 +25,9 @@ def _answers(example: str) -> dict[int | str, dict[str, Any]]:
 
 
 @router.post("/end", summary="A session ends", response_model=SessionResult, responses=_answers("sessions-end"))
-async def end(services: ServicesDep, tenant: TenantDep, body: Annotated[SessionRequest, _BODY]) -> Response:
+async def end(request: Request, body: Annotated[SessionRequest, _BODY]) -> Response:
     """Delivers what is queued and commits what is live, so that the next session can recall it."""
+    services, tenant = caller_of(request)
     who, bypassed = await resolve(services, tenant, body)
     result = await services.end_session.run(who, SessionInput(body.budget, bypassed), _deadline(services, body))
     return _answered(services, "/sessions/end", result)
@@ -35,8 +36,9 @@ async def end(services: ServicesDep, tenant: TenantDep, body: Annotated[SessionR
 @router.post(
     "/reset", summary="A session starts over", response_model=SessionResult, responses=_answers("sessions-reset")
 )
-async def reset(services: ServicesDep, tenant: TenantDep, body: Annotated[SessionRequest, _BODY]) -> Response:
+async def reset(request: Request, body: Annotated[SessionRequest, _BODY]) -> Response:
     """Delivers and commits like `end`, then begins a new epoch: the old summary and messages no longer appear."""
+    services, tenant = caller_of(request)
     who, bypassed = await resolve(services, tenant, body)
     result = await services.reset_session.run(who, SessionInput(body.budget, bypassed), _deadline(services, body))
     return _answered(services, "/sessions/reset", result)

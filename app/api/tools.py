@@ -7,8 +7,8 @@ from fastapi import APIRouter, Body, Path, Query, Request, Response
 
 from app.api.document import problems
 from app.api.examples import ANSWERS, TOOL_REQUEST
-from app.api.scope import ServicesDep, TenantDep, resolve_optional
-from app.api.strict import StrictRoute, deadline_of, refuse_large
+from app.api.scope import TenantDep, resolve_optional
+from app.api.strict import StrictRoute, caller_of, deadline_of, refuse_large
 from app.api.tools_schema import ToolCallRequest, ToolCallResponse, ToolsResponse
 from app.api.wire import Json
 from app.errors import NotFound
@@ -43,8 +43,6 @@ async def tools(
 )
 async def call(
     request: Request,
-    services: ServicesDep,
-    tenant: TenantDep,
     name: Annotated[str, Path(max_length=64, description="The tool's name or alias.", examples=["ov_archive_search"])],
     body: Annotated[
         ToolCallRequest,
@@ -56,6 +54,7 @@ async def call(
     Nothing found is `ok`. The scope says who calls; a session is needed only by the tools that read one.
     """
     refuse_large(request)
+    services, tenant = caller_of(request)
     if name not in BY_NAME:
         raise NotFound("there is no such tool; GET /tools lists them")
     deadline = deadline_of(request, body.deadline_ms or services.settings.limits.wait_ms)

@@ -6,11 +6,11 @@ from typing import Any, TypeVar
 
 from app.core.deadline import Deadline
 from app.core.messages.host_message import Message
+from app.core.messages.readings import AT_ONCE_MESSAGES
 from app.errors import StoreUnavailable
 
 AT_ONCE_CHARS = 200_000
-AT_ONCE_MESSAGES = 500
-"""What is not larger is read faster than a thread is woken."""
+"""Text that is not longer is read faster than a thread is woken."""
 
 T = TypeVar("T")
 
@@ -40,9 +40,9 @@ def _let_go(task: "asyncio.Task[Any]") -> None:
         task.exception()
 
 
-def are_large(messages: Sequence[Message], prompt: str | None = None) -> bool:
+def are_large(messages: Sequence[Message]) -> bool:
     """Whether reading the messages takes long enough for others to notice."""
-    if len(messages) > AT_ONCE_MESSAGES or len(prompt or "") > AT_ONCE_CHARS:
+    if len(messages) > AT_ONCE_MESSAGES:
         return True
     left = AT_ONCE_CHARS
     for message in messages:

@@ -11,6 +11,7 @@ from app.core.deadline import Deadline
 from app.core.identity import Identity
 from app.core.json.answers import answer
 from app.core.messages.host_message import Message
+from app.core.messages.readings import AT_ONCE_MESSAGES
 from app.core.reasons import Reason
 from app.engine import bounded_waits
 from app.ports import Acceptance, Compaction, NewTurn, Recorded, SeenBefore
@@ -95,9 +96,7 @@ async def _accepted(who: Identity, turn: TurnInput, store: "SqlTurnStore") -> tu
             is_heartbeat=turn.is_heartbeat,
             peer_id=who.actor_peer,
         )
-        captured = await bounded_waits.read(
-            capture, large=large or len(recorded.fingerprints) > bounded_waits.AT_ONCE_MESSAGES
-        )
+        captured = await bounded_waits.read(capture, large=large or len(recorded.fingerprints) > AT_ONCE_MESSAGES)
         try:
             return captured, await store.accept(_new_turn(who, turn, incoming, captured, recorded))
         except SeenBefore:  # again only when yet another turn of these times has come in meanwhile

@@ -19,7 +19,7 @@ from app.classify.classifier import Classifier
 from app.core.deadline import Deadline
 from app.core.identity import Identity
 from app.core.injection.inject import Mode, inject
-from app.core.messages.readings import Conversation, Readings
+from app.core.messages.readings import AT_ONCE_BYTES, Conversation, Readings
 from app.core.messages.tokens import estimate_tokens
 from app.core.reasons import Reason
 from app.core.recall.hits import Hit
@@ -73,10 +73,12 @@ class _Searched:
 
 @dataclass(slots=True)
 class _Recall:
-    """One recall as it comes about. ``steps`` holds the milliseconds of each."""
+    """One recall as it comes about. ``steps`` holds the milliseconds of each.
+
+    It is kept until its trace is written, so it holds nothing of the conversation.
+    """
 
     mode: Mode
-    conversation: Conversation
     known: Known
     large: bool = False
     """Whether the messages are read in a thread."""
@@ -136,22 +138,22 @@ class Transform:
         """The messages with what was recalled in its place; or as they are, and the reason why. Never raises for a
         backend, and answers within ``deadline`` and the recall time-out, whichever is sooner."""
         began = self._clock()
-        large = bounded_waits.are_large(asked.messages, asked.prompt)
-        conversation = Conversation(asked.messages) if large else self._readings.read(asked.messages)
+        conversation = self._readings.read(asked.messages)
+        large = conversation.has_unread or len(asked.prompt or "") > AT_ONCE_BYTES
         known = Known() if large else self._memo.of(who, asked, conversation)
-        recall = _Recall(Mode(asked.inject), conversation, known, large)
+        recall = _Recall(Mode(asked.inject), known, large)
         try:
             await self._judge(recall, who, asked, deadline)
             recall.steps["gate"] = self._ms_since(began)
             if recall.decision.refusal:
                 recall.reason = recall.decision.refusal
             else:
-                await self._recall(recall, who, asked, deadline)
+                await self._recall(recall, who, asked, conversation, deadline)
         except TimeoutError:
             recall.reason = Reason.DEADLINE_EXCEEDED
         recall.steps["total"] = self._ms_since(began)
         self._on_recall(recall.reason)
-        return self._answer(recall, who, asked)
+        return self._answer(recall, who, asked, conversation)
 
     async def _judge(self, recall: _Recall, who: Identity, asked: AssembleInput, deadline: Deadline) -> None:
         if recall.known.decision is not None:
@@ -171,7 +173,9 @@ class Transform:
         recall.decision = await bounded_waits.read(judging, large=in_thread, deadline=deadline)
         recall.known.decision = recall.decision
 
-    async def _recall(self, recall: _Recall, who: Identity, asked: AssembleInput, deadline: Deadline) -> None:
+    async def _recall(
+        self, recall: _Recall, who: Identity, asked: AssembleInput, conversation: Conversation, deadline: Deadline
+    ) -> None:
         query = recall.decision.query
         plan = plan_for(self._sources, recall.decision, self._settings)
         recall.searched = await self._search(who, query, plan.targets, deadline)
@@ -180,7 +184,7 @@ class Transform:
         hits = {one.target: one.hits for one in recall.searched}
         today = datetime.fromtimestamp(self._now(), UTC).date()
         if not recall.known.serves(hits, today):
-            choice = Asked(who, query, asked.messages, self._settings, today, recall.conversation.said)
+            choice = Asked(who, query, asked.messages, self._settings, today, conversation.said)
             chosen = await bounded_waits.read(partial(plan.choose, choice, hits), large=recall.large, deadline=deadline)
             block = render_block(*((selection.section, selection.items) for selection in chosen))
             recall.known.keep(hits, today, chosen, block)
@@ -208,7 +212,9 @@ class Transform:
             return _Searched(target, (), str(error.reason), self._ms_since(began), error.reason)
         return _Searched(target, found.hits, found.how, self._ms_since(began))
 
-    def _answer(self, recall: _Recall, who: Identity, asked: AssembleInput) -> AssembleResult:
+    def _answer(
+        self, recall: _Recall, who: Identity, asked: AssembleInput, conversation: Conversation
+    ) -> AssembleResult:
         placed = inject(asked.messages, recall.block, recall.decision.note, recall.mode, recall.decision.query)
         now = self._now()
         trace_id = f"r{int(now * 1000):011x}{_random.getrandbits(40):010x}"
@@ -216,13 +222,13 @@ class Transform:
         self._traces.record(partial(self._trace, recall, who, trace_id, now))
         return AssembleResult(
             messages=placed.messages,
-            estimated_tokens=recall.conversation.tokens(placed.messages)
+            estimated_tokens=conversation.tokens(placed.messages)
             + estimate_tokens(placed.system_prompt_addition or ""),
             reason=recall.reason,
             assembled=recall.reason is Reason.OK,
             system_prompt_addition=placed.system_prompt_addition,
             context_block=recall.block or None,
-            conversation=recall.conversation,
+            conversation=conversation,
             recall=RecallReport(
                 trace_id=trace_id,
                 query=recall.decision.query,

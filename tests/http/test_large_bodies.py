@@ -109,9 +109,8 @@ def test_a_process_that_dies_costs_the_recall_and_not_the_messages(
     ],
 )
 @pytest.mark.parametrize("path", ["/assemble", "/after-turn"])
-def test_what_is_wrong_with_them_is_named(
-    client: TestClient, all_large: None, path: str, body: bytes, field: str
-) -> None:
+def test_what_is_wrong_with_them_is_named(start: Start, all_large: None, path: str, body: bytes, field: str) -> None:
+    client = start(limits={"assemble_ms": 60_000})
     answer = client.post(path, content=body, headers=JSON)
     assert problem(answer, 400, Reason.INVALID_REQUEST)["errors"][0]["field"] == field
 

@@ -73,6 +73,16 @@ def test_the_files_in_openapi_are_those_of_the_code() -> None:
         assert (ROOT / "openapi" / name).read_text(encoding="utf-8") == text, f"{name}: run make openapi"
 
 
+def test_every_endpoint_for_a_tenant_documents_the_token_and_the_headers(client: TestClient) -> None:
+    operations = [one for path in client.get("/openapi.json").json()["paths"].values() for one in path.values()]
+    for operation in operations:
+        named = [one["name"] for one in operation.get("parameters", []) if one["in"] == "header"]
+        tenant = [name for name in named if name.startswith("X-OpenViking-")]
+        if "requestBody" in operation or tenant:
+            assert operation["security"] == [{"HTTPBearer": []}]
+            assert tenant == ["X-OpenViking-Account", "X-OpenViking-User"], operation["operationId"]
+
+
 def test_the_examples_work_as_they_stand(client: TestClient) -> None:
     paths = client.get("/openapi.json").json()["paths"]
     tried = 0

@@ -122,6 +122,14 @@ async def test_a_call_carries_the_identity_and_nothing_else(
     assert not {"cookie", "tracestate", "authorization"} & set(headers)
 
 
+async def test_answers_are_asked_for_uncompressed(backend: OpenVikingBackend, httpx_mock: HTTPXMock) -> None:
+    httpx_mock.add_response(**ok({"memories": []}))
+    await FIND(backend, who())
+    (request,) = httpx_mock.get_requests()
+    assert request.headers["accept-encoding"] == "identity"
+    assert int(request.headers["content-length"]) == len(request.content) > 0
+
+
 async def test_headers_without_a_value_are_left_out(backend: OpenVikingBackend, httpx_mock: HTTPXMock) -> None:
     httpx_mock.add_response(**ok({"memories": []}))
     await FIND(backend, who(None, role=PeerRole.NONE))

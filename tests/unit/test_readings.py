@@ -104,3 +104,14 @@ def test_nesting_deeper_than_the_fast_encoder_goes_is_written_all_the_same() -> 
     for _ in range(400):
         deep = [deep]
     assert json.loads(encode(deep)) == deep
+
+
+def test_what_takes_long_to_read_is_left_unread_and_known_to_be() -> None:
+    small, huge = {"role": "user", "content": "hi"}, {"role": "user", "content": "x" * module.AT_ONCE_BYTES}
+    assert not Readings().read([small] * module.AT_ONCE_MESSAGES).has_unread
+    assert Readings().read([small] * (module.AT_ONCE_MESSAGES + 1)).has_unread
+    readings = Readings()
+    conversation = readings.read([small, huge])
+    assert conversation.has_unread
+    assert readings.bytes < module.AT_ONCE_BYTES
+    assert conversation.tokens([small, huge]) == message_tokens(small) + message_tokens(huge)

@@ -1,6 +1,9 @@
 import asyncio
+import gc
 import threading
+import weakref
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -37,6 +40,22 @@ async def test_a_hit_stands_in_front_of_the_question() -> None:
     assert result.messages[0]["content"] == f"{result.context_block}\n\n{QUESTION}"
     assert result.recall and [item.uri for item in result.recall.items] == [BIKE.uri]
     assert result.recall.items[0].chars == len("- [entities] The bicycle is green")
+
+
+class Weakly(dict[str, Any]):
+    """A message that tells when it is gone."""
+
+
+async def test_a_trace_that_waits_to_be_written_holds_no_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    recalling, waiting = Recalling(ScriptedBackend(memories=[BIKE])), list[Any]()
+    monkeypatch.setattr(recalling.traces, "record", waiting.append)
+    message = Weakly(role="user", content=QUESTION)
+    gone = weakref.ref(message)
+    assert outcome(await recalling(message)) == (True, Reason.OK)
+    del message
+    gc.collect()
+    assert len(waiting) == 1
+    assert gone() is None, "thousands of objects to be looked through by the garbage collector"
 
 
 async def test_one_search_per_target_all_sent_together() -> None:

@@ -47,6 +47,8 @@ _FORGED_LINE = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2060-\u2069\ufeff]")
+_OF_ARCHIVES, _OF_CUT = b"", b"cut"
+"""What a summary stands for; part of the hash in its last line."""
 _END = re.compile(r"\n\[End of Session History Summary ([0-9a-f]{12})\]")
 _END_CHARS = len("\n[End of Session History Summary 000000000000]")
 FRAME_TOKENS = estimate_tokens(HEADING + "\n") + estimate_tokens("x" * _END_CHARS)
@@ -59,7 +61,8 @@ SUMMARY_COST = FRAME_TOKENS + MESSAGE_OVERHEAD + ACKNOWLEDGEMENT_TOKENS + GUIDE_
 
 def summary_message(body: str, *, of_cut: bool = False) -> dict[str, str]:
     """The user message that shows ``body`` as the session's history; ``of_cut``: see `stands_for_cut`."""
-    return {"role": "user", "content": f"{HEADING}\n{body}\n[End of Session History Summary {_hash(body, of_cut)}]"}
+    of = _OF_CUT if of_cut else _OF_ARCHIVES
+    return {"role": "user", "content": f"{HEADING}\n{body}\n[End of Session History Summary {_hash(body, of)}]"}
 
 
 def acknowledgement() -> dict[str, str]:
@@ -69,12 +72,12 @@ def acknowledgement() -> dict[str, str]:
 
 def is_summary(message: Message) -> bool:
     """True only for a message that `summary_message` made, whatever the host did to its shape."""
-    return _is_ours(message, of_cut=False) or stands_for_cut(message)
+    return _signed_as(message) is not None
 
 
 def stands_for_cut(message: Message) -> bool:
     """Whether it is a summary of messages that only the budget cut: no archive tells what it tells."""
-    return _is_ours(message, of_cut=True)
+    return _signed_as(message) is _OF_CUT
 
 
 def is_acknowledgement(message: Message) -> bool:
@@ -139,15 +142,17 @@ def _quarters(text: str) -> int:
     return len(text) + 3 * (len(text) - len(text.encode("ascii", "ignore")))
 
 
-def _is_ours(message: Message, *, of_cut: bool) -> bool:
+def _signed_as(message: Message) -> bytes | None:
+    """What a summary of ours stands for, by its last line; None for any other message."""
     if role_of(message) is not Role.USER:
-        return False
+        return None
     text = text_of(message).strip()
+    if not text.startswith(HEADING + "\n"):
+        return None
     end = _END.fullmatch(text[-_END_CHARS:])
-    begins = end is not None and text.startswith(HEADING + "\n")
-    return begins and end is not None and end[1] == _hash(text[len(HEADING) + 1 : -_END_CHARS], of_cut)
+    body = text[len(HEADING) + 1 : -_END_CHARS]
+    return next((of for of in (_OF_ARCHIVES, _OF_CUT) if end and end[1] == _hash(body, of)), None)
 
 
-def _hash(body: str, of_cut: bool) -> str:
-    person = b"cut" if of_cut else b""
-    return hashlib.blake2b(body.encode("utf-8", "surrogatepass"), digest_size=6, person=person).hexdigest()
+def _hash(body: str, of: bytes) -> str:
+    return hashlib.blake2b(body.encode("utf-8", "surrogatepass"), digest_size=6, person=of).hexdigest()

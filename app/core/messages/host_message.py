@@ -6,7 +6,7 @@ and goes back as it came (contract, Conventions). Understood: OpenClaw's own sha
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -99,16 +99,16 @@ def wrong_messages(items: Any) -> Iterator[tuple[str, str]]:
             yield f"{index}", "Input should be an object"
         elif not isinstance(item.get("role"), str):
             yield f"{index}.role", "Input should be a string"
-        else:
-            yield from _not_blocks(item.get("content"), f"{index}.content")
+        elif isinstance(content := item.get("content"), list):
+            yield from _not_blocks(content, f"{index}.content")
 
 
-def _not_blocks(content: Any, path: str, *, inner: bool = True) -> Iterator[tuple[str, str]]:
+def _not_blocks(content: Sequence[Any], path: str, *, inner: bool = True) -> Iterator[tuple[str, str]]:
     """The place of each content block whose ``type`` is no string; also in the content of a tool result's block."""
-    for index, block in enumerate(content if isinstance(content, list) else ()):
+    for index, block in enumerate(content):
         if not isinstance(block, dict):
             continue
-        if not isinstance(block.get("type"), str | None):
+        if not isinstance(block.get("type", ""), str) and block["type"] is not None:
             yield f"{path}.{index}.type", "Input should be a string"
         elif inner and isinstance(block.get("content"), list):
             yield from _not_blocks(block["content"], f"{path}.{index}.content", inner=False)

@@ -15,6 +15,9 @@ from app.core.messages.tokens import message_tokens
 
 MAX_BYTES = 32 * 1024 * 1024
 """Memory for all readings together, about."""
+AT_ONCE_BYTES = 256 * 1024
+AT_ONCE_MESSAGES = 500
+"""What is not larger is read faster than a thread is woken."""
 _PER_BYTE = 3
 """Bytes a byte of JSON: the JSON itself, and the words at one or two (four only where emoji are about)."""
 _FIXED = 300
@@ -59,11 +62,13 @@ class Conversation:
         """Keeps the objects alive, and so their identities theirs."""
         self.readings = tuple(readings)
         """Of the messages, where they were read before: the same tuple for the same messages."""
+        self.has_unread = len(self.readings) < len(self._held)
+        """Whether reading the others may take long enough for somebody to notice."""
         self._readings = {id(message): reading for message, reading in zip(messages, self.readings, strict=False)}
 
     def said(self, message: Message) -> str:
         """`said_in` of the message."""
-        reading = self._of(message)
+        reading = self._readings.get(id(message)) or self._of(message)
         if reading.words is None:
             reading.words = said_in(message)
         return reading.words
@@ -98,11 +103,18 @@ class Readings:
         """By JSON, the least recently used first."""
 
     def read(self, messages: Sequence[Message]) -> Conversation:
-        """The messages with their readings; new ones are kept. Not for two threads at once, nor for huge messages."""
+        """The messages with their readings; new ones are kept. Not for two threads at once.
+
+        What is beyond `AT_ONCE_BYTES` is left unread, and all messages where there are more than `AT_ONCE_MESSAGES`.
+        """
         kept = self._kept
-        readings = []
-        for message in messages:
+        readings: list[Reading] = []
+        room = AT_ONCE_BYTES
+        for message in messages if len(messages) <= AT_ONCE_MESSAGES else ():
             json = encode(message)
+            room -= len(json)
+            if room < 0:
+                break
             reading = kept.pop(json, None)
             if reading is None:
                 reading = Reading(json, message_tokens(message))

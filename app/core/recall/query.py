@@ -41,7 +41,7 @@ def build_query(messages: Sequence[Message], prompt: str | None = None, turns: i
     An empty text means that there is nothing to search for.
     """
     users = _user_texts(messages)
-    asked = clean_user_text(prompt or "").strip()
+    asked = clean_user_text(prompt).strip() if prompt else ""
     latest = asked if asked and not asks(messages) else next(users, "") or asked
     head = cut_text(latest, MAX_CHARS)
     parts, room, cut = [head], MAX_CHARS - len(head), head != latest

@@ -30,10 +30,10 @@ MAX_LINES, MAX_LINE_CHARS = 120, 300
 MIN_SPEAKERS, MAX_SPEAKERS, MIN_TURNS, MIN_CHARS = 2, 30, 3, 24
 """Characters of speech over all turns; a Chinese, Japanese or Korean one counts as three."""
 
-_ASCII = {
+_ASCII = str.maketrans({
     "\u200e": "", "\u202f": " ", "\u00a0": " ", "\u3000": " ", "：": ":", "，": ",", "？": "?", "！": "!", "（": "(",
     "）": ")", "【": "[", "】": "]", "’": "'", "‘": "'", "–": "-", "—": "-", "·": ".", "～": "~",
-}  # fmt: skip
+})  # fmt: skip
 """Marks that mean the same. One form of each keeps the patterns small, and quick to compile."""
 
 _AT = "\0"
@@ -150,18 +150,19 @@ def is_transcript(text: str) -> bool:
     False for code, configuration, logs, lists, rosters, letters, stories with reported speech and questions about a
     transcript. Reads at most 120 lines.
     """
-    lines = _lines(text)
+    lines = text[: MAX_LINES * MAX_LINE_CHARS].splitlines()[:MAX_LINES]
+    if len(lines) < MIN_TURNS:  # as nearly always
+        return False
+    lines = _said(lines)
     if len(lines) < MIN_TURNS:
         return False
     return _is_conversation(*_inline_turns(lines), 1 / 3) or _is_conversation(*_header_turns(lines), 1 / 4)
 
 
-def _lines(text: str) -> list[str]:
+def _said(lines: list[str]) -> list[str]:
     """The lines that somebody may have said, in small letters: no blank ones, no cues, no commands."""
-    head = text[: MAX_LINES * MAX_LINE_CHARS].lower()
-    for mark, plain in _ASCII.items():
-        head = head.replace(mark, plain)
-    lines = [_STAMP.sub(_AT, line.lstrip("> ").rstrip()[:MAX_LINE_CHARS]) for line in head.splitlines()[:MAX_LINES]]
+    plain = [line.lower().translate(_ASCII) for line in lines]
+    lines = [_STAMP.sub(_AT, line.lstrip("> ").rstrip()[:MAX_LINE_CHARS]) for line in plain]
     return [line for line in lines if line and not line.startswith(("/", "```")) and not _matches(_CUE, line)]
 
 
