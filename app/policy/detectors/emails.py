@@ -1,0 +1,15 @@
+"""Addresses of electronic mail."""
+
+from collections.abc import Iterator
+
+from app.policy.detector import Span
+from app.policy.linear import Pattern
+
+_ADDRESS = Pattern(
+    r"(?:^|[^A-Za-z0-9._%+@/:-])(?P<mail>[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){0,5}\.[A-Za-z]{2,24})"
+)
+
+
+def find(text: str) -> Iterator[Span]:
+    """Addresses as people write them."""
+    return _ADDRESS.spans(text, "mail")

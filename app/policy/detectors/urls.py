@@ -1,0 +1,36 @@
+"""Passwords and tokens in URLs: ``scheme://user:password@host``, ``?token=...``, and webhooks that are secrets whole."""
+
+from collections.abc import Iterator
+
+from app.policy.detector import Span
+from app.policy.linear import Pattern
+from app.policy.values import is_placeholder, is_random
+
+_USERINFO = Pattern(r"[A-Za-z][A-Za-z0-9+.-]{0,30}://(?P<user>[^\s:/@'\"<>]{0,}):(?P<secret>[^\s'\"<>]{1,}?)@[^\s@/]")
+_LAST_AT = Pattern(r"://[^\s:/@'\"<>]{0,}:(?P<secret>[^\s/'\"<>]{1,})@[A-Za-z0-9\[]")
+_TOKEN_USER = Pattern(r"https?://(?P<secret>[A-Za-z0-9_-]{20,})@")
+_QUERY = Pattern(
+    r"(?i)[?&;](?:[a-z0-9_.-]{0,30}(?:key|token|secret|sig|signature|password|passwd|pwd|pass|auth|code_verifier))="
+    r"(?P<secret>[^\s&#'\"<>;]{6,})"
+)
+_WEBHOOK = Pattern(
+    r"hooks\.slack\.com/(?:services|workflows|triggers)/(?P<slack>[A-Za-z0-9/_-]{20,})|"
+    r"discord(?:app)?\.com/api/webhooks/\d{5,25}/(?P<discord>[A-Za-z0-9_-]{20,})|"
+    r"(?:feishu\.cn|larksuite\.com)/open-apis/bot/v2/hook/(?P<feishu>[A-Za-z0-9-]{16,60})|"
+    r"webhook\.office\.com/webhookb2/(?P<teams>[A-Za-z0-9@/-]{30,})|"
+    r"(?P<sentry>[a-f0-9]{32})@[a-z0-9.]{0,60}sentry\.io"
+)
+
+
+def find(text: str) -> Iterator[Span]:
+    """Passwords before the host, secret parameters, webhooks."""
+    for pattern in (_USERINFO, _LAST_AT):
+        yield from (span for span in pattern.spans(text, "secret") if not is_placeholder(text[slice(*span)]))
+    for start, end in _TOKEN_USER.spans(text, "secret"):
+        if is_random(text[start:end], 20):
+            yield start, end
+    for start, end in _QUERY.spans(text, "secret"):
+        if is_random(text[start:end], 12) and not is_placeholder(text[start:end]):
+            yield start, end
+    for match in _WEBHOOK.finditer(text):
+        yield from (match.span(group) for group in ("slack", "discord", "feishu", "teams", "sentry") if match[group])

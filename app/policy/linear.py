@@ -1,0 +1,60 @@
+"""Regular expressions that take linear time on any text, by RE2.
+
+Texts come from outside and may be a megabyte of anything, and an operator's own patterns come from settings: neither
+may hold a request up. RE2 knows neither look-around nor back references, so a pattern says with a group what it means.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import re2
+
+
+class NotLinear(ValueError):
+    """RE2 refuses the expression: it is wrong, or it can not be searched for in linear time."""
+
+
+class Match:
+    """One match, with its groups by name."""
+
+    __slots__ = ("_groups", "_match")
+
+    def __init__(self, match: Any, groups: dict[str, int]) -> None:
+        self._match = match
+        self._groups = groups
+
+    def span(self, name: str | None = None) -> tuple[int, int]:
+        """Where the group (or the whole match) is; (-1, -1) when it took no part."""
+        start, end = self._match.span(self._groups[name] if name else 0)
+        return start, end
+
+    def __getitem__(self, name: str) -> str | None:
+        found: str | None = self._match.group(self._groups[name])
+        return found
+
+
+class Pattern:
+    """A compiled expression. Raises `NotLinear`."""
+
+    def __init__(self, expression: str) -> None:
+        options = re2.Options()
+        options.log_errors = False
+        options.max_mem = 64 << 20
+        try:
+            self._regexp = re2.compile(expression, options)
+        except re2.error as error:
+            reason = error.args[0] if error.args else error
+            raise NotLinear(reason.decode() if isinstance(reason, bytes) else str(reason)) from None
+        self._groups: dict[str, int] = dict(self._regexp.groupindex)
+
+    def finditer(self, text: str) -> Iterator[Match]:
+        """Matches that do not overlap, from left to right."""
+        return (Match(match, self._groups) for match in self._regexp.finditer(text))
+
+    def spans(self, text: str, group: str | None = None) -> Iterator[tuple[int, int]]:
+        """Where ``group`` (or the whole) stands in each match in which it takes part."""
+        return (span for match in self.finditer(text) if (span := match.span(group))[0] >= 0)
+
+    def is_all_of(self, text: str) -> bool:
+        """Whether the whole text matches."""
+        return self._regexp.fullmatch(text) is not None

@@ -1,0 +1,151 @@
+"""The rules, and what they make of a text: allowed, masked, or dropped as a whole."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from app.policy.detector import Detector, Span
+from app.policy.detectors import CLASSES, DETECTORS
+from app.policy.linear import NotLinear, Pattern
+
+MAX_REMEMBERED_CHARS = 4_000
+"""Longest text whose outcome is kept: the same memories and messages come up again and again."""
+
+
+class Action(StrEnum):
+    """What becomes of a text in which a class is found."""
+
+    ALLOW = "allow"
+    MASK = "mask"
+    DROP = "drop"
+
+
+class Applied(NamedTuple):
+    """One line of an answer's ``policy``: how often a class was found, and what was done."""
+
+    kind: str
+    action: Action
+    count: int
+
+
+class Outcome(NamedTuple):
+    """A text under the policy. ``text`` is empty when it was ``dropped``."""
+
+    text: str
+    applied: tuple[Applied, ...] = ()
+    dropped: bool = False
+
+
+DEFAULTS: Mapping[str, Action] = {kind: Action.ALLOW for kind in CLASSES} | {
+    "secret": Action.MASK,
+    "card": Action.MASK,
+}
+"""Keys, passwords and cards have no place in a memory; names, mails and telephone numbers are what one is for."""
+
+
+class _Guard(NamedTuple):
+    detector: Detector
+    action: Action
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """Rules by class, and an operator's own patterns. Immutable; equal texts have equal outcomes."""
+
+    guards: tuple[_Guard, ...] = ()
+    _kept: Any = field(default=None, compare=False, repr=False)
+
+    @classmethod
+    def of(cls, rules: Mapping[str, str], patterns: Mapping[str, tuple[str, str]]) -> "Policy":
+        """The policy of the settings: class to action, and name to (expression, action).
+
+        Raises ValueError that names the class, the action or the pattern that is wrong.
+        """
+        actions = dict(DEFAULTS)
+        for kind, action in rules.items():
+            if kind not in actions:
+                raise ValueError(f"has no class {kind!r}; there are {', '.join(CLASSES)}")
+            actions[kind] = _action(kind, action, Action)
+        guards = [_Guard(detector, actions[detector.kind]) for detector in DETECTORS]
+        guards += [_Guard(_custom(name, text), _action(name, action, (Action.MASK, Action.DROP))) for name, (text, action) in patterns.items()]
+        return cls(tuple(guard for guard in guards if guard.action is not Action.ALLOW)).remembering()
+
+    def remembering(self) -> "Policy":
+        """The same policy, which keeps the outcomes of short texts."""
+        return Policy(self.guards, lru_cache(maxsize=4096)(self._applied))
+
+    def apply(self, text: str) -> Outcome:
+        """What may be stored or shown of ``text``. Linear in its length; a masked text comes out unchanged again."""
+        if self._kept is not None and len(text) <= MAX_REMEMBERED_CHARS:
+            outcome: Outcome = self._kept(text)
+            return outcome
+        return self._applied(text)
+
+    def _applied(self, text: str) -> Outcome:
+        found = [
+            (start, end, guard)
+            for guard in self.guards
+            for start, end in guard.detector.find(text)
+            if end > start and not _is_masked(text, start, end)
+        ]
+        if not found:
+            return Outcome(text)
+        merged = _merged(found)
+        counts = Counter((guard.detector.kind, guard.action) for _, _, guard in merged)
+        applied = tuple(Applied(kind, action, count) for (kind, action), count in sorted(counts.items()))
+        if any(line.action is Action.DROP for line in applied):
+            return Outcome("", applied, dropped=True)
+        pieces: list[str] = []
+        at = 0
+        for start, end, guard in merged:
+            pieces += (text[at:start], f"[{guard.detector.kind} removed]")
+            at = end
+        return Outcome("".join([*pieces, text[at:]]), applied)
+
+
+def total(applied: Iterable[Applied]) -> tuple[Applied, ...]:
+    """Several outcomes' lines as one list: a line for each class and action."""
+    counts: Counter[tuple[str, Action]] = Counter()
+    for line in applied:
+        counts[line.kind, line.action] += line.count
+    return tuple(Applied(kind, action, count) for (kind, action), count in sorted(counts.items()))
+
+
+def _merged(found: Sequence[tuple[int, int, _Guard]]) -> list[tuple[int, int, _Guard]]:
+    """Places that overlap as one; what drops wins over what masks, and the earlier detector over the later."""
+    order = sorted(enumerate(found), key=lambda each: (each[1][0], each[0]))
+    merged: list[tuple[int, int, _Guard]] = []
+    for _, (start, end, guard) in order:
+        if merged and start < merged[-1][1]:
+            first, last, before = merged[-1]
+            winner = guard if guard.action is Action.DROP and before.action is not Action.DROP else before
+            merged[-1] = (first, max(last, end), winner)
+        else:
+            merged.append((start, end, guard))
+    return merged
+
+
+def _is_masked(text: str, start: int, end: int) -> bool:
+    """Whether the place is what a mask left: a mask is not masked again."""
+    return " removed]" in text[start : end + 12] and "[" in text[max(0, start - 20) : end]
+
+
+def _custom(name: str, expression: str) -> Detector:
+    try:
+        pattern = Pattern(expression)
+    except NotLinear as error:
+        raise ValueError(f"has a pattern {name!r} that can not be searched for in linear time: {error}") from None
+
+    def find(text: str) -> Iterable[Span]:
+        return pattern.spans(text)
+
+    return Detector(name, name, find)
+
+
+def _action(name: str, action: str, allowed: Iterable[Action]) -> Action:
+    if action not in tuple(allowed):
+        raise ValueError(f"has the action {action!r} for {name!r}; there are {', '.join(allowed)}")
+    return Action(action)
