@@ -17,6 +17,8 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from app.backends import BACKENDS
 from app.core.identity import PeerRole, Tenant, is_openviking_id
+from app.policy.detectors import CLASSES
+from app.policy.policy import Policy
 
 
 def _as_list(value: Any) -> Any:
@@ -26,6 +28,15 @@ def _as_list(value: Any) -> Any:
     if text.startswith("["):
         return json.loads(text)
     return [item.strip() for item in text.split(",") if item.strip()]
+
+
+def _as_object(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value or "{}")
+    except ValueError:
+        raise ValueError("is not a JSON object") from None
 
 
 TextList = Annotated[list[str], NoDecode, BeforeValidator(_as_list)]
@@ -226,6 +237,32 @@ class CaptureSettings(BaseModel):
     summary_share: Fraction = Field(0.3, description="Share of the token budget that the session summary may take.")
 
 
+class PolicySettings(BaseModel):
+    """What must not be stored or shown."""
+
+    rules: Annotated[dict[str, str], NoDecode, BeforeValidator(_as_object)] = Field(
+        default_factory=dict,
+        description='JSON `{"<class>": "allow"}`, `mask` or `drop`. Classes: '
+        f"{', '.join(f'`{name}`' for name in CLASSES)}; `secret` and `card` are masked by default.",
+    )
+    patterns: Annotated[dict[str, dict[str, str]], NoDecode, BeforeValidator(_as_object)] = Field(
+        default_factory=dict,
+        description='JSON `{"<name>": {"pattern": "...", "action": "mask"}}` or `drop`: your own, in RE2\'s syntax.',
+    )
+
+    @model_validator(mode="after")
+    def _is_a_policy(self) -> Self:
+        self.policy()
+        return self
+
+    def policy(self) -> Policy:
+        """The policy that these rules make. Raises ValueError that says what is wrong."""
+        for name, pattern in self.patterns.items():
+            if set(pattern) != {"pattern", "action"}:
+                raise ValueError(f"patterns has {name!r} with {sorted(pattern)}; it needs `pattern` and `action`")
+        return Policy.of(self.rules, {name: (one["pattern"], one["action"]) for name, one in self.patterns.items()})
+
+
 class StoreSettings(BaseModel):
     """The turn store and outbox."""
 
@@ -353,6 +390,7 @@ class Settings(BaseSettings):
     experience: ExperienceSettings = Field(default_factory=ExperienceSettings)
     trace: TraceSettings = Field(default_factory=TraceSettings)
     capture: CaptureSettings = Field(default_factory=CaptureSettings)
+    policy: PolicySettings = Field(default_factory=PolicySettings)
     store: StoreSettings = Field(default_factory=StoreSettings)
     delivery: DeliverySettings = Field(default_factory=DeliverySettings)
     limits: LimitSettings = Field(default_factory=LimitSettings)

@@ -4,10 +4,13 @@ Texts come from outside and may be a megabyte of anything, and an operator's own
 may hold a request up. RE2 knows neither look-around nor back references, so a pattern says with a group what it means.
 """
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import re2
+
+_SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 class NotLinear(ValueError):
@@ -49,7 +52,7 @@ class Pattern:
 
     def finditer(self, text: str) -> Iterator[Match]:
         """Matches that do not overlap, from left to right."""
-        return (Match(match, self._groups) for match in self._regexp.finditer(text))
+        return (Match(match, self._groups) for match in self._regexp.finditer(encodable(text)))
 
     def spans(self, text: str, group: str | None = None) -> Iterator[tuple[int, int]]:
         """Where ``group`` (or the whole) stands in each match in which it takes part."""
@@ -57,4 +60,9 @@ class Pattern:
 
     def is_all_of(self, text: str) -> bool:
         """Whether the whole text matches."""
-        return self._regexp.fullmatch(text) is not None
+        return self._regexp.fullmatch(encodable(text)) is not None
+
+
+def encodable(text: str) -> str:
+    """``text`` with lone surrogates, which JSON may hold and UTF-8 may not, replaced character by character."""
+    return text if text.isascii() else _SURROGATES.sub("\ufffd", text)

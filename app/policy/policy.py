@@ -1,11 +1,14 @@
 """The rules, and what they make of a text: allowed, masked, or dropped as a whole."""
 
+import re
+import sys
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from app.policy.detector import Detector, Span
 from app.policy.detectors import CLASSES, DETECTORS
@@ -23,7 +26,8 @@ class Action(StrEnum):
     DROP = "drop"
 
 
-class Applied(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Applied:
     """One line of an answer's ``policy``: how often a class was found, and what was done."""
 
     kind: str
@@ -39,11 +43,17 @@ class Outcome(NamedTuple):
     dropped: bool = False
 
 
-DEFAULTS: Mapping[str, Action] = {kind: Action.ALLOW for kind in CLASSES} | {
+DEFAULTS: Mapping[str, Action] = dict.fromkeys(CLASSES, Action.ALLOW) | {
     "secret": Action.MASK,
     "card": Action.MASK,
 }
 """Keys, passwords and cards have no place in a memory; names, mails and telephone numbers are what one is for."""
+
+
+MAX_PASSES = 8
+"""How often a masked text is looked at again: what stands beside a mask may look different without its neighbour."""
+_MASK = re.compile(r"\[[a-z0-9_-]{1,40} removed\]")
+_NAME = re.compile(r"[a-z0-9_-]{1,40}")
 
 
 class _Guard(NamedTuple):
@@ -53,10 +63,10 @@ class _Guard(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Rules by class, and an operator's own patterns. Immutable; equal texts have equal outcomes."""
+    """Rules by class, and an operator's own patterns. Equal texts have equal outcomes; those of short ones are kept."""
 
     guards: tuple[_Guard, ...] = ()
-    _kept: Any = field(default=None, compare=False, repr=False)
+    _kept: Callable[[str], Outcome] | None = field(default=None, compare=False, repr=False)
 
     @classmethod
     def of(cls, rules: Mapping[str, str], patterns: Mapping[str, tuple[str, str]]) -> "Policy":
@@ -70,32 +80,40 @@ class Policy:
                 raise ValueError(f"has no class {kind!r}; there are {', '.join(CLASSES)}")
             actions[kind] = _action(kind, action, Action)
         guards = [_Guard(detector, actions[detector.kind]) for detector in DETECTORS]
-        guards += [_Guard(_custom(name, text), _action(name, action, (Action.MASK, Action.DROP))) for name, (text, action) in patterns.items()]
-        return cls(tuple(guard for guard in guards if guard.action is not Action.ALLOW)).remembering()
-
-    def remembering(self) -> "Policy":
-        """The same policy, which keeps the outcomes of short texts."""
-        return Policy(self.guards, lru_cache(maxsize=4096)(self._applied))
+        for name, (expression, action) in patterns.items():
+            guards.append(_Guard(_custom(name, expression), _action(name, action, (Action.MASK, Action.DROP))))
+        active = cls(tuple(guard for guard in guards if guard.action is not Action.ALLOW))
+        return cls(active.guards, lru_cache(maxsize=4096)(active.apply))
 
     def apply(self, text: str) -> Outcome:
         """What may be stored or shown of ``text``. Linear in its length; a masked text comes out unchanged again."""
         if self._kept is not None and len(text) <= MAX_REMEMBERED_CHARS:
-            outcome: Outcome = self._kept(text)
-            return outcome
-        return self._applied(text)
+            return self._kept(text)
+        lines: tuple[Applied, ...] = ()
+        for _ in range(MAX_PASSES):
+            outcome = self._once(text)
+            lines = total((*lines, *outcome.applied))
+            text = outcome.text
+            if outcome.dropped or not outcome.applied:
+                return Outcome(text, lines, outcome.dropped)
+        return Outcome(text, lines)
 
-    def _applied(self, text: str) -> Outcome:
+    def text(self, text: str) -> str:
+        """What may be shown of ``text``: nothing, where it is dropped."""
+        return self.apply(text).text
+
+    def _once(self, text: str) -> Outcome:
+        masks = [mask.span() for mask in _MASK.finditer(text)] if " removed]" in text else []
         found = [
             (start, end, guard)
             for guard in self.guards
             for start, end in guard.detector.find(text)
-            if end > start and not _is_masked(text, start, end)
+            if end > start and not _is_inside(masks, start, end)
         ]
         if not found:
             return Outcome(text)
         merged = _merged(found)
-        counts = Counter((guard.detector.kind, guard.action) for _, _, guard in merged)
-        applied = tuple(Applied(kind, action, count) for (kind, action), count in sorted(counts.items()))
+        applied = total(Applied(guard.detector.kind, guard.action, 1) for _, _, guard in merged)
         if any(line.action is Action.DROP for line in applied):
             return Outcome("", applied, dropped=True)
         pieces: list[str] = []
@@ -128,21 +146,20 @@ def _merged(found: Sequence[tuple[int, int, _Guard]]) -> list[tuple[int, int, _G
     return merged
 
 
-def _is_masked(text: str, start: int, end: int) -> bool:
-    """Whether the place is what a mask left: a mask is not masked again."""
-    return " removed]" in text[start : end + 12] and "[" in text[max(0, start - 20) : end]
+def _is_inside(masks: Sequence[Span], start: int, end: int) -> bool:
+    """Whether the place is part of what a mask left: a mask is not masked again."""
+    at = bisect_right(masks, (start, sys.maxsize)) - 1
+    return at >= 0 and end <= masks[at][1]
 
 
 def _custom(name: str, expression: str) -> Detector:
+    if not _NAME.fullmatch(name) or name in CLASSES:
+        raise ValueError(f"has a pattern named {name!r}: a name has 1 to 40 of a-z 0-9 _ - and is no class")
     try:
         pattern = Pattern(expression)
     except NotLinear as error:
         raise ValueError(f"has a pattern {name!r} that can not be searched for in linear time: {error}") from None
-
-    def find(text: str) -> Iterable[Span]:
-        return pattern.spans(text)
-
-    return Detector(name, name, find)
+    return Detector(name, name, pattern.spans)
 
 
 def _action(name: str, action: str, allowed: Iterable[Action]) -> Action:

@@ -5,13 +5,19 @@ from collections.abc import Iterator
 from app.policy.detector import Span
 from app.policy.linear import Pattern
 
-_CHINESE = Pattern(r"(?:^|[^0-9A-Za-z])(?P<id>[1-9]\d{5}(?:19|20)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\d{3}[0-9Xx])(?:$|[^0-9A-Za-z])")
+_CHINESE = Pattern(
+    r"(?:^|[^0-9A-Za-z])(?P<id>[1-9]\d{5}(?:19|20)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\d{3}[0-9Xx])(?:$|[^0-9A-Za-z])"
+)
 _AMERICAN = Pattern(r"(?:^|[^0-9A-Za-z-])(?P<id>\d{3}-\d{2}-\d{4})(?:$|[^0-9A-Za-z-])")
-_BRITISH = Pattern(r"(?:^|[^A-Za-z0-9])(?P<id>[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?\d{2} ?\d{2} ?\d{2} ?[A-D])(?:$|[^A-Za-z0-9])")
+_BRITISH = Pattern(
+    r"(?:^|[^A-Za-z0-9])(?P<id>[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?\d{2} ?\d{2} ?\d{2} ?[A-D])(?:$|[^A-Za-z0-9])"
+)
 _SPANISH = Pattern(r"(?:^|[^A-Za-z0-9])(?P<id>[XYZ0-9]\d{7}-?[A-HJ-NP-TV-Z])(?:$|[^A-Za-z0-9])")
 _ITALIAN = Pattern(r"(?:^|[^A-Za-z0-9])(?P<id>[A-Z]{6}\d{2}[A-EHLMPRST]\d{2}[A-Z]\d{3}[A-Z])(?:$|[^A-Za-z0-9])")
 _BRAZILIAN = Pattern(r"(?:^|[^0-9])(?P<id>\d{3}\.\d{3}\.\d{3}-\d{2})(?:$|[^0-9])")
-_FRENCH = Pattern(r"(?:^|[^0-9])(?P<id>[12] ?\d{2} ?(?:0[1-9]|1[0-2]) ?(?:\d{2}|2[AB]) ?\d{3} ?\d{3} ?\d{2})(?:$|[^0-9])")
+_FRENCH = Pattern(
+    r"(?:^|[^0-9])(?P<id>[12] ?\d{2} ?(?:0[1-9]|1[0-2]) ?(?:\d{2}|2[AB]) ?\d{3} ?\d{3} ?\d{2})(?:$|[^0-9])"
+)
 
 _CHINESE_WEIGHTS = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
 _SPANISH_LETTERS = "TRWAGMYFPDXBNJZSQVHLCKE"

@@ -5,18 +5,16 @@ from collections.abc import Iterator
 from app.policy.detector import Span
 from app.policy.linear import Pattern
 
-_BEGIN = Pattern(r"-----BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----|PuTTY-User-Key-File-\d:|Private-Lines: \d+")
-_END = "-----END "
-_BODY = Pattern(r"(?:\\r|\\n|[A-Za-z0-9+/=,:\s\"'-])*")
+_KEY = Pattern(
+    r"(?:-----BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----|PuTTY-User-Key-File-\d:[^\n]*|Private-Lines: \d+)"
+    r"(?P<secret>(?:[A-Za-z0-9+/=,:.()\s\"'\\]|-[A-Za-z0-9+/=,:.()\s\"'\\])*)"
+)
 
 
 def find(text: str) -> Iterator[Span]:
-    """The lines between the armour; without an end, all that may be part of the key."""
-    for match in _BEGIN.finditer(text):
-        start = match.span()[1]
-        end = text.find(_END, start)
-        if end < 0:
-            body = next(iter(_BODY.finditer(text[start:])), None)
-            end = start + (body.span()[1] if body else 0)
-        if end > start:
-            yield start, end
+    """What follows the first line, up to the line that ends it; without one, all that may be part of the key."""
+    for start, end in _KEY.spans(text, "secret"):
+        body = text[start:end].strip()
+        if sum(c.isalnum() for c in body[:200]) >= 16:
+            offset = text.index(body, start)
+            yield offset, offset + len(body)

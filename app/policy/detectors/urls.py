@@ -1,4 +1,4 @@
-"""Passwords and tokens in URLs: ``scheme://user:password@host``, ``?token=...``, and webhooks that are secrets whole."""
+"""Passwords and tokens in URLs: ``scheme://user:password@host``, ``?token=...``, and webhooks, secret as a whole."""
 
 from collections.abc import Iterator
 

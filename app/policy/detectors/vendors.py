@@ -48,16 +48,22 @@ FORMS = {
     r"|dp\.(?:pt|st|ct|sa|scim|audit)\.[A-Za-z0-9._-]{40,60}|PMAK-[A-Fa-f0-9]{24}-[A-Fa-f0-9]{34}|rubygems_[a-f0-9]{48})",
     "facebook": r"EAA[A-Za-z0-9]{60,}",
     "dropbox": r"sl\.[A-Za-z0-9_-]{100,}",
+    "supabase": r"sb[ps]_[a-f0-9]{40}",
+    "zhipu": r"[a-f0-9]{32}\.[A-Za-z0-9]{16}",
     "age": r"AGE-SECRET-KEY-1[A-Z0-9]{50,62}",
     "json web token": r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]{0,}){1,3}",
 }
 """Who gives it out, and its form."""
 
-_KNOWN = Pattern(r"(?:^|[^A-Za-z0-9_])(?P<secret>" + "|".join(FORMS.values()) + ")(?:$|[^A-Za-z0-9])")
+_KNOWN = Pattern(r"(?:^|[^A-Za-z0-9_])(?P<secret>" + "|".join(FORMS.values()) + ")")
+_TELEGRAM = Pattern(r"/bot(?P<secret>\d{8,10}:[A-Za-z0-9_-]{30,40})/")
+_TWILIO = Pattern(r"AC[a-f0-9]{32}[\"']?[,:;\s]{1,4}[\"']?(?P<secret>[a-f0-9]{32})")
 
 
 def find(text: str) -> Iterator[Span]:
-    """Keys and tokens of known makers."""
+    """Keys and tokens of known makers; what goes on behind the form is another thing, such as a hash in a file name."""
     for start, end in _KNOWN.spans(text, "secret"):
-        if not is_placeholder(text[start:end]):
+        if not text[end : end + 1].isalnum() and not is_placeholder(text[start:end]):
             yield start, end
+    yield from _TELEGRAM.spans(text, "secret")
+    yield from _TWILIO.spans(text, "secret")

@@ -1,0 +1,112 @@
+"""What in a text could be a value that somebody chose or a machine drew: runs of signs, quoted text, groups of digits.
+
+Only where it stands, not whether it is a secret: `app.policy.told` decides that. Every expression here is one class of
+characters repeated, or begins at a place of its own, so that a text is read once from left to right.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from app.text.scripts import CJK
+
+LONGEST = 4_096
+"""Characters of the longest value: what is longer is a document, a picture or an archive."""
+LONGEST_QUOTED = 120
+"""Characters of the longest quoted text with spaces in it that is taken for one value."""
+
+_BREAKS = f'\\s{CJK}"`<>|“”‘’„«»‹›「」『』《》【】（），。；：！？、…—→•\u3000'
+_RUN = re.compile(f"[^{_BREAKS}]+")
+_KEY = re.compile(
+    r"(?:^|(?<=[;&?,{(\[=]))['\\]{0,3}"
+    r"(-{0,2}@?[A-Za-z_$][A-Za-z0-9_.$-]{0,80})['\\\]]{0,3}(=>|:=|==|[=:])['\\]{0,3}(?=[^='])"
+)
+_QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "„": "“", "«": "»", "‹": "›", "「": "」", "『": "』"}
+_OPENING = re.compile("[" + "".join(_QUOTES) + "]")
+_DIGITS = re.compile(r"\d{1,8}(?:[ -]\d{1,8}){1,6}")
+_LEADING = "([{<*'\\,;~=:"
+_TRAILING = ".,;:?)]}>*'\\&#"
+_PARTNERS = {")": "(", "]": "[", "}": "{"}
+_OPTION = re.compile(r"-[pPa](?=[^\s=-]{4})")
+
+
+class Candidate(NamedTuple):
+    """A value and where it stands. ``key_start`` is where the run begins whose key named it, or ``start``."""
+
+    start: int
+    end: int
+    value: str
+    quoted: bool = False
+
+
+def candidates(text: str, start: int = 0, end: int | None = None) -> Iterator[Candidate]:
+    """The values in ``text[start:end]``; they may overlap, as a quoted one and the words in it do."""
+    end = len(text) if end is None else end
+    for run in _RUN.finditer(text, start, end):
+        yield from _of_run(run[0], run.start())
+    yield from _quoted(text, start, end)
+    for match in _DIGITS.finditer(text, start, end):
+        yield Candidate(match.start(), match.end(), match[0])
+
+
+def _of_run(run: str, start: int) -> Iterator[Candidate]:
+    """The values of one run: what follows each key, or the whole of it."""
+    if run.isalpha():
+        if len(run) >= 3:
+            yield Candidate(start, start + len(run), run)
+        return
+    if len(run) > LONGEST:
+        run = run[:LONGEST]
+    at = 0
+    keys = list(_KEY.finditer(run)) if ("=" in run or ":" in run) else []
+    if not keys and run.count(":") == 1 and not run.endswith(":"):  # user:password
+        before, _, after = run.partition(":")
+        if before and not after.startswith("/"):
+            yield from _trimmed(after, start + len(before) + 1)
+    for place, key in enumerate(keys):
+        if place == 0 and key.start() > 0:
+            yield from _trimmed(run[: key.start()], start)
+        at = key.end()
+        until = keys[place + 1].start() if place + 1 < len(keys) else len(run)
+        yield from _trimmed(run[at:until], start + at)
+    if not keys:
+        option = _OPTION.match(run)
+        if option:
+            yield from _trimmed(run[option.end() :], start + option.end())
+        else:
+            yield from _trimmed(run, start)
+
+
+def _trimmed(value: str, start: int) -> Iterator[Candidate]:
+    bare = value.lstrip(_LEADING)
+    start += len(value) - len(bare)
+    bare = _without_trailing(bare)
+    if len(bare) >= 3 and not bare.startswith(("---", "//")) and not bare.endswith("---"):  # armour and rules
+        yield Candidate(start, start + len(bare), bare)
+
+
+def _without_trailing(value: str) -> str:
+    """``value`` without the punctuation behind it. ``!`` may be part of a password; a bracket has its partner."""
+    while value and value[-1] in _TRAILING and _PARTNERS.get(value[-1], " ") not in value:
+        value = value[:-1]
+    if value.endswith("!") and value[:-1].isalpha():
+        return value.rstrip("!")
+    return value
+
+
+def _quoted(text: str, start: int, end: int) -> Iterator[Candidate]:
+    """Text in quotes on one line. Each opening quote looks for its partner only so far ahead."""
+    at = start
+    while opening := _OPENING.search(text, at, end):
+        at = opening.end()
+        if opening[0] == "'" and opening.start() and text[opening.start() - 1].isalnum():
+            continue  # an apostrophe
+        closing = text.find(_QUOTES[opening[0]], at, at + LONGEST_QUOTED)
+        if closing < 0:
+            continue
+        value = text[at:closing].strip()
+        if len(value) >= 4 and "\n" not in value and (" " in value or any(c in value for c in "<>|`")):
+            offset = text.index(value, at)
+            yield Candidate(offset, offset + len(value), value, quoted=True)
+        if "\n" not in text[at:closing]:
+            at = closing + 1

@@ -1,0 +1,168 @@
+"""What the decision about a value is made of: its form, the words around it, and the nearest thing that is named."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+LEFT_WORDS, RIGHT_WORDS = 32, 8
+"""How much of the text around a value is read."""
+
+_NEAR = 4
+_BAG = 12
+_BUCKETS = (0, 1, 2, 3, 4, 4, 5, 5, 5, 6, 6, 6, 6)
+_NAMING = ("#secret", "#pin", "#otp", "#id", "#user", "#talk", "#env")
+_BREAKS = frozenset("\n.!?。！？;；")
+_HEX = re.compile(r"(?:0x)?[0-9a-fA-F]+")
+_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_VERSION = re.compile(r"v?\d+(?:\.\d+){1,4}(?:[-+._]?[a-z]{0,12}[-.]?\d{0,8}){0,2}")
+_DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}(?:[-/.]\d{1,4})?(?:[T ]\d{2}:\d{2}.*)?|\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?Z?")
+_MAIL = re.compile(r"[\w.+-]+@[\w-]+\.[\w.-]+")
+_UNIT = re.compile(
+    r"\d+(?:[.,]\d+)?(?:[a-zA-Z]{1,3}|%|min|days?|bits?|[-–]?(?:bits?|chars?|characters?|digits?|days?|fold))"
+)
+_COMPOUND = re.compile(r"[A-Za-z]+(?:[-_./'’][A-Za-z]+)+")
+_MODEL = re.compile(r"[A-Za-z]{2,10}[-_ ]?\d{1,4}[A-Za-z]?")
+_FILE = re.compile(r"[\w./~-]*\.[a-z][a-z0-9]{0,5}(?:[:#]\d+)?|[~.]{0,2}(?:/[\w.@-]+)+/?|[A-Z]:\\\S*")
+_HOST = re.compile(r"(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?(?:/\S*)?|\d+(?:\.\d+){3}(?::\d+|/\d+)?")
+_URL = re.compile(r"[a-z][a-z0-9+.-]*://\S*")
+_CODE = re.compile(r"[\w.]+\(|[$%]\w|.*(?:::|->|\(\)|\[\]|&&|\|\|)")
+_CONSONANTS = re.compile(r"[bcdfghjklmnpqrstvwxz]+", re.IGNORECASE)
+_FORMS = (
+    ("uuid", _UUID),
+    ("url", _URL),
+    ("mail", _MAIL),
+    ("date", _DATE),
+    ("version", _VERSION),
+    ("unit", _UNIT),
+    ("host", _HOST),
+    ("file", _FILE),
+    ("compound", _COMPOUND),
+    ("model", _MODEL),
+)
+
+
+def of_context(before: Sequence[str], after: Sequence[str], form: str, *, quoted: bool) -> Iterator[str]:
+    """The features of the words around a value, the nearest first on both sides (see `app.policy.signs`)."""
+    if quoted:
+        yield "quoted"
+    yield from _near("l", before, form)
+    yield from _near("r", after[:2], form)
+    yield from (f"b:{word}" for word in {*before[:_BAG]} if len(word) > 1 or not word.isascii())
+    yield from (f"rb:{word}" for word in {*after[:6]})
+    yield from _named(before, after, form)
+
+
+def _near(side: str, words: Sequence[str], form: str) -> Iterator[str]:
+    for place, word in enumerate(words[:_NEAR]):
+        yield f"{side}{place}:{word}"
+    if words:
+        yield f"{side}f:{words[0]}|{form}"
+    for place in range(min(2, len(words) - 1)):
+        yield f"{side}{place}2:{words[place + 1]} {words[place]}"
+    if len(words) > 2:
+        yield f"{side}3:{words[2]} {words[1]} {words[0]}"
+
+
+def _named(before: Sequence[str], after: Sequence[str], form: str) -> Iterator[str]:
+    """The nearest name of each class, how far away, and whether a sentence or line ends between."""
+    first = ""
+    seen: set[str] = set()
+    ended = ""
+    for place, word in enumerate(before):
+        if word in _BREAKS:
+            ended = "|"
+        if word in _NAMING and word not in seen:
+            seen.add(word)
+            far = _BUCKETS[min(place, len(_BUCKETS) - 1)]
+            yield f"d:{word}{far}{ended}"
+            yield f"df:{word}{min(far, 5)}{ended}|{form}"
+            if not first:
+                first = word
+                yield f"n:{word}{ended}|{form}"
+                yield f"ns:{word}{far}{ended}"
+                between = " ".join(before[:place][::-1]) if place <= 3 else "…"
+                yield f"k:{word} {between}"
+                yield f"kf:{between}|{form}"
+    if not seen & {"#secret", "#pin"}:
+        yield f"none|{form}"
+    for place, word in enumerate(after):
+        if word in _BREAKS:
+            break
+        if word in _NAMING:
+            yield f"rd:{word}{min(place, 5)}"
+            yield f"rdf:{word}|{form}{'' if first else '|only'}"
+            break
+
+
+def form_of(value: str) -> str:
+    """The form of a value in one word."""
+    if value.isdigit():
+        return "pin" if len(value) <= 3 else "digits" if len(value) <= 8 else "number"
+    if value.replace("-", "").replace(" ", "").isdigit():
+        return "groups"
+    if value.isalpha():
+        return "lower" if value.islower() else "upper" if value.isupper() else "word" if value.istitle() else "camel"
+    if any(c.isspace() for c in value):
+        return "phrase"
+    for name, pattern in _FORMS:
+        if pattern.fullmatch(value):
+            return name
+    if len(value) >= 16 and _HEX.fullmatch(value):
+        return "hex"
+    if _CODE.match(value):
+        return "code"
+    if value.isalnum():
+        return "mixed" if len(value) < 16 else "long"
+    if not any(c.isdigit() for c in value) and kinds(value) < 3:
+        return "signs"
+    return "strong" if len(value) < 20 else "random"
+
+
+def of_value(value: str, form: str) -> Iterator[str]:
+    """The features of the value alone."""
+    size = len(value)
+    yield f"f:{form}"
+    yield f"fl:{form}{min(size, 12) if size < 16 else 16 if size < 32 else 32 if size < 64 else 64}"
+    if form == "hex":
+        yield f"hex{size}"
+    shape = _shape(value)
+    if len(shape) <= 14:
+        yield f"p:{shape}"
+    yield f"p0:{shape[:3]}"
+    yield f"p9:{shape[-2:]}"
+    yield f"k:{kinds(value)}"
+    yield f"t:{min(len(shape), 12)}"
+    yield f"u:{min(10, 10 * len(set(value)) // size)}"
+    yield f"head:{value[:2].lower()}"
+    for sign in {c for c in value if not c.isalnum()}:
+        yield f"c:{sign}"
+    if value.isalpha():
+        lowered = value.lower()
+        yield f"v:{lowered}"
+        yield f"vs:{lowered[-3:]}"
+        yield f"vp:{lowered[:3]}"
+        longest = max((len(run) for run in _CONSONANTS.findall(value)), default=0)
+        yield f"cons:{min(longest, 6)}"
+    else:
+        letters = sum(c.isalpha() for c in value)
+        digits = sum(c.isdigit() for c in value)
+        yield f"ld:{min(letters, 8)}-{min(digits, 6)}"
+
+
+def _shape(value: str) -> str:
+    """``value`` with letters as ``a`` or ``A``, digits as ``0`` and repeats left out: ``Abc-12`` is ``Aa-0``."""
+    shape: list[str] = []
+    for c in value[:64]:
+        kind = "0" if c.isdigit() else c if not c.isalpha() else "A" if c.isupper() else "a"
+        if not shape or shape[-1] != kind:
+            shape.append(kind)
+    return "".join(shape)
+
+
+def kinds(value: str) -> int:
+    """Of how many kinds its characters are: lower case, upper case, digits, others."""
+    return (
+        any(c.islower() for c in value)
+        + any(c.isupper() for c in value)
+        + any(c.isdigit() for c in value)
+        + any(not c.isalnum() for c in value)
+    )

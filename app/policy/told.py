@@ -1,0 +1,136 @@
+"""Is a value a secret, by what is said around it? A logistic regression, learnt by ``python -m training.secrets``.
+
+"The password is ...", ``DB_PASSWORD=...``, ``mysql -p...``, ``密码是 ...``, a value in front of its name: there are too
+many ways, in too many languages, for rules. So each value beside a word for secrets is judged by its form and by the
+words around it (`app.policy.features`). A value without such a word near it is never judged: the forms of well-known
+keys have rules of their own (`app.policy.detectors.vendors`).
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib.resources import files
+
+from app.policy.candidates import LONGEST, Candidate, candidates
+from app.policy.detector import Span
+from app.policy.features import LEFT_WORDS, RIGHT_WORDS, form_of, of_context, of_value
+from app.policy.signs import Words, cued
+from app.policy.values import is_placeholder
+
+BEFORE_CHARS, BEHIND_CHARS = 40, 96
+"""How far before and behind a word for secrets values are judged."""
+SEGMENT_CHARS, AROUND_CHARS = 1_000, 160
+"""Characters of a piece of text that is read at once, and how far around it words are read."""
+_NEVER = frozenset({"mail", "url"})
+_WORDS = frozenset({"lower", "word", "upper", "camel", "compound"})
+_NEAR = frozenset({"#secret", "#pin", "#command"})
+_NEAR_WORDS = 6
+"""How near behind a name a plain word must stand to be judged: any word may follow later."""
+_SPACE = re.compile(r"\s")
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A candidate with the words around it."""
+
+    candidate: Candidate
+    form: str
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+
+    def value_features(self) -> Iterable[str]:
+        """See `app.policy.features`."""
+        return of_value(self.candidate.value, self.form)
+
+    def context_features(self) -> Iterable[str]:
+        """See `app.policy.features`."""
+        return of_context(self.before, self.after, self.form, quoted=self.candidate.quoted)
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """Weights of features; a sum above 0 is a secret's. Values that score less than ``least`` alone are never one."""
+
+    bias: float
+    least: float
+    weights: dict[str, float]
+
+    def sum(self, features: Iterable[str]) -> float:
+        """What the features add to the log-odds."""
+        get = self.weights.get
+        return sum([get(feature, 0.0) for feature in features])
+
+
+def find(text: str) -> Iterator[Span]:
+    """Values that are told or set as passwords, PINs, keys or tokens."""
+    for one in to_judge(text, model().least):
+        if _value_score(one.candidate.value) + _context_score(one) > 0:
+            yield one.candidate.start, one.candidate.end
+
+
+def to_judge(text: str, least: float | None = None) -> Iterator[Judged]:
+    """The values near a word for secrets, with the words around each; without those that score below ``least``."""
+    for start, end in _segments(text):
+        words = None
+        for one in candidates(text, start, end):
+            if (least is not None and _value_score(one.value) < least) or is_placeholder(one.value):
+                continue
+            form = form_of(one.value)
+            if form in _NEVER:
+                continue
+            words = words or Words(text, max(0, start - AROUND_CHARS), end + AROUND_CHARS)
+            before = words.before(one.start, LEFT_WORDS)
+            if form in _WORDS and _NEAR.isdisjoint(before[:_NEAR_WORDS]):
+                continue
+            yield Judged(one, form, tuple(before), tuple(words.behind(one.end, RIGHT_WORDS)))
+
+
+def _segments(text: str) -> Iterator[Span]:
+    """The stretches in pieces, each of whole runs of signs: words are read only around those that need it."""
+    for start, end in _stretches(text):
+        while end - start > 2 * SEGMENT_CHARS:
+            space = _SPACE.search(text, start + SEGMENT_CHARS, end)
+            if space is None:
+                break
+            yield start, space.start()
+            start = space.start()
+        yield start, end
+
+
+def _stretches(text: str) -> Iterator[Span]:
+    """Where values are judged: around words for secrets, up to where the first and the last run of signs ends."""
+    reached = 0
+    for start, end in cued(text, BEFORE_CHARS, BEHIND_CHARS):
+        start = max(start, reached)
+        limit = max(reached, start - LONGEST)
+        while start > limit and not text[start - 1].isspace():
+            start -= 1
+        if end > start:
+            closing = _SPACE.search(text, end, end + LONGEST)
+            reached = closing.start() if closing else min(len(text), end + LONGEST)
+            yield start, reached
+
+
+@lru_cache(maxsize=8192)
+def _value_score(value: str) -> float:
+    if len(value) > LONGEST:
+        return -100.0
+    return model().bias + model().sum(of_value(value, form_of(value)))
+
+
+def _context_score(one: Judged) -> float:
+    return _score_of_words(one.before, one.after, one.form, one.candidate.quoted)
+
+
+@lru_cache(maxsize=2048)
+def _score_of_words(before: tuple[str, ...], after: tuple[str, ...], form: str, quoted: bool) -> float:
+    return model().sum(of_context(before, after, form, quoted=quoted))
+
+
+@cache
+def model() -> Model:
+    """The weights that ship with the package."""
+    data = json.loads((files("app.policy") / "weights" / "told.json").read_text(encoding="utf-8"))
+    return Model(data["bias"], data["least"], data["weights"])
