@@ -594,7 +594,9 @@ OTHER: dict[str, Slot] = {
             _of(r, string.ascii_uppercase + string.digits, 10, 16),
         )
     ),
-    "argon": lambda r: f"$argon2id$v=19$m=65536,t={r.randint(1, 4)},p={r.randint(1, 8)}${_of(r, string.ascii_letters, 11, 22)}${_of(r, string.ascii_letters + string.digits, 43, 43)}",
+    "argon": lambda r: (
+        f"$argon2id$v=19$m=65536,t={r.randint(1, 4)},p={r.randint(1, 8)}${_of(r, string.ascii_letters, 11, 22)}${_of(r, string.ascii_letters + string.digits, 43, 43)}"
+    ),
     "zoom": lambda r: f"{_digits(r, 3, 3)} {_digits(r, 4, 4)} {_digits(r, 4, 4)}",
     "agepub": lambda r: "age1" + _of(r, "023456789acdefghjklmnpqrstuvwxyz", 58, 58),
     "n15": lambda r: _digits(r, 15, 15),
