@@ -346,8 +346,8 @@ class ChatSettings(BaseModel):
 class SearchSettings(BaseModel):
     """Ranking of the embedded backend."""
 
-    merge: Literal["rrf", "weighted"] = Field(
-        "rrf", description="How word and vector results merge; `weighted` adds up cosine and word rank."
+    merge: Literal["sum", "weighted"] = Field(
+        "sum", description="How word and vector results merge; `weighted` adds up cosine and word rank."
     )
     vector_weight: Fraction = Field(0.7, description="Weight of vectors in `weighted`.")
     text_weight: Fraction = Field(0.3, description="Weight of words in `weighted`.")

@@ -104,7 +104,8 @@ def main() -> int:
         for size in sizes:
             fill(space, rng, done, size)
             done = size
-            space.index.embed(wait_s=600)
+            if job := space.index.embed():
+                job.result()
             asked = [ask(space, rng, threads) for _ in range(QUESTIONS)]
             times, worked = sorted(ms for ms, _ in asked), statistics.median(cpu for _, cpu in asked)
             limit = LIMITS_MS.get(size)

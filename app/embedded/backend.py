@@ -21,6 +21,7 @@ from app.core.recall.hits import Hit
 from app.embedded.index.documents import EXPERIENCES_REALM, OWN_REALM, peer_realm
 from app.embedded.index.embedders import Embedder, EmbedderError, make_embedder
 from app.embedded.index.live_index import Admits, admits_all
+from app.embedded.index.similar import NOTHING_SIMILAR
 from app.embedded.index.sqlite import SqliteError, require_fts5
 from app.embedded.memory_desk import Forgotten
 from app.embedded.memory_store import EmbeddedMemories, nothing_is_normal
@@ -111,7 +112,7 @@ class EmbeddedBackend:
         """`find` among the documents of these realms that ``admits`` takes."""
         wanted = min(limit * self._settings.search.candidates, MAX_CANDIDATES)
         words: dict[int, float] = {}
-        vectors: dict[int, float] = {}
+        similar = [NOTHING_SIMILAR]
 
         async def by_words() -> None:
             found = await self.reading(who, lambda space: space.index.search_words(query, realms, wanted), deadline)
@@ -119,8 +120,8 @@ class EmbeddedBackend:
 
         async def by_vectors() -> None:
             with anyio.move_on_after(deadline.remaining * _VECTORS_SHARE):
-                vectors.update(
-                    await self.reading(who, lambda space: space.index.search_vectors(query, realms, wanted), deadline)
+                similar[0] = await self.reading(
+                    who, lambda space: space.index.search_vectors(query, realms, wanted), deadline
                 )
 
         if self._embedder is None:
@@ -129,7 +130,7 @@ class EmbeddedBackend:
             await _both(by_words, by_vectors)
         now = self.clock()
         return await self.reading(
-            who, lambda space: space.index.hits(query, words, vectors, realms, limit, now, admits), deadline
+            who, lambda space: space.index.hits(query, words, similar[0], realms, limit, now, admits), deadline
         )
 
     async def read(self, who: Identity, uris: Sequence[str], deadline: Deadline) -> dict[str, str]:

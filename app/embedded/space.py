@@ -15,7 +15,7 @@ from app.core.deadline import Deadline
 from app.core.identity import SessionKind, Tenant
 from app.embedded.extraction import distil
 from app.embedded.index.embedders import Embedder
-from app.embedded.index.live_index import EMBED_WAIT_S, LiveIndex
+from app.embedded.index.live_index import LiveIndex
 from app.embedded.memory_desk import MemoryDesk
 from app.embedded.storage import layout, session_file, session_index
 from app.embedded.storage.entries import message_tokens
@@ -98,7 +98,7 @@ class UserSpace:
             counts = len(waiting), sum(map(message_tokens, waiting))
         if new:
             self.index.take_in([stored.path])
-            self.index.embed(wait_s=min(EMBED_WAIT_S, deadline.remaining / 2))
+            self.index.embed()
         return counts
 
     def arrived(self, session: str, turn_id: str, deadline: Deadline) -> frozenset[str]:
@@ -189,7 +189,7 @@ class UserSpace:
                     written = distil.write_memories(self.root, session, archive_id, outcome, now)
             self.index.take_in(written)
             self._close_commit(session, archive_id, "completed", outcome.summary, outcome.abstract, "", now)
-            self.index.embed(wait_s=0)
+            self.index.embed()
         except Exception as error:  # the archive must end in a state that says so, whatever it was
             log.warning("commit_failed", archive=archive_id, error=repr(error))
             with suppress(OSError, layout.LockTimeout):

@@ -64,9 +64,9 @@ def by_vectors(index: Index, query: str) -> list[str]:
     while waiting := index.vectors.waiting(10):
         cached = index.vectors.cached([text for _, text in waiting])
         index.vectors.add([(i, text, cached.get(text) or vector(text)) for i, text in waiting])
-    found = index.vectors.search(vector(query), [OWN_REALM], 5)
-    texts = {chunk.id: chunk.document.text for chunk in index.chunks(chunk_id for chunk_id, _ in found)}
-    return [texts[chunk_id] for chunk_id, _ in found]
+    found = index.vectors.search(vector(query), [OWN_REALM], 5).best
+    texts = {chunk.id: chunk.document.text for chunk in index.chunks(found)}
+    return [texts[chunk_id] for chunk_id in found]
 
 
 @vectors_too

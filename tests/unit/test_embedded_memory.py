@@ -19,6 +19,7 @@ from app.core.deadline import Deadline
 from app.core.identity import Identity, PeerRole, SessionKind, Tenant
 from app.core.recall.hits import Hit
 from app.embedded.backend import EmbeddedBackend
+from app.embedded.space import UserSpace
 from app.embedded.storage.layout import segment, session_path, user_dir
 from app.embedded.storage.records import Record, Source, write_records
 from app.ports import BackendError, CommitState, SessionHistory, Target
@@ -122,6 +123,12 @@ async def test_facts_of_one_session_are_recalled_in_the_next_and_after_a_restart
         await check(backend)
 
 
+def wait_for_vectors(space: UserSpace) -> None:
+    """Until everything that is stored has its vector."""
+    if job := space.index.embed():
+        job.result(60)
+
+
 async def test_an_assistants_bare_acknowledgement_is_recalled_as_an_answer_only(
     tmp_path: Path, engine: EmbeddedSettings
 ) -> None:
@@ -142,7 +149,7 @@ async def test_vectors_find_the_only_memory_there_is(tmp_path: Path) -> None:
     async with opened(tmp_path, VECTORS) as backend:
         await tell(backend, FACTS[-1])
         with backend._users.using(Tenant()) as space:
-            space.index.embed(wait_s=60)
+            wait_for_vectors(space)
         assert "Biscuit" in _texts(await ask(backend, "any pets at home?"))
 
 
@@ -151,17 +158,15 @@ async def test_vectors_find_what_shares_no_word(tmp_path: Path) -> None:
     async with opened(tmp_path, VECTORS) as backend:
         for number, fact in enumerate(FACTS):
             await tell(backend, fact, session=f"s{number}", turn=f"t_{number}")
+        with backend._users.using(Tenant()) as space:
+            wait_for_vectors(space)
         best = await ask(backend, "any pets at home?")
         assert "Biscuit" in best[0].text
     async with opened(tmp_path, WORDS) as backend:
         assert await ask(backend, "any pets at home?") == []
 
 
-async def test_without_its_index_the_same_is_found(
-    tmp_path: Path, engine: EmbeddedSettings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("app.embedded.index.live_index.EMBED_WAIT_S", 60)
-
+async def test_without_its_index_the_same_is_found(tmp_path: Path, engine: EmbeddedSettings) -> None:
     async def answers(backend: EmbeddedBackend) -> list[list[Hit]]:
         return [await ask(backend, question) for question, _ in QUESTIONS]
 
@@ -170,11 +175,13 @@ async def test_without_its_index_the_same_is_found(
         await commit(backend, keep=1)
         await tell(backend, "I now drink oolong instead of coffee.", turn="t_two")
         with backend._users.using(Tenant()) as space:
-            space.index.embed(wait_s=60)
+            wait_for_vectors(space)
         before = await answers(backend)
     for path in user_dir(tmp_path, Tenant()).glob("index.db*"):
         path.unlink()
     async with opened(tmp_path, engine) as backend:
+        with backend._users.using(Tenant()) as space:
+            wait_for_vectors(space)
         after = await answers(backend)
     assert [[(hit.uri, hit.text) for hit in hits] for hits in after] == [
         [(hit.uri, hit.text) for hit in hits] for hits in before

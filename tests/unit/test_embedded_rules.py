@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from app.core.capture.captured_message import CapturedMessage, TextPart, ToolPart
 from app.embedded.extraction.experience_rules import experiences_in
 from app.embedded.extraction.extract import memories_in
-from app.embedded.index.chunks import MAX_CHARS, chunk_markdown
+from app.embedded.index.chunks import MAX_CHARS, WHOLE_CHARS, pieces
 from app.embedded.storage.records import HYSTERESIS, Record, Source, holds_until, merge, read_records, write_records
 
 
@@ -194,13 +194,20 @@ def test_a_person_edits_a_record_and_adds_a_line() -> None:
 
 
 @given(st.text(st.sampled_from("ab #\n`。中 "), max_size=6000))
-def test_chunks_are_short_and_hold_everything(text: str) -> None:
-    chunks = chunk_markdown(text)
-    assert all(0 < len(chunk) <= MAX_CHARS for chunk in chunks)
-    joined = "".join("".join(chunk.split()) for chunk in chunks)
-    for line in text.split("\n"):
-        if len(line) <= 100:
-            assert "".join(line.split()) in joined
+def test_pieces_are_short_and_hold_everything_once(text: str) -> None:
+    found = pieces(text)
+    assert all(0 < len(piece) <= WHOLE_CHARS for piece in found)
+    assert "".join("".join(piece.split()) for piece in found) == "".join(text.split())
+
+
+def test_pieces_end_where_sentences_do_and_keep_a_heading_with_its_text() -> None:
+    sentence = "The quick brown fox jumps over the lazy dog near the river bank today. "
+    text = f"{sentence * 5}\n\n# Second\n\n{sentence * 4}\n\n# Third\n\n{sentence * 4}"
+    found = pieces(text)
+    assert all(len(piece) <= MAX_CHARS and piece.endswith("today.") for piece in found)
+    assert [piece for piece in found if piece.startswith("# Second\n\nThe")] and not any(
+        p.endswith("Third") for p in found
+    )
 
 
 def test_an_error_that_the_user_says_is_gone_becomes_an_experience() -> None:

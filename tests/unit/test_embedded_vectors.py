@@ -46,7 +46,7 @@ def write(index: Index, root: Path, name: str, *lines: str) -> None:
 
 def nearest(index: Index, text: str) -> list[str]:
     """The texts that are found, best first."""
-    found = [chunk_id for chunk_id, _ in index.vectors.search(vector(text), [OWN_REALM], 5)]
+    found = list(index.vectors.search(vector(text), [OWN_REALM], 5).best)
     texts = {chunk.id: chunk.document.text for chunk in index.chunks(found)}
     assert len(texts) == len(found)
     return [texts[chunk_id] for chunk_id in found]
@@ -88,8 +88,9 @@ def test_the_scan_and_the_search_in_memory_agree(tmp_path: Path, monkeypatch: py
     with opened(tmp_path) as index:
         scanned = [index.vectors.search(one, [OWN_REALM], 7) for one in asked]
     for one, other in zip(in_memory, scanned, strict=True):
-        assert [chunk_id for chunk_id, _ in one] == [chunk_id for chunk_id, _ in other]
-        assert [score for _, score in one] == pytest.approx([score for _, score in other], abs=1e-5)
+        assert list(one.best) == list(other.best)
+        assert one.background == pytest.approx(other.background)
+        assert list(one.best.values()) == pytest.approx(list(other.best.values()), abs=1e-5)
 
 
 class MadeUp:
@@ -108,7 +109,6 @@ class MadeUp:
 def test_what_no_append_brought_gets_its_vectors_when_it_is_searched(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(live_index, "EMBED_WAIT_S", 60)
     monkeypatch.setattr("app.embedded.index.index._SCAN_SHARE", 0)
     note = tmp_path / "memory" / "2026-03-01.md"
     note.parent.mkdir()
@@ -116,7 +116,10 @@ def test_what_no_append_brought_gets_its_vectors_when_it_is_searched(
 
     def found(index: live_index.LiveIndex, query: str) -> list[float]:
         index.search_words(query, [OWN_REALM], 5)
-        return [round(score, 1) for score in index.search_vectors(query, [OWN_REALM], 5).values()]
+        index.search_vectors(query, [OWN_REALM], 5)
+        if job := index.embed():
+            job.result(60)
+        return [round(score, 1) for score in index.search_vectors(query, [OWN_REALM], 5).best.values()]
 
     with ThreadPoolExecutor(1) as background:
         index = live_index.LiveIndex(

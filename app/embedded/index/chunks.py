@@ -1,82 +1,82 @@
-"""Markdown and messages in pieces that a search can return (400 tokens, 80 of them shared, at Markdown boundaries)."""
+"""Texts in the pieces that a search finds and a prompt has room for: a few sentences, never half of one."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
-from app.text.markdown import lines as lines_with_code
+from app.text.markdown import code_spans
+from app.text.sentences import sentences
 
-MAX_CHARS = 1600
-"""About 400 tokens at four characters each."""
-OVERLAP_CHARS = 320
+MAX_CHARS = 400
+"""Longest piece. An answer is a sentence or two, and a prompt has room for ten such pieces of ten turns, or for two
+long turns."""
+WHOLE_CHARS = 600
+"""A text up to this stays in one piece: cutting it in two would tell less in either."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Block:
-    text: str
+class _Part(NamedTuple):
+    """A line, a sentence of a long line, or what had to be cut; ``text[start:end]``."""
+
+    start: int
+    end: int
+    opens: bool
+    """Begins something new: a heading, or a paragraph."""
     is_heading: bool
 
 
-def chunk_markdown(text: str) -> list[str]:
-    """Pieces of at most `MAX_CHARS` characters that together hold all of ``text``, in order.
+def pieces(text: str) -> list[str]:
+    """Stretches of at most `WHOLE_CHARS` characters that together hold all of ``text``, in order, none twice.
 
-    Pieces begin at a heading where one comes in the second half of a piece, else at a paragraph, else at a line; code
-    fences
-    stay whole where they fit. A piece that does not begin at a heading repeats the end of the one before it.
+    They end where a paragraph, a line or a sentence does, and no heading is parted from what stands under it; only a
+    sentence that is longer than `MAX_CHARS` is cut, between words.
     """
-    if len(text) <= MAX_CHARS:
+    if len(text) <= WHOLE_CHARS:
         return [text.strip()] if text.strip() else []
-    chunks: list[str] = []
-    current: list[str] = []
-    size = 0
-    for block in _blocks(text):
-        full = size + len(block.text) > MAX_CHARS
-        if current and (full or (block.is_heading and size > MAX_CHARS // 2)):
-            chunks.append("\n".join(current).strip())
-            room = min(OVERLAP_CHARS, MAX_CHARS - len(block.text) - 1)
-            current = [] if block.is_heading or room <= 0 else _tail(current, room)
-            size = sum(len(part) + 1 for part in current)
-        current.append(block.text)
-        size += len(block.text) + 1
-    chunks.append("\n".join(current).strip())
-    return [chunk for chunk in chunks if chunk]
+    cuts: list[int] = []
+    begin = end = 0
+    heading = -1  # where a heading begins that nothing stands under yet
+    for part in _parts(text):
+        full = part.end - begin > MAX_CHARS
+        if end > begin and (full or (part.opens and end - begin > MAX_CHARS // 2)):
+            begin = heading if heading > begin and part.end - heading <= MAX_CHARS else part.start
+            cuts.append(begin)
+        heading = (heading if heading >= begin else part.start) if part.is_heading else -1
+        end = part.end
+    found = [text[start:stop].strip() for start, stop in zip([0, *cuts], [*cuts, len(text)], strict=True)]
+    return [piece for piece in found if piece]
 
 
-def _blocks(text: str) -> Iterator[_Block]:
-    """Paragraphs, headings and fences, none longer than a chunk."""
-    lines: list[str] = []
-    for line, fenced in lines_with_code(text):
-        heading = not fenced and line.startswith("#")
-        if (heading or (not fenced and not line.strip())) and lines:
-            yield from _pieces("\n".join(lines))
-            lines = []
-        if heading:
-            yield from (_Block(piece.text, is_heading=True) for piece in _pieces(line))
-            continue
-        lines.append(line)
-    if lines:
-        yield from _pieces("\n".join(lines))
+def _parts(text: str) -> Iterator[_Part]:
+    code = code_spans(text)
+    at = start = 0
+    blank = True
+    for line in text.split("\n"):
+        end = start + len(line)
+        while at < len(code) and code[at][1] < start:
+            at += 1
+        in_code = at < len(code) and code[at][0] <= start
+        if line.strip():
+            is_heading = not in_code and line.startswith("#")
+            opens = not in_code and (blank or is_heading)
+            if len(line) <= MAX_CHARS:
+                yield _Part(start, end, opens, is_heading)
+            else:
+                yield from _cut(text, start, end)
+            blank = False
+        else:
+            blank = True
+        start = end + 1
 
 
-def _pieces(text: str) -> Iterator[_Block]:
-    """``text`` cut at line ends, then at spaces, then anywhere, so that each piece leaves room for an overlap."""
-    start, room = 0, MAX_CHARS - OVERLAP_CHARS
-    while len(text) - start > room:
-        cut = max(text.rfind("\n", start + room // 2, start + room), -1)
-        if cut < 0:
-            cut = text.rfind(" ", start + room // 2, start + room)
-        end = cut + 1 if cut >= 0 else start + room
-        yield _Block(text[start:end].rstrip("\n"), is_heading=False)
-        start = end
-    if text[start:].strip():
-        yield _Block(text[start:], is_heading=False)
-
-
-def _tail(parts: list[str], room: int) -> list[str]:
-    """The last ``room`` characters, from a line or word boundary on where there is one."""
-    tail = "\n".join(parts)[-room:]
-    for mark in ("\n", " "):
-        at = tail.find(mark)
-        if 0 <= at < len(tail) // 2:
-            tail = tail[at + 1 :]
-            break
-    return [tail] if tail.strip() else []
+def _cut(text: str, start: int, end: int) -> Iterator[_Part]:
+    """A long line at the ends of its sentences, and a long sentence between words."""
+    at = start
+    for sentence in sentences(text[start:end]):
+        at = text.index(sentence, at)
+        stop = at + len(sentence)
+        while stop - at > MAX_CHARS:
+            space = text.rfind(" ", at + MAX_CHARS // 2, at + MAX_CHARS)
+            cut = space + 1 if space >= 0 else at + MAX_CHARS
+            yield _Part(at, cut, opens=False, is_heading=False)
+            at = cut
+        yield _Part(at, stop, opens=False, is_heading=False)
+        at = stop

@@ -11,7 +11,7 @@ from typing import Any
 from app.embedded.index import sqlite
 from app.embedded.index.sqlite import Connection, Cursor, Damaged, errors
 
-SCHEMA_VERSION = 8
+SCHEMA_VERSION = 9
 CACHE_KIB = 8192
 """Pages that a connection keeps at most: ten thousand chunks with their vectors fit."""
 
@@ -24,7 +24,7 @@ CREATE TABLE files(id INTEGER PRIMARY KEY, path TEXT UNIQUE, mtime_ns INTEGER, s
                    kind TEXT);
 CREATE TABLE chunks(id INTEGER PRIMARY KEY AUTOINCREMENT, file_id INTEGER, ordinal INTEGER, part INTEGER, uri TEXT,
                     category TEXT, realm TEXT, at TEXT, speaker TEXT, text TEXT, source TEXT, until TEXT,
-                    embedded INTEGER DEFAULT 0);
+                    parts INTEGER, length INTEGER, replaces TEXT, embedded INTEGER DEFAULT 0);
 CREATE INDEX chunks_by_place ON chunks(file_id, ordinal, part);
 CREATE INDEX chunks_to_embed ON chunks(id) WHERE embedded = 0;
 CREATE TABLE vectors(chunk_id INTEGER PRIMARY KEY, embedding BLOB);

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from app.core.capture.captured_message import CapturedMessage, TextPart
 from app.core.memories.memory import Memory, MemorySource, Origin
-from app.embedded.index.chunks import chunk_markdown
+from app.embedded.index.chunks import pieces
 from app.embedded.storage.items import statements
 from app.embedded.storage.layout import readable
 from app.embedded.storage.record_memories import memory_of, utc
@@ -41,6 +41,12 @@ class Document(NamedTuple):
     """The ``source_id`` of the message that it was said in, or taken from."""
     until: str = ""
     """ISO 8601 with its zone: from then on it is not recalled any more; empty for a thing that holds for good."""
+    parts: int = 1
+    """How many pieces the text was cut into."""
+    length: int = 0
+    """Characters of the whole text that this is a piece of."""
+    replaces: str = ""
+    """The ``source_id`` of each message whose statement this one took the place of, a line each."""
 
     @property
     def is_note(self) -> bool:
@@ -68,7 +74,8 @@ def turn_documents(message: CapturedMessage, number: int, session: str, uri_root
     """What was said in a message, as an event. Tool calls and results are not: they are long, and seldom the answer."""
     said = "\n".join(part.text for part in message.parts if isinstance(part, TextPart)).strip()
     base = turn_uri(message, number, session, uri_root)
-    for part, text in enumerate(chunk_markdown(said)):
+    cut = pieces(said)
+    for part, text in enumerate(cut):
         yield Document(
             ordinal=number,
             part=part,
@@ -79,6 +86,8 @@ def turn_documents(message: CapturedMessage, number: int, session: str, uri_root
             speaker=message.role,
             text=text,
             source=message.source_id,
+            parts=len(cut),
+            length=len(said),
         )
 
 
@@ -107,7 +116,7 @@ def file_entries(path: str, text: str, modified: float, uri_root: str) -> Iterat
         yield _unrecorded(file, 0, file.uri, body.strip(), derived_id(path))
     else:
         written = _without_notes(body)
-        for number, chunk in enumerate(chunk_markdown(written) if any(statements(written)) else ()):
+        for number, chunk in enumerate(pieces(written) if any(statements(written)) else ()):
             place = f"{file.uri}#{number}" if number else file.uri
             yield _unrecorded(file, number, place, chunk, derived_id(path, chunk))
 
@@ -150,11 +159,18 @@ def _recorded(file: _File, said: list[str], records: list[Record]) -> Iterator[E
         until = memory.expires_at or ""
         when, ref = record.source.observed_at, record.source.ref
         document = Document(number, 0, place, memory.category, realm, when, "", text, ref, until)
-        yield Entry(document, memory)
+        yield Entry(document._replace(replaces="\n".join(_replaced_by(record, records))), memory)
     for record in records:
         if not record.holds:
             place = f"{file.uri}#{record.id}"
             yield Entry(None, memory_of(record, place, record.category or file.category, file.peer))
+
+
+def _replaced_by(record: Record, records: list[Record]) -> list[str]:
+    """The sources of the statements that the record took the place of; one that said the same again is none."""
+    earlier = [str(old.get("ref")) for old in record.history if old.get("outcome") == "superseded" and old.get("ref")]
+    earlier += [old.source.ref for old in records if not old.holds and old.key == record.key and old.source.ref]
+    return [ref for ref in dict.fromkeys(earlier) if ref != record.source.ref]
 
 
 def _unrecorded(file: _File, number: int, place: str, text: str, memory_id: str) -> Entry:

@@ -3,6 +3,7 @@ it can be deleted at any time and is built again from them.
 """
 
 import hashlib
+import math
 import os
 import threading
 import time
@@ -14,12 +15,13 @@ from typing import Any, BinaryIO, NamedTuple
 from app.embedded.index import memory_rows
 from app.embedded.index.database import Database, marks, new_id, one, storable
 from app.embedded.index.documents import Document, file_entries, turn_documents, turn_uri
-from app.embedded.index.index_terms import any_of, document_terms, query_terms
+from app.embedded.index.index_terms import MAX_QUERY_TERMS, any_of, document_terms, query_terms
 from app.embedded.index.sqlite import Connection
 from app.embedded.index.vectors import Vectors, forget_vectors
 from app.embedded.storage.entries import message_of, parse_entry
 from app.embedded.storage.layout import readable
 from app.embedded.storage.records import TRAILER
+from app.text.words import token_set
 
 MAX_INDEXED_BYTES = 4 * 1024 * 1024
 """A Markdown file is indexed up to here."""
@@ -29,7 +31,10 @@ _TAIL_BYTES = 4096
 _SCAN_SHARE = 10
 """Looking for edited files takes at most one part in so many of the time."""
 
-_DOCUMENT_COLUMNS = "ordinal, part, uri, category, realm, at, speaker, text, source, until"
+MAX_COUNTED = 1_000
+"""Pieces that are counted for how rare a word is: one in more of them is common, however many they are."""
+
+_DOCUMENT_COLUMNS = "ordinal, part, uri, category, realm, at, speaker, text, source, until, parts, length, replaces"
 
 
 class Chunk(NamedTuple):
@@ -114,6 +119,18 @@ class Index:
         with self._database.reading() as db:
             rows = db.execute(query, (any_of(wanted), *realms, limit)).fetchall()
         return [_id_and_score(row) for row in rows]
+
+    def rarity(self, asked: str) -> dict[str, float]:
+        """How much each word that is ``asked`` and says something tells: its inverse document frequency."""
+        wanted = token_set(asked)
+        counts: dict[str, int] = {}
+        with self._database.reading() as db:
+            total = int(one(db.execute("SELECT count(*) FROM chunks_fts_docsize")) or 0)
+            for word in sorted(wanted, key=len, reverse=True)[:MAX_QUERY_TERMS]:
+                match = any_of(query_terms(word))
+                query = "SELECT count(*) FROM (SELECT 1 FROM chunks_fts WHERE chunks_fts MATCH ? LIMIT ?)"
+                counts[word] = int(one(db.execute(query, (match, MAX_COUNTED))) or 0) if match else total
+        return {word: math.log(1 + total / (1 + count)) for word, count in counts.items()}
 
     def chunks(self, ids: Iterable[int]) -> list[Chunk]:
         """The chunks of these ids; those that are gone are left out."""
@@ -235,6 +252,9 @@ class Index:
                 storable(document.text),
                 storable(document.source),
                 document.until,
+                document.parts,
+                document.length,
+                storable(document.replaces),
             )
             insert = f"INSERT INTO chunks(file_id, {_DOCUMENT_COLUMNS}) VALUES ({marks(row)})"  # noqa: S608 - constants
             db.execute(insert, row)

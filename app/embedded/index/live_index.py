@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, wait
+from concurrent.futures import Future
 from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
@@ -15,13 +15,12 @@ from app.embedded.index.documents import Document
 from app.embedded.index.embedders import Embedder, EmbedderError
 from app.embedded.index.index import Chunk, Index
 from app.embedded.index.memory_rows import MemoryRows
+from app.embedded.index.similar import NOTHING_SIMILAR, Similar
 from app.embedded.index.sqlite import Damaged, SqliteError
 from app.embedded.search import excerpts
 from app.embedded.storage.withheld import Withheld
 from app.settings import SearchSettings
 
-EMBED_WAIT_S = 2.0
-"""How long an append, or a search of files that others wrote, waits for vectors; the rest are made behind it."""
 EMBED_PAUSE_S = 30.0
 """How long a failing embedder is left alone."""
 
@@ -81,38 +80,39 @@ class LiveIndex:
         """BM25 scores by chunk id, after a look for edited files."""
         return self._with_index(lambda index: dict(index.search_words(query, realms, limit)))
 
-    def search_vectors(self, query: str, realms: Sequence[str], limit: int) -> dict[int, float]:
-        """Similarities by chunk id; none when there is no embedder, or it fails."""
+    def search_vectors(self, query: str, realms: Sequence[str], limit: int) -> Similar:
+        """What is near in meaning; nothing when there is no embedder, or it fails."""
         if self._embedder is None or time.monotonic() < self._embed_after:
-            return {}
+            return NOTHING_SIMILAR
         if self._is_behind:
             self._is_behind = False
-            self.embed(wait_s=EMBED_WAIT_S)
+            self.embed()
         try:
             vector = self._embedder.query(query)
         except EmbedderError as error:
             self._embedder_failed(error)
-            return {}
-        return dict(self._index.vectors.search(vector, realms, limit))
+            return NOTHING_SIMILAR
+        return self._index.vectors.search(vector, realms, limit)
 
     def hits(
         self,
         query: str,
         words: dict[int, float],
-        vectors: dict[int, float],
+        similar: Similar,
         realms: Sequence[str],
         limit: int,
         now: datetime,
         admits: Admits = admits_all,
     ) -> list[Hit]:
         """The best hits from what both searches found, of the documents that ``admits`` takes."""
-        found = self._index.chunks({**words, **vectors})
-        if self._settings.merge == "rrf":
-            best = {*list(words)[:limit], *list(vectors)[:limit]}
+        found = self._index.chunks({**words, **similar.best})
+        if self._settings.merge == "sum":
+            best = {*list(words)[:limit], *list(similar.best)[:limit]}
             beside = self._index.turns_at(excerpts.neighbours(found, best))
             found += [chunk for chunk in beside if chunk.document.realm in realms]
         found = [left for chunk in found if admits(chunk.document) and (left := self._left_of(chunk))]
-        return excerpts.hits(query, words, vectors, found, self._settings, now, limit)
+        rarity = self._index.rarity(query)
+        return excerpts.hits(query, words, similar, found, self._settings, now, limit, rarity)
 
     def texts(self, uris: Sequence[str]) -> dict[str, str]:
         """What stands at these URIs, as a hit says it, after a look for edited files."""
@@ -130,6 +130,8 @@ class LiveIndex:
 
     def _left_of(self, chunk: Chunk) -> Chunk | None:
         document = self._shown(chunk.document)
+        if document is chunk.document:
+            return chunk
         return chunk._replace(document=document) if document else None
 
     def _shown(self, document: Document) -> Document | None:
@@ -197,13 +199,11 @@ class LiveIndex:
 
     # vectors
 
-    def embed(self, *, wait_s: float) -> None:
-        """Embed what has no vector yet in the background, and wait for it a little."""
+    def embed(self) -> Future[None] | None:
+        """Begin to embed what has no vector yet, in the background; None where nothing can begin now."""
         if self._embedder is None or self._closed or time.monotonic() < self._embed_after:
-            return
-        job = self._begin_embedding()
-        if job is not None and wait_s > 0:
-            wait([job], wait_s)
+            return None
+        return self._begin_embedding()
 
     def embed_all(self) -> None:
         """Embed what has no vector yet; a failing embedder is left alone for a while."""

@@ -53,23 +53,41 @@ class Matrix:
 View = tuple[NDArray[np.int64], NDArray[np.int8], NDArray[np.float32]]
 
 
-def nearest(view: View, vector: bytes, limit: int) -> list[tuple[int, float]]:
-    """The ``limit`` ids whose vectors have the largest cosine with ``vector``, best first."""
+def cosines(view: View, vector: bytes) -> NDArray[np.float32]:
+    """The cosine of each vector of the view with ``vector``."""
     ids, rows, lengths = view
-    if not len(ids):
-        return []
     query = np.frombuffer(vector, np.int8).astype(np.float32)
     query /= max(1.0, float(np.linalg.norm(query)))
-    cosines = np.empty(len(ids), np.float32)
+    found = np.empty(len(ids), np.float32)
     floats = np.empty((min(BLOCK_ROWS, len(ids)), len(query)), np.float32)
     for start in range(0, len(ids), BLOCK_ROWS):
         block = rows[start : start + BLOCK_ROWS]
         np.copyto(floats[: len(block)], block)
-        np.dot(floats[: len(block)], query, out=cosines[start : start + len(block)])
-    cosines /= lengths
-    top = np.argpartition(cosines, -limit)[-limit:] if limit < len(ids) else np.arange(len(ids))
-    top = top[np.lexsort((ids[top], -cosines[top]))]
-    return list(zip(ids[top].tolist(), cosines[top].tolist(), strict=True))
+        np.dot(floats[: len(block)], query, out=found[start : start + len(block)])
+    found /= lengths
+    return found
+
+
+def nearest(ids: NDArray[np.int64], found: NDArray[np.float32], limit: int) -> list[tuple[int, float]]:
+    """The ``limit`` ids with the largest cosines, best first; the lower id where they are equal."""
+    top = np.argpartition(found, -limit)[-limit:] if limit < len(ids) else np.arange(len(ids))
+    top = top[np.lexsort((ids[top], -found[top]))]
+    return list(zip(ids[top].tolist(), found[top].tolist(), strict=True))
+
+
+def moments(found: NDArray[np.float32]) -> tuple[int, float, float]:
+    """Count, sum and sum of squares."""
+    return len(found), float(found.sum(dtype=np.float64)), float(np.dot(found.astype(np.float64), found))
+
+
+def known(ids: NDArray[np.int64], found: NDArray[np.float32], wanted: Collection[int]) -> dict[int, float]:
+    """The cosines of those ``wanted`` that are among ``ids``, which ascend."""
+    if not len(ids) or not wanted:
+        return {}
+    asked = np.fromiter(wanted, np.int64, len(wanted))
+    at = np.minimum(np.searchsorted(ids, asked), len(ids) - 1)
+    there = ids[at] == asked
+    return dict(zip(asked[there].tolist(), found[at[there]].tolist(), strict=True))
 
 
 def best(found: Iterable[tuple[int, float]], limit: int) -> list[tuple[int, float]]:

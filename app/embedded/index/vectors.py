@@ -7,11 +7,12 @@ by chunk ids alone: no id is used twice, and chunks are embedded in their order.
 import hashlib
 import threading
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 from app.embedded.index.database import Database, get_meta, marks, one, set_meta
 from app.embedded.index.embedders import Vector, dimensions, quantised
+from app.embedded.index.similar import NOTHING_SIMILAR, Moments, Similar
 from app.embedded.index.sqlite import Connection
 
 if TYPE_CHECKING:
@@ -39,14 +40,14 @@ class Vectors:
 
     # searching
 
-    def search(self, vector: Vector, realms: Sequence[str], limit: int) -> list[tuple[int, float]]:
-        """Chunk ids with their cosine similarity, best first; nothing before the first chunk was embedded."""
+    def search(self, vector: Vector, realms: Sequence[str], limit: int) -> Similar:
+        """The ``limit`` chunks that are nearest; nothing before the first chunk was embedded."""
         with self._database.reading() as db:
             if get_meta(db, "dimensions") != str(dimensions(vector)) or get_meta(db, "embedder") != self._embedder:
-                return []
+                return NOTHING_SIMILAR
             while True:
                 found = self._nearest(db, quantised(vector), realms, limit)
-                gone = {chunk_id for chunk_id, _ in found} - _present(db, [chunk_id for chunk_id, _ in found])
+                gone = found.best.keys() - _present(db, list(found.best))
                 if not gone:
                     return found
                 with self._lock:
@@ -54,16 +55,27 @@ class Vectors:
                         if realm in self._matrices:
                             self._matrices[realm].remove(gone)
 
-    def _nearest(self, db: Connection, vector: bytes, realms: Sequence[str], limit: int) -> list[tuple[int, float]]:
-        from app.embedded.index.matrix import best, nearest  # numpy comes with the embedders' extra
+    def _nearest(self, db: Connection, vector: bytes, realms: Sequence[str], limit: int) -> Similar:
+        from app.embedded.index import matrix  # numpy comes with the embedders' extra
 
         with self._lock:
             self._catch_up(db)
             views = [self._matrices[realm].view() for realm in realms if realm in self._matrices]
         if self._too_many:
             return _scan(db, vector, realms, limit)
-        found = [pair for view in views for pair in nearest(view, vector, limit)]
-        return best(found, limit)
+        seen = [(view[0], matrix.cosines(view, vector)) for view in views if len(view[0])]
+        spread = Moments()
+        for _, cosines in seen:
+            spread.add(*matrix.moments(cosines))
+        found = matrix.best((pair for ids, cosines in seen for pair in matrix.nearest(ids, cosines, limit)), limit)
+
+        def others(wanted: Collection[int]) -> dict[int, float]:
+            known: dict[int, float] = {}
+            for ids, cosines in seen:
+                known |= matrix.known(ids, cosines, wanted)
+            return known
+
+        return Similar(dict(found), spread.background(), others)
 
     def _catch_up(self, db: Connection) -> None:
         """Take in the vectors that were added since."""
@@ -91,15 +103,10 @@ class Vectors:
     # embedding
 
     def waiting(self, limit: int) -> list[tuple[int, str]]:
-        """Up to ``limit`` chunks without a vector: id and the text to embed, a turn with the one before it."""
+        """Up to ``limit`` chunks without a vector, oldest first: id and the text to embed."""
         with self._database.reading() as db:
-            rows = db.execute(
-                "SELECT c.id, c.speaker, c.text, (SELECT p.text FROM chunks p WHERE p.file_id = c.file_id"
-                " AND p.ordinal = c.ordinal - 1 AND p.part = 0 AND p.speaker != '') FROM chunks c"
-                " WHERE c.embedded = 0 ORDER BY c.id LIMIT ?",
-                (limit,),
-            ).fetchall()
-        return [_to_embed(*row) for row in rows]
+            rows = db.execute("SELECT id, text FROM chunks WHERE embedded = 0 ORDER BY id LIMIT ?", (limit,)).fetchall()
+        return [(int(chunk_id), str(text)) for chunk_id, text in rows]
 
     def cached(self, texts: Sequence[str]) -> dict[str, Vector]:
         """The vectors that are known for these texts."""
@@ -149,9 +156,9 @@ def _begin_anew(db: Connection, *, dimensions: str) -> None:
     set_meta(db, "dimensions", dimensions)
 
 
-def _scan(db: Connection, vector: bytes, realms: Sequence[str], limit: int) -> list[tuple[int, float]]:
+def _scan(db: Connection, vector: bytes, realms: Sequence[str], limit: int) -> Similar:
     """The nearest vectors of these realms, read from the table a part at a time."""
-    from app.embedded.index.matrix import Matrix, best, nearest
+    from app.embedded.index.matrix import Matrix, best, cosines, moments, nearest
 
     rows = db.execute(
         "SELECT v.chunk_id, v.embedding FROM vectors v JOIN chunks c ON c.id = v.chunk_id"  # noqa: S608
@@ -159,17 +166,16 @@ def _scan(db: Connection, vector: bytes, realms: Sequence[str], limit: int) -> l
         realms,
     )
     found: list[tuple[int, float]] = []
+    spread = Moments()
     while part := rows.fetchmany(SCANNED_AT_ONCE):
         matrix = Matrix()
         matrix.add([chunk_id for chunk_id, _ in part], [embedding for _, embedding in part])
-        found = best([*found, *nearest(matrix.view(), vector, limit)], limit)
-    return found
+        near = cosines(matrix.view(), vector)
+        spread.add(*moments(near))
+        found = best([*found, *nearest(matrix.view()[0], near, limit)], limit)
+    return Similar(dict(found), spread.background())
 
 
 def _present(db: Connection, chunk_ids: Sequence[int]) -> set[int]:
     """Those that are still in the index."""
     return {row[0] for row in db.execute(f"SELECT id FROM chunks WHERE id IN ({marks(chunk_ids)})", chunk_ids)}  # noqa: S608
-
-
-def _to_embed(chunk_id: Any, speaker: Any, text: Any, before: Any) -> tuple[int, str]:
-    return int(chunk_id), f"{before}\n{text}" if speaker and before else str(text)

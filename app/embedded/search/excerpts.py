@@ -4,23 +4,25 @@
 Hits that are neighbours in a session come back as one excerpt, which says the date once for all of them.
 """
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from app.classify.fillers import is_no_query
-from app.core.recall.hits import Hit
+from app.core.recall.hits import Evidence, Hit
 from app.embedded.index.documents import Document
 from app.embedded.index.index import Chunk
-from app.embedded.search.scores import Scored, merged
+from app.embedded.index.similar import Similar
+from app.embedded.search.scores import Scored, is_echo, merged
 from app.embedded.search.speakers import quoted_speaker, usual_speakers
 from app.settings import SearchSettings
 from app.text import mmr
 from app.text.dates import day_of
-from app.text.log_odds import log_odds, logistic
+from app.text.log_odds import logistic
 from app.text.sentences import ends_in_question
-from app.text.similarity import shares
-from app.text.words import token_set, tokens
+from app.text.similarity import words_in
+from app.text.words import tokens
 
 EXCERPT_CHARS = 800
 """Longest excerpt of several turns."""
@@ -42,12 +44,16 @@ NAMED_TURNS = 2
 """Fewest turns with a name in front that show that a role goes by it."""
 MAX_CANDIDATES = 400
 """Most candidates of each search, whatever the limit."""
-RANK_STEP = 0.03
-"""Log-odds between one hit's score and the next one's."""
-CONFIDENT = 5
-"""How many hits are looked at for how much of the query they have."""
-VECTOR_CONFIDENCE = 0.6
-"""How sure a semantic match is when no word tells."""
+RANK_STEP = 0.9999
+"""What is left of the score of the hit before, at most: an order of hits that their scores keep."""
+WORD_DOUBT = 0.75
+"""The doubt that each word of the query leaves which a hit holds, however many more the query has."""
+FAR_OUT, FAR_OUT_PER = 3.0, 0.7
+"""Standard deviations above the mean similarity at which a hit is as likely as not about the query, and those that
+multiply its odds by e."""
+SUREST = 0.95
+"""The highest score."""
+ELLIPSIS = "…"
 
 
 def neighbours(chunks: Iterable[Chunk], best: Collection[int]) -> set[tuple[int, int]]:
@@ -60,41 +66,52 @@ def neighbours(chunks: Iterable[Chunk], best: Collection[int]) -> set[tuple[int,
 def hits(
     query: str,
     words: Mapping[int, float],
-    vectors: Mapping[int, float],
+    similar: Similar,
     chunks: Sequence[Chunk],
     settings: SearchSettings,
     now: datetime,
     limit: int,
+    rarity: Mapping[str, float],
 ) -> list[Hit]:
-    """The best ``limit`` hits of what holds ``now``. ``words`` and ``vectors`` are scores by chunk id, ``chunks`` the
-    candidates with neighbours.
+    """The best ``limit`` hits of what holds ``now``. ``words`` are BM25 scores by chunk id, ``chunks`` the candidates
+    with neighbours, ``rarity`` says how much each word of the query tells (`Index.rarity`).
 
-    Scores are between 0 and 1. Their order is the order of the hits, and the first says how much of the query was
-    found.
+    Scores are between 0 and 1, in the order of the hits: what speaks for the best of them, and of the others the share
+    that the search found for them.
     """
-    holding = [chunk for chunk in _telling(chunks, words) if not _is_over(chunk.document, now)]
-    scored = merged(query, words, vectors, holding, settings, now)
+    asked = frozenset(rarity)
+    holding = [chunk for chunk in _telling(chunks, words, asked) if not _is_over(chunk.document, now)]
+    scored = merged(query, words, similar, holding, settings, now)
     order = _without_doubles(sorted(scored, key=lambda s: (-s.score, s.document.uri)))
     varied = [*_varied(order[:VARIED], settings.mmr_lambda), *order[VARIED : 4 * limit]]
     excerpts = _excerpts(varied)[:limit]
     named = _named(holding)
-    texts = [said(turns, named) for turns in excerpts]
-    top = log_odds(_confidence(query, texts[:CONFIDENT], semantic=bool(vectors)))
-    return [
-        _hit(turns[0], text, logistic(top - RANK_STEP * rank))
-        for rank, (turns, text) in enumerate(zip(excerpts, texts, strict=True))
+    cosines = similar.of([chunk.id for excerpt in excerpts for chunk in excerpt.chunks])
+    texts = [said(excerpt.documents, named) for excerpt in excerpts]
+    evidence = [
+        _evidence(excerpt, text, rarity, cosines, similar.background)
+        for excerpt, text in zip(excerpts, texts, strict=True)
     ]
+    top = max(map(_likely, evidence, [len(_held(text, rarity)) for text in texts]), default=0.0)
+    best = max((excerpt.best for excerpt in excerpts), default=0.0) or 1.0
+    found: list[Hit] = []
+    for excerpt, text, known in zip(excerpts, texts, evidence, strict=True):
+        score = min(top * excerpt.best / best, found[-1].score * RANK_STEP if found else 1.0)
+        found.append(_hit(excerpt.documents[0], text, score, known))
+    return found
 
 
 def _is_over(document: Document, now: datetime) -> bool:
     return bool(document.until) and datetime.fromisoformat(document.until) <= now
 
 
-def _telling(chunks: Sequence[Chunk], words: Collection[int]) -> list[Chunk]:
+def _telling(chunks: Sequence[Chunk], words: Collection[int], asked: Collection[str]) -> list[Chunk]:
     """Without the "Got it." of an assistant, which stands beside many a fact and tells nothing; found by its ``words``,
-    or as the answer to a question, it does."""
+    or as the answer to a question that is not the one ``asked`` now, it does."""
     answers = {
-        (file, turn + 1) for file, turn in (chunk.place for chunk in chunks if ends_in_question(chunk.document.text))
+        (chunk.file, chunk.document.ordinal + 1)
+        for chunk in chunks
+        if ends_in_question(chunk.document.text) and not is_echo(chunk.document.text, asked)
     }
 
     def tells(chunk: Chunk) -> bool:
@@ -107,23 +124,31 @@ def _telling(chunks: Sequence[Chunk], words: Collection[int]) -> list[Chunk]:
 
 
 def _without_doubles(order: Sequence[Scored]) -> list[Scored]:
-    """Of a turn and a record taken from it one stays: the record where the turn is long or says nothing else."""
-    turns = {s.document.source: s for s in order if s.document.speaker and s.document.source}
-    taken = {s.document.source for s in order if not s.document.speaker and s.document.source in turns}
-    stands = {source for source in taken if any(_replaces(s.document, turns[source].document) for s in order)}
-    kept = []
-    for scored in order:
-        document = scored.document
-        if document.source in taken and (document.source in stands) == bool(document.speaker):
-            continue
-        kept.append(scored)
-    return kept
+    """Of what was said and a record taken from it one stays: the record where the turn is long or says nothing else."""
+    records: dict[str, list[Document]] = defaultdict(list)
+    said: dict[str, list[Document]] = defaultdict(list)
+    for document in (scored.document for scored in order if scored.document.source):
+        (said if document.speaker else records)[document.source].append(document)
+    both = records.keys() & said.keys()
+
+    def stays(document: Document) -> bool:
+        if document.source not in both:
+            return True
+        if document.speaker:
+            return not any(_replaces(record, document) for record in records[document.source])
+        told = [piece for piece in said[document.source] if _holds(piece, document)]
+        return not told or any(_replaces(document, piece) for piece in told)
+
+    return [scored for scored in order if stays(scored.document)]
 
 
-def _replaces(record: Document, turn: Document) -> bool:
-    if record.speaker or record.source != turn.source:
-        return False
-    return len(turn.text) > LONG_TURN_CHARS or len(record.text) >= len(turn.text)
+def _holds(piece: Document, record: Document) -> bool:
+    """Whether a record was taken from this piece of its turn."""
+    return piece.parts == 1 or record.text in piece.text
+
+
+def _replaces(record: Document, piece: Document) -> bool:
+    return _holds(piece, record) and (piece.length > LONG_TURN_CHARS or len(record.text) >= len(piece.text))
 
 
 def _varied(order: Sequence[Scored], mmr_lambda: float) -> list[Scored]:
@@ -133,7 +158,7 @@ def _varied(order: Sequence[Scored], mmr_lambda: float) -> list[Scored]:
     return [order[i] for i in mmr.varied([s.score / best for s in order], said, mmr_lambda, ALIKE)]
 
 
-def _excerpts(order: Sequence[Scored]) -> list[list[Document]]:
+def _excerpts(order: Sequence[Scored]) -> "list[_Excerpt]":
     """Hits in order; turns near to a better one of the same session stand with it, in the order they were said."""
     groups: list[_Excerpt] = []
     at: dict[tuple[int, int], _Excerpt] = {}
@@ -144,11 +169,11 @@ def _excerpts(order: Sequence[Scored]) -> list[list[Document]]:
         if group is None or not document.speaker:
             group = _Excerpt(scored.score, document.realm)
             groups.append(group)
-        group.documents.append(document)
+        group.chunks.append(scored.chunk)
         group.chars += len(document.text)
         if document.speaker:
             at.setdefault((file, ordinal), group)
-    return [sorted(group.documents, key=lambda d: (d.ordinal, d.part)) for group in groups]
+    return groups
 
 
 @dataclass(slots=True)
@@ -157,8 +182,13 @@ class _Excerpt:
 
     best: float
     realm: str
-    documents: list[Document] = field(default_factory=list)
+    chunks: list[Chunk] = field(default_factory=list)
     chars: int = 0
+
+    @property
+    def documents(self) -> list[Document]:
+        """What it holds, as it was said."""
+        return sorted((chunk.document for chunk in self.chunks), key=lambda d: (d.ordinal, d.part))
 
     def takes(self, scored: Scored) -> bool:
         """Whether a turn near by is good enough, and there is room for it."""
@@ -170,7 +200,7 @@ class _Excerpt:
         )
 
 
-def _hit(first: Document, text: str, score: float) -> Hit:
+def _hit(first: Document, text: str, score: float, evidence: Evidence) -> Hit:
     return Hit(
         uri=first.uri,
         text=text,
@@ -178,35 +208,75 @@ def _hit(first: Document, text: str, score: float) -> Hit:
         category=first.category,
         peer=first.peer,
         updated_at=first.at,
+        evidence=evidence,
     )
+
+
+def _evidence(
+    excerpt: _Excerpt,
+    text: str,
+    rarity: Mapping[str, float],
+    cosines: Mapping[int, float],
+    background: tuple[float, float] | None,
+) -> Evidence:
+    total = sum(rarity.values())
+    held = _held(text, rarity)
+    return Evidence(
+        similarity=max((cosines[chunk.id] for chunk in excerpt.chunks if chunk.id in cosines), default=None),
+        background=background,
+        words=sum(rarity[word] for word in held) / total if total else 0.0,
+    )
+
+
+def _held(text: str, rarity: Mapping[str, float]) -> set[str]:
+    """The words of the query that a text holds, inflected or not."""
+    return rarity.keys() & {*tokens(text), *words_in(text, rarity)}
+
+
+def _likely(evidence: Evidence, held: int) -> float:
+    """How likely a hit is about the query, by the words that it holds, or by how far its similarity stands out."""
+    by_words = max(0.1 + 1.2 * (evidence.words or 0.0), 1 - WORD_DOUBT**held)
+    by_meaning = 0.0
+    if evidence.similarity is not None and evidence.background is not None:
+        mean, deviation = evidence.background
+        by_meaning = logistic(((evidence.similarity - mean) / deviation - FAR_OUT) / FAR_OUT_PER)
+    return min(SUREST, max(by_words, by_meaning))
 
 
 def _named(chunks: Sequence[Chunk]) -> set[str]:
     """The URIs of turns that begin with the name that their session's role goes by: it stands for the role."""
-    turns = [((chunk.file, chunk.document.speaker), chunk.document) for chunk in chunks if chunk.document.speaker]
+    heads = (chunk for chunk in chunks if chunk.document.speaker and not chunk.document.part)
+    turns = [((chunk.file, chunk.document.speaker), chunk.document) for chunk in heads]
     usual = usual_speakers(((of, document.text) for of, document in turns), NAMED_TURNS)
     return {document.uri for of, document in turns if of in usual and quoted_speaker(document.text) == usual[of]}
 
 
 def said(documents: Sequence[Document], named: Collection[str] = ()) -> str:
     """Date and role in front of turns, each day once; everything else as it is. Those in ``named`` begin with a name
-    that stands for the role."""
+    that stands for the role. An ellipsis stands where something of a turn was left out."""
     lines: list[str] = []
     day = ""
+    before: Document | None = None
     for document in documents:
         if not document.speaker:
             lines.append(document.text)
             continue
-        line = document.text if document.uri in named else f"{document.speaker}: {document.text}"
-        today = day_of(document.at)
-        lines.append(line if today == day else f"{today} {line}")
-        day = today
+        if before and _follows(document, before):
+            lines[-1] = f"{lines[-1].removesuffix(ELLIPSIS).rstrip()}\n{_open_ended(document)}"
+        else:
+            begun = f"{ELLIPSIS} " if document.part else ""
+            line = begun + _open_ended(document)
+            line = line if document.uri in named else f"{document.speaker}: {line}"
+            today = day_of(document.at)
+            lines.append(line if today == day else f"{today} {line}")
+            day = today
+        before = document
     return "\n".join(lines)
 
 
-def _confidence(query: str, texts: Sequence[str], *, semantic: bool) -> float:
-    """How much of the query the best text has, rare words counting more: a probability that this is about the query."""
-    wanted = token_set(query)
-    found: list[Collection[str]] = [wanted.intersection(tokens(text)) for text in texts]
-    covered = max(shares(wanted, found), default=0.0)
-    return min(0.95, max(0.1 + 1.2 * covered, VECTOR_CONFIDENCE if semantic else 0.0))
+def _follows(document: Document, before: Document) -> bool:
+    return (document.ordinal, document.part) == (before.ordinal, before.part + 1)
+
+
+def _open_ended(document: Document) -> str:
+    return f"{document.text} {ELLIPSIS}" if document.part + 1 < document.parts else document.text

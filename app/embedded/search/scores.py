@@ -6,36 +6,53 @@ conversation's.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
 from app.embedded.index.documents import Document
 from app.embedded.index.index import Chunk
+from app.embedded.index.similar import Similar
 from app.embedded.search.speakers import quoted_speaker, usual_speakers
 from app.settings import SearchSettings
 from app.text.dates import moment_of
+from app.text.days import Day, days_in
 from app.text.sentences import ends_in_question
 from app.text.words import STOP_WORDS, tokens
 
-WORD_NEIGHBOURS = (0.5, 0.2)
-"""Shares of the BM25 scores of the turns beside a turn, and of those one further, that it gets."""
-VECTOR_NEIGHBOURS = (0.3, 0.2)
-"""The same of similarities; less beside it, because a turn is embedded with the one before it."""
-RRF_K = 20
-"""Rank constant of reciprocal rank fusion: for lists of some hundred, smaller than the usual 60."""
-NAMED_SPEAKER = 2.5
-"""Factor for what was said by someone whom the query names: who is asked about mostly says it first-hand."""
-QUESTION = 0.8
-"""Factor for a turn that ends in a question: it seldom answers one."""
-BREVITY = 0.15
+WORD_NEIGHBOURS = (0.5, 0.25, 0.1)
+"""Shares of the BM25 scores of the turns beside a turn, of those one further, and so on, that it gets."""
+VECTOR_NEIGHBOURS = (0.5, 0.3)
+"""The same of similarities."""
+SAME_TURN = 0.3
+"""What a piece gets of the lead that the best piece of its turn has."""
+VECTORS = 0.8
+"""What similarities count for against words."""
+NOTICED = 1.0
+"""Standard deviations above the mean of all similarities from which on one tells something."""
+OTHER_SPEAKER = 0.4
+"""Factor for what another says than the one whom the query names: who is asked about mostly says it first-hand."""
+OTHER_MONTH = 0.5
+"""Factor for what neither was said on a day that the query names, nor names one itself."""
+QUESTION, ASKED_CHARS = 0.8, 100
+"""Factor for a turn that is a question and little more (characters): it seldom answers one."""
+ECHO = 0.25
+"""Factor for a question that says nothing which the query does not say: it was asked before, and is no answer."""
+BREVITY = 0.3
 """A text's score is divided by its length to this power: the block's characters are what hits compete for."""
 BRIEF_CHARS = 30
 """A text shorter than this gains nothing more."""
+OUTDATED = 0.3
+"""Factor for a turn whose statement a later one took the place of."""
+LENGTHY = 0.8
+"""A piece of a long turn is one of many things that were said in it: its score is divided by their number to this
+power."""
 CONVERSATION_TURNS = 3
 """A conversation (one session on one day) is about the query as much as so many of its best turns are, on average."""
+CONVERSATION = 1.5
+"""How much more, at most, a turn counts for its conversation."""
 DECAY_FLOOR = 0.9
-"""What age leaves of a score at least (`rrf`): an old fact is still the answer when nothing newer is."""
+"""What age leaves of a score at least (`sum`): an old fact is still the answer when nothing newer is."""
 TIMELESS = frozenset({"profile", "preferences", "entities", "experiences"})
 """Categories that do not age."""
 
@@ -55,19 +72,19 @@ class Scored(NamedTuple):
 def merged(
     query: str,
     words: Mapping[int, float],
-    vectors: Mapping[int, float],
+    similar: Similar,
     chunks: Sequence[Chunk],
     settings: SearchSettings,
     now: datetime,
 ) -> list[Scored]:
-    """The ``chunks`` that have a score, in no order. ``words`` and ``vectors`` are scores by chunk id."""
+    """The ``chunks`` that have a score, in no order. ``words`` are BM25 scores by chunk id."""
     if settings.merge == "weighted":
-        total, floor = _weighted(words, vectors, settings), 0.0
+        total, floor = _weighted(words, similar.best, settings), 0.0
     else:
-        total, floor = _fused(words, vectors, chunks), DECAY_FLOOR
+        total, floor = _added(query, words, similar, chunks), DECAY_FLOOR
     found = [chunk for chunk in chunks if chunk.id in total]
     scores = [total[chunk.id] for chunk in found]
-    if settings.merge == "rrf":
+    if settings.merge == "sum":
         scores = _with_conversations(found, _weighed(query, found, scores))
     return [
         Scored(chunk, score * _decay(chunk.document, now, settings.half_life_days, floor))
@@ -75,17 +92,50 @@ def merged(
     ]
 
 
-def _fused(words: Mapping[int, float], vectors: Mapping[int, float], chunks: Sequence[Chunk]) -> dict[int, float]:
-    """Reciprocal rank fusion (Cormack et al., 2009) of both lists, each with its neighbours' shares."""
-    base = min(vectors.values(), default=0.0)
-    above = {chunk_id: score - base for chunk_id, score in vectors.items()}
+def is_echo(text: str, asked: Collection[str]) -> bool:
+    """Whether ``text`` is a question that says nothing but what was ``asked`` (words that say something)."""
+    if not ends_in_question(text) or len(text) > ASKED_CHARS:
+        return False
+    said = frozenset(tokens(text.partition(": ")[2] or text)) - STOP_WORDS
+    return len(said - frozenset(asked)) * 3 <= len(said)
+
+
+def _added(query: str, words: Mapping[int, float], similar: Similar, chunks: Sequence[Chunk]) -> dict[int, float]:
+    """The sum of what words and similarities tell, each as a share of its best, with the neighbours' shares."""
     chunks = sorted(chunks, key=lambda chunk: chunk.document.uri)  # those of equal scores stay in this order
-    fused: dict[int, float] = {}
-    for scores, shares in ((words, WORD_NEIGHBOURS), (above, VECTOR_NEIGHBOURS)):
-        total = _with_neighbours(scores, chunks, shares) if scores else {}
-        for rank, chunk_id in enumerate(sorted(total, key=total.__getitem__, reverse=True)):
-            fused[chunk_id] = fused.get(chunk_id, 0.0) + 1 / (RRF_K + rank)
-    return fused
+    when = _days_asked(query, chunks)
+    total: dict[int, float] = {}
+    for scores, shares, weight in (
+        (words, WORD_NEIGHBOURS, 1.0),
+        (similar.above(NOTICED, [chunk.id for chunk in chunks]), VECTOR_NEIGHBOURS, VECTORS),
+    ):
+        dated = {chunk_id: score * when.get(chunk_id, 1.0) for chunk_id, score in scores.items()}
+        summed = _with_neighbours(dated, chunks, shares)
+        best = max(summed.values(), default=0.0)
+        for chunk_id, score in summed.items():
+            total[chunk_id] = total.get(chunk_id, 0.0) + (weight * score / best if best else 0.0)
+    return total
+
+
+def _days_asked(query: str, chunks: Sequence[Chunk]) -> dict[int, float]:
+    """Factors, by id, for chunks of other days than the query names; none where it names none."""
+    asked = days_in(query)
+    if not asked:
+        return {}
+    return {chunk.id: OTHER_MONTH for chunk in chunks if not _is_of(asked, chunk.document)}
+
+
+def _is_of(asked: Collection[Day], document: Document) -> bool:
+    """Whether what was said, or the day when it was said, agrees with a month that is ``asked`` about."""
+    at = moment_of(document.at)
+    said_on = Day(at.year, at.month, at.day) if at else Day(0, 0, 0)
+    if any(day._replace(day=0).agrees(said_on) for day in asked) and said_on.month:
+        return True
+    text = document.text.lower()
+    if not any(day.may_stand_in(text) for day in asked):
+        return False
+    named = (day if day.year else day._replace(year=said_on.year) for day in days_in(document.text))
+    return any(day._replace(day=0).agrees(other) for other in named for day in asked)
 
 
 def _with_neighbours(scores: Mapping[int, float], chunks: Sequence[Chunk], shares: Sequence[float]) -> dict[int, float]:
@@ -102,7 +152,9 @@ def _with_neighbours(scores: Mapping[int, float], chunks: Sequence[Chunk], share
             gained[file, ordinal + offset] += share * score
     total = {}
     for chunk in chunks:
-        score = scores.get(chunk.id, 0.0) + (gained.get(places[chunk.id], 0.0) if chunk.id in places else 0.0)
+        score = own = scores.get(chunk.id, 0.0)
+        if chunk.id in places:
+            score += gained.get(chunk.place, 0.0) + SAME_TURN * (turns.get(chunk.place, own) - own)
         if score > 0 or chunk.id in scores:
             total[chunk.id] = score
     return total
@@ -111,36 +163,44 @@ def _with_neighbours(scores: Mapping[int, float], chunks: Sequence[Chunk], share
 def _weighed(query: str, chunks: Sequence[Chunk], scores: Sequence[float]) -> list[float]:
     """The scores of ``chunks`` by who said it, how, and at what length."""
     asked = frozenset(tokens(query)) - STOP_WORDS
-    turns = (((c.file, c.document.speaker), c.document.text) for c in chunks if c.document.speaker)
-    usual = usual_speakers(turns)
+    heads = (chunk for chunk in chunks if chunk.document.speaker and not chunk.document.part)
+    usual = usual_speakers(((chunk.file, chunk.document.speaker), chunk.document.text) for chunk in heads)
+    outdated = {source for chunk in chunks if chunk.document.replaces for source in chunk.document.replaces.split("\n")}
     named = {of for of, name in usual.items() if not asked.isdisjoint(tokens(name))}
     weighed = []
     for chunk, score in zip(chunks, scores, strict=True):
-        text = chunk.document.text
-        factor = max(BRIEF_CHARS, len(text)) ** -BREVITY
-        if chunk.document.speaker:
-            of = (chunk.file, chunk.document.speaker)
-            first_hand = of in named and quoted_speaker(text) == usual[of]
-            factor *= (NAMED_SPEAKER if first_hand else 1.0) * (QUESTION if ends_in_question(text) else 1.0)
+        document = chunk.document
+        factor = float(max(BRIEF_CHARS, len(document.text)) ** -BREVITY)
+        if document.speaker:
+            of = (chunk.file, document.speaker)
+            factor *= OUTDATED if document.source in outdated else 1.0
+            factor *= float(max(1.0, document.length / max(1, len(document.text))) ** -LENGTHY)
+            if named and of in usual and of not in named and quoted_speaker(document.text) == usual[of]:
+                factor *= OTHER_SPEAKER
+            if ends_in_question(document.text) and len(document.text) <= ASKED_CHARS:
+                factor *= ECHO if is_echo(document.text, asked) else QUESTION
         weighed.append(score * factor)
     return weighed
 
 
 def _with_conversations(chunks: Sequence[Chunk], scores: Sequence[float]) -> list[float]:
-    """Up to twice the score for a turn from a conversation about the query. What was distilled from a conversation, or
-    written by a person, is no worse than a turn of the best one."""
+    """More for a turn from a conversation about the query. What was distilled from a conversation, or written by a
+    person, is no worse than a turn of the best one."""
     conversations = [_conversation(chunk) for chunk in chunks]
     turns: dict[tuple[int, str], list[float]] = defaultdict(list)
     for conversation, score in zip(conversations, scores, strict=True):
         if conversation:
             turns[conversation].append(score)
-    best = max(scores, default=1.0)
+    best = max(scores, default=1.0) or 1.0
     about: dict[tuple[int, str] | None, float] = {
         conversation: sum(sorted(of_it)[-CONVERSATION_TURNS:]) / CONVERSATION_TURNS / best
         for conversation, of_it in turns.items()
     }
     about[None] = max(about.values(), default=0.0)
-    return [score * (1 + about[conversation]) for conversation, score in zip(conversations, scores, strict=True)]
+    return [
+        score * (1 + CONVERSATION * about[conversation])
+        for conversation, score in zip(conversations, scores, strict=True)
+    ]
 
 
 def _conversation(chunk: Chunk) -> tuple[int, str] | None:

@@ -6,12 +6,14 @@ turns only where most of the same role have it.
 """
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 from app.embedded.extraction.values import person
 
 _LABEL = re.compile(r"(?P<name>[^\s:：,，。.!?][^:：,，。!?\n]{0,30})(?:：|:\s)")
+_LONGEST_LABEL = 40
 _OWN_WORDS = frozenset(
     [
         "actually",
@@ -77,6 +79,12 @@ _OWN_WORDS = frozenset(
 
 def quoted_speaker(text: str) -> str:
     """The name that ``text`` begins with, or ""."""
+    return _quoted(text[:_LONGEST_LABEL])
+
+
+@lru_cache(maxsize=4096)
+def _quoted(text: str) -> str:
+    """The same turns come up again and again, and a name takes a dozen checks."""
     found = _LABEL.match(text)
     name = found["name"].strip("*_ ") if found else ""
     return name if name and name.lower() not in _OWN_WORDS and person(name) == name else ""
@@ -85,8 +93,8 @@ def quoted_speaker(text: str) -> str:
 def usual_speakers(turns: Iterable[tuple[tuple[int, str], str]], least: int = 1) -> Mapping[tuple[int, str], str]:
     """For each session and role, the name that at least half of its turns, and ``least``, begin with; ``turns`` gives
     (session and role, text)."""
-    names: dict[tuple[int, str], Counter[str]] = {}
+    names: dict[tuple[int, str], Counter[str]] = defaultdict(Counter)
     for of, text in turns:
-        names.setdefault(of, Counter())[quoted_speaker(text)] += 1
+        names[of][quoted_speaker(text)] += 1
     usual = {of: counted.most_common(1)[0] for of, counted in names.items()}
     return {of: name for of, (name, count) in usual.items() if name and max(least, names[of].total() / 2) <= count}

@@ -1,0 +1,61 @@
+"""The days and months that a text names, in English and Chinese: "March 2025", "14 January", "1月14日", 2025-01-14."""
+
+import re
+from typing import NamedTuple
+
+_NAMES = "january february march april may june july august september october november december".split()  # noqa: SIM905
+_MONTHS = {name[:length]: n for n, name in enumerate(_NAMES, 1) for length in (3, len(name))} | {"sept": 9}
+_MONTH = rf"(?P<month>{'|'.join(sorted(_MONTHS, key=len, reverse=True))})\b\.?"
+_YEAR = r"(?:19|20)\d\d"
+_DAY = r"[0-3]?\d(?:st|nd|rd|th)?"
+_ENGLISH = re.compile(
+    rf"\b(?:(?P<before>{_DAY})[ -](?:of )?{_MONTH}"
+    rf"|{_MONTH.replace('?P<month>', '?P<first>')}[ -](?:the )?(?P<after>{_DAY})(?![\d:]))"
+    rf"(?:,? (?P<year>{_YEAR})\b)?",
+    re.IGNORECASE,
+)
+_MONTH_ALONE = re.compile(
+    rf"\b(?:in|of|since|until|till|by|during|last|this|next|early|late|mid|from|through|for|before|after|late-|early-|mid-)"
+    rf"[ -](?P<month>{'|'.join(_NAMES)})\b(?:,? (?P<year>{_YEAR})\b)?"
+    rf"|\b(?P<dated>{'|'.join(_NAMES)}),? (?P<its>{_YEAR})\b",
+    re.IGNORECASE,
+)
+_CHINESE = re.compile(r"(?:(?P<year>\d{4})年)?(?<!\d)(?P<month>1[0-2]|0?[1-9])月(?:份)?(?:(?P<day>[0-3]?\d)[日号號])?")
+_NUMBERS = re.compile(rf"(?<!\d)(?P<year>{_YEAR})[-/](?P<month>0?[1-9]|1[0-2])[-/](?P<day>[0-3]?\d)(?!\d)")
+
+
+class Day(NamedTuple):
+    """A day or a month; what is not named is 0."""
+
+    year: int
+    month: int
+    day: int
+
+    def agrees(self, other: "Day") -> bool:
+        """Whether both can be meant: nothing that both name differs."""
+        return all(mine == theirs or not mine or not theirs for mine, theirs in zip(self, other, strict=True))
+
+    def may_stand_in(self, text: str) -> bool:
+        """Whether ``text``, in small letters, has what every way to write the month has in it; far faster than
+        `days_in`."""
+        return any(mark in text for mark in _MARKS[self.month])
+
+
+_MARKS = {n: (name[:3], f"{n}月", f"-{n:02}-", f"-{n}-", f"/{n:02}/", f"/{n}/") for n, name in enumerate(_NAMES, 1)}
+
+
+def days_in(text: str) -> frozenset[Day]:
+    """The days and months that ``text`` names. "May" alone is a word of its own, and needs "in" or a year to be one."""
+    found = set()
+    for match in _NUMBERS.finditer(text):
+        found.add(Day(int(match["year"]), int(match["month"]), int(match["day"])))
+    for match in _ENGLISH.finditer(text):
+        name, number = match["month"] or match["first"], match["before"] or match["after"]
+        found.add(Day(int(match["year"] or 0), _MONTHS[name.lower()], int(re.sub(r"\D", "", number))))
+    for match in _MONTH_ALONE.finditer(text):
+        name, year = match["month"] or match["dated"], match["year"] or match["its"]
+        found.add(Day(int(year or 0), _MONTHS[name.lower()], 0))
+    for match in _CHINESE.finditer(text):
+        found.add(Day(int(match["year"] or 0), int(match["month"]), int(match["day"] or 0)))
+    dated = {(day.year, day.month) for day in found if day.day}
+    return frozenset(day for day in found if day.day or (day.year, day.month) not in dated)

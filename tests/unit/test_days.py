@@ -1,0 +1,34 @@
+"""Days and months that a text names."""
+
+import pytest
+
+from app.text.days import Day, days_in
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("In March 2025, who paid?", {Day(2025, 3, 0)}),
+        ("on January 14th and 9 Feb", {Day(0, 1, 14), Day(0, 2, 9)}),
+        ("the 3rd of May, 2024", {Day(2024, 5, 3)}),
+        ("2025年3月，他付了多少", {Day(2025, 3, 0)}),
+        ("1月14日做了什么", {Day(0, 1, 14)}),
+        ("[Calendar 2025-01-14 12:50]", {Day(2025, 1, 14)}),
+        ("may I march in?", set()),
+        ("Mark decided: 12 apples", set()),
+    ],
+)
+def test_days_and_months_are_found_and_ordinary_words_are_none(text: str, named: set[Day]) -> None:
+    assert days_in(text) == named
+
+
+def test_what_is_not_named_agrees_with_anything() -> None:
+    assert Day(0, 3, 0).agrees(Day(2025, 3, 9))
+    assert not Day(0, 3, 0).agrees(Day(2025, 4, 3))
+    assert not Day(2024, 3, 0).agrees(Day(2025, 3, 9))
+
+
+def test_every_way_to_write_a_month_is_seen_by_the_quick_look() -> None:
+    for text in ("14 january", "jan. 14", "1月14日", "2025-01-14", "2025/1/4"):
+        (day,) = days_in(text)
+        assert day.may_stand_in(text), text
