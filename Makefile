@@ -38,6 +38,7 @@ check: $(BIN)/.installed-dev ## format, lint, types, layers, generated files
 	$(BIN)/lint-imports
 	$(BIN)/openviking-sidecar openapi --check openapi
 	$(BIN)/python -m docs.tables --check README.md
+	$(BIN)/python -m docs.plugin_tools --check
 
 format: $(BIN)/.installed-dev ## format and mend what can be mended
 	$(BIN)/ruff format .
@@ -47,8 +48,9 @@ openapi: $(BIN)/.installed-dev ## write openapi/ anew, with the answers of a ser
 	$(BIN)/python -W ignore -m tests.examples
 	$(BIN)/openviking-sidecar openapi --write openapi
 
-docs: $(BIN)/.installed-dev ## write the README's tables anew
+docs: $(BIN)/.installed-dev ## write the README's tables and the plugin's tools anew
 	$(BIN)/python -m docs.tables --write README.md
+	$(BIN)/python -m docs.plugin_tools --write
 
 integration: $(BIN)/.installed-dev ## against the real OpenViking; says why it skips when the rig is missing
 	$(BIN)/pytest tests/integration -rs
@@ -67,7 +69,7 @@ train: $(BIN)/.installed-dev ## learn the weights of app/classify from the examp
 	$(BIN)/python -m training.replaces
 
 bench: $(BIN)/.installed-dev ## what we claim, measured
-	for name in text preflight classify transform prompt_cache after_turn large_bodies breaker_open turns_first search footprint assemble_cpu; do echo "== $$name"; $(BIN)/python -m benchmarks.$$name || exit 1; done
+	for name in text preflight classify transform prompt_cache after_turn large_bodies breaker_open turns_first search footprint tools assemble_cpu; do echo "== $$name"; $(BIN)/python -m benchmarks.$$name || exit 1; done
 
 bench-recall: $(BIN)/.installed-dev ## recall quality on LoCoMo conversations, when they are beside the checkout
 	$(BIN)/python -m benchmarks.recall_quality

@@ -8,6 +8,7 @@
     ├── Forbidden                403 forbidden
     ├── NotFound                 404 not_found
     ├── Conflict                 409 conflict
+    ├── Ambiguous                409 ambiguous, with candidates
     ├── VersionConflict          412 version_conflict
     ├── BodyTooLarge             413 body_too_large
     ├── RequestTimeout           408 request_timeout
@@ -19,8 +20,10 @@
     └── Unexpected               500 internal_error
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from app.core.memories.memory import Memory
 from app.core.reasons import Reason
 
 
@@ -76,6 +79,16 @@ class Conflict(SidecarError):
     """The thing is not in a state that allows this."""
 
     code, status = Reason.CONFLICT, 409
+
+
+class Ambiguous(SidecarError):
+    """More than one memory could be meant, so nothing was done."""
+
+    code, status = Reason.AMBIGUOUS, 409
+
+    def __init__(self, detail: str, candidates: Sequence[Memory]) -> None:
+        super().__init__(detail)
+        self.candidates = candidates
 
 
 class VersionConflict(SidecarError):

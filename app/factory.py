@@ -14,6 +14,8 @@ from app.api import (
     assemble,
     compact,
     deliveries,
+    forgetting,
+    mcp,
     memories,
     memory_transfer,
     recalls,
@@ -72,9 +74,9 @@ def create_app(settings: Settings, *, backend: ContextBackend | None = None) -> 
     )
     app.state.intake = Intake(settings.limits)
     install_error_handlers(app)
-    for module in (assemble, after_turn, compact, sessions, tools):
+    for module in (assemble, after_turn, compact, sessions, tools, mcp):
         app.include_router(module.router)
-    for module in (memory_transfer, memories, deliveries, recalls, service):
+    for module in (memory_transfer, forgetting, memories, deliveries, recalls, service):
         app.include_router(module.router)
     app.openapi = partial(describe, app)  # type: ignore[method-assign]
     return app

@@ -22,6 +22,7 @@ from app.engine.assembly import Assemble
 from app.engine.compaction import Compact
 from app.engine.memories.browsing import ListMemories, ReadMemory
 from app.engine.memories.collaborators import Memories, operator_of
+from app.engine.memories.forgetting import ForgetSelected, SelectMemory
 from app.engine.memories.keeping import ChangeMemory, ForgetMemory, StoreMemory
 from app.engine.memories.transfer import ExportMemories, ImportMemories
 from app.engine.memories.unkept import NoMemories
@@ -81,6 +82,7 @@ class Services:
     store_memory: StoreMemory
     change_memory: ChangeMemory
     forget_memory: ForgetMemory
+    forget_selected: ForgetSelected
     export_memories: ExportMemories
     import_memories: ImportMemories
     call_tool: CallTool
@@ -185,6 +187,16 @@ async def _opened(
     )
     kept = open_memories(store.ledger) if open_memories else NoMemories()
     memories, courier = _memories(settings, kept, store, searches, backend.call_s)
+    listing = ListMemories(memories, partial(recallable, settings))
+    selecting = SelectMemory(listing, ReadMemory(memories))
+    tools = Uses(
+        archives=Archives(backend),
+        list_memories=listing,
+        select_memory=selecting,
+        store_memory=StoreMemory(memories),
+        forget_memory=ForgetMemory(memories),
+        backend=backend,
+    )
     queries = RecentQueries()
     preflight = Preflight(backend, store, settings.capture.summary_share, NoteCache().notes_on)
     classifier = classifier_of(settings.embedded.embedder)
@@ -206,14 +218,15 @@ async def _opened(
         end_session=EndSession(store, worker),
         reset_session=ResetSession(store, worker),
         explain=Explain(queries, store, backend),
-        list_memories=ListMemories(memories, partial(recallable, settings)),
-        read_memory=ReadMemory(memories),
-        store_memory=StoreMemory(memories),
+        list_memories=listing,
+        read_memory=selecting.reading,
+        store_memory=tools.store_memory,
         change_memory=ChangeMemory(memories),
-        forget_memory=ForgetMemory(memories),
+        forget_memory=tools.forget_memory,
+        forget_selected=ForgetSelected(selecting, tools.forget_memory),
         export_memories=ExportMemories(memories),
         import_memories=ImportMemories(memories),
-        call_tool=CallTool(Uses(Archives(backend))),
+        call_tool=CallTool(tools),
         server=server,
     )
 

@@ -320,7 +320,10 @@ class LimitSettings(BaseModel):
     assemble_ms: int = Field(6_000, ge=10, le=120_000, description="Longest `/assemble` when it names no deadline.")
     compact_ms: int = Field(120_000, ge=100, le=900_000, description="Longest `/compact` when it names no deadline.")
     wait_ms: int = Field(
-        10_000, ge=0, le=600_000, description="Longest `wait` of `/after-turn`, `/sessions/end`, `reset`."
+        10_000,
+        ge=0,
+        le=600_000,
+        description="Longest `wait` of `/after-turn`, `/sessions/end`, `reset`; longest call of a tool.",
     )
 
 

@@ -124,6 +124,14 @@ class ProblemField(Wire):
     message: str
 
 
+class Candidate(Wire):
+    """A memory that could be meant."""
+
+    id: str
+    uri: str
+    category: str
+
+
 class Problem(Wire):
     """RFC 9457 problem document."""
 
@@ -134,3 +142,4 @@ class Problem(Wire):
     code: Reason
     request_id: str
     errors: list[ProblemField] | None = None
+    candidates: list[Candidate] | None = None

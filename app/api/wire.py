@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse
 
 from app.core.json.answers import encode_answer
 from app.core.json.encoding import encode
-from app.errors import FieldProblem, InvalidRequest, SidecarError
+from app.errors import Ambiguous, FieldProblem, InvalidRequest, SidecarError
 
 PROBLEM_TYPE = "application/problem+json"
 MAX_PROBLEMS = 50
@@ -41,6 +41,8 @@ def problem(error: SidecarError, request_id: str) -> Response:
     }
     if isinstance(error, InvalidRequest):
         body["errors"] = [{"field": p.field, "message": p.message} for p in error.problems]
+    if isinstance(error, Ambiguous):
+        body["candidates"] = [{"id": one.id, "uri": one.uri, "category": one.category} for one in error.candidates]
     headers: dict[str, str] = {}
     if error.retry_after_s is not None:
         headers["Retry-After"] = str(error.retry_after_s)

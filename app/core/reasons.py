@@ -56,6 +56,7 @@ class Reason(StrEnum):
     COMMIT_ERROR = "commit_error", "The backend could not be asked to commit; it will be tried again."
 
     # tools
+    AMBIGUOUS = "ambiguous", "More than one thing could be meant; the answer lists them, and nothing was done."
     INVALID_ARGUMENTS = "invalid_arguments", "A model called a tool with arguments that it does not take."
 
     # errors (problem documents)

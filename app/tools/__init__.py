@@ -3,12 +3,17 @@
 from collections.abc import Mapping
 from typing import Any
 
-from app.tools import archive_expand, archive_search
+from app.tools import archive_expand, archive_search, commit_memory, ls, memory_forget, memory_recall, search
 from app.tools.tool import Tool
 
 TOOLS: tuple[Tool[Any], ...] = (
+    memory_recall.TOOL,
+    commit_memory.TOOL,
+    memory_forget.TOOL,
     archive_search.TOOL,
     archive_expand.TOOL,
+    ls.TOOL,
+    search.TOOL,
 )
 """In the order in which models are told of them."""
 

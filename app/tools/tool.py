@@ -7,14 +7,19 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Generic, TypeVar
 
-from pydantic import AliasGenerator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, AliasGenerator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
+from app.core.cleaning.host_text import storable
 from app.core.deadline import Deadline
 from app.core.identity import Identity
 from app.core.injection.fence import wrap
 from app.core.reasons import Reason
 from app.engine.archives import Archives
+from app.engine.memories.browsing import ListMemories
+from app.engine.memories.forgetting import SelectMemory
+from app.engine.memories.keeping import ForgetMemory, StoreMemory
+from app.ports import ContextBackend
 
 MAX_TEXT_CHARS = 20_000
 """Longest text that an argument may have."""
@@ -28,8 +33,16 @@ class Arguments(BaseModel):
     )
 
 
-Text = Annotated[str, Field(min_length=1, max_length=MAX_TEXT_CHARS)]
-Name = Annotated[str, Field(min_length=1, max_length=1024)]
+def _said(text: str) -> str:
+    """The text as every store takes it."""
+    text = storable(text).strip()
+    if not text:
+        raise ValueError("it must say something")
+    return text
+
+
+Text = Annotated[str, Field(min_length=1, max_length=MAX_TEXT_CHARS), AfterValidator(_said)]
+Name = Annotated[str, Field(min_length=1, max_length=1024), AfterValidator(_said)]
 
 
 def up_to(limit: int) -> BeforeValidator:
@@ -48,6 +61,11 @@ class Uses:
     """The use cases that tools are made of."""
 
     archives: Archives
+    list_memories: ListMemories
+    select_memory: SelectMemory
+    store_memory: StoreMemory
+    forget_memory: ForgetMemory
+    backend: ContextBackend
 
 
 @dataclass(frozen=True, slots=True)

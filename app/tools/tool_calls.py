@@ -8,6 +8,7 @@ import structlog
 from pydantic import ValidationError
 
 from app.core.reasons import Reason
+from app.errors import BackendTrouble, SidecarError
 from app.ports import BackendError
 from app.tools import BY_NAME
 from app.tools.tool import Answer, Arguments, Caller, Mistake, Tool, Uses
@@ -45,9 +46,20 @@ class CallTool:
         except Mistake as mistake:
             return Answer(mistake.text, mistake.details, ok=False, reason=mistake.reason)
         except BackendError as error:
-            log.warning("tool_failed", tool=tool.name, reason=str(error.reason), detail=error.detail)
-            text = "What is stored can not be read right now. Go on without it, or try again in a minute."
-            return _refusal(text, error.reason)
+            return _away(tool, error.reason, error.detail)
+        except BackendTrouble as error:
+            return _away(tool, error.code, error.detail)
+        except SidecarError as error:
+            if error.status >= 500:
+                raise
+            return _refusal(f"It was not done: {error.detail}.", error.code)
+
+
+def _away(tool: Tool[Any], reason: Reason, detail: str) -> Answer:
+    """The backend does not answer; the model can go on, and is told what did not happen."""
+    log.warning("tool_failed", tool=tool.name, reason=str(reason), detail=detail)
+    what = "What is stored can not be read right now." if tool.read_only else "It was not done."
+    return _refusal(f"{what} Go on without it, or try again in a minute.", reason)
 
 
 def _refusal(text: str, reason: Reason) -> Answer:

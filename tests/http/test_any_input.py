@@ -14,6 +14,7 @@ from starlette.testclient import TestClient
 
 from app.factory import create_app
 from app.settings import Settings
+from app.tools import BY_NAME
 from tests.http.test_errors import LIFECYCLE
 from tests.postgres import NoPostgres, postgres
 
@@ -206,6 +207,52 @@ def test_any_import(shared: TestClient, lines: list[bytes]) -> None:
 @schemathesis.serializer("application/x-ndjson")
 def lines(_context: object, value: object) -> bytes:
     return value if isinstance(value, bytes) else str(value).encode("utf-8", "surrogatepass")
+
+
+scopes = st.fixed_dictionaries({}, optional={"sessionId": texts, "senderId": texts, "deadlineMs": st.integers(1, 500)})
+arguments = st.dictionaries(
+    st.sampled_from(
+        ["query", "text", "category", "key", "since", "until", "limit", "id", "uri", "kinds", "archiveId", "offset"]
+    )
+    | texts,
+    texts | json_values | st.sampled_from(["archive_001", "m_1", "viking://~/memories", "2026-01-01", "9999-12-31"]),
+    max_size=6,
+)
+
+
+@QUICK
+@given(name=st.sampled_from(sorted(BY_NAME)), scope=scopes, arguments=arguments)
+def test_any_call_of_a_tool(shared: TestClient, name: str, scope: dict, arguments: dict) -> None:
+    sent = json.dumps({**scope, "arguments": arguments})
+    answer = shared.post(f"/tools/{name}", content=sent, headers={"content-type": "application/json"})
+    assert answer.status_code in (200, 400), answer.text
+
+
+@QUICK
+@given(
+    method=st.sampled_from(["initialize", "tools/call", "resources/read", "prompts/get", "server/discover"]) | texts,
+    params=st.fixed_dictionaries(
+        {},
+        optional={"name": st.sampled_from(sorted(BY_NAME)), "arguments": arguments, "uri": texts, "_meta": json_values},
+    )
+    | json_values,
+    request_id=st.integers() | texts | json_values,
+    version=st.sampled_from(["2025-03-26", "2025-11-25", "2026-07-28", "x"]),
+)
+def test_any_message_of_the_model_context_protocol(
+    shared: TestClient, method: str, params: object, request_id: object, version: str
+) -> None:
+    message = {"jsonrpc": "2.0", "id": request_id, "method": method, "params": params}
+    headers = {"content-type": "application/json", "mcp-protocol-version": version}
+    answer = shared.post("/mcp", content=json.dumps(message), headers=headers)
+    assert answer.status_code < 500, answer.text
+
+
+@QUICK
+@given(message=json_values)
+def test_any_json_to_the_model_context_protocol(shared: TestClient, message: object) -> None:
+    answer = shared.post("/mcp", content=json.dumps(message), headers={"content-type": "application/json"})
+    assert answer.status_code < 500, answer.text
 
 
 UNTOLD = [positive_data_acceptance, ignored_auth]

@@ -1,0 +1,35 @@
+"""Which memory somebody means: by its URI in any spelling, or by words of it."""
+
+from app.core.memories.memory import Memory
+from app.text.words import token_set
+
+_SCHEME = "viking://"
+
+
+def home_path(uri: str) -> str:
+    """The path below the user's home, whichever way the home is spelled: ``~``, ``user/<name>`` or ``user``."""
+    path = uri.strip().removeprefix(_SCHEME).strip("/")
+    home, _, rest = path.partition("/")
+    if home == "~":
+        return rest
+    if home == "user":
+        name, _, below = rest.partition("/")
+        return rest if name in {"memories", "peers", "sessions", "resources", "skills"} else below
+    return path
+
+
+def is_at(memory: Memory, path: str) -> bool:
+    """Whether the memory stands at this path of the home; several may stand in one file."""
+    place = home_path(memory.uri)
+    return path in (place, place.partition("#")[0])
+
+
+def was_said(memory: Memory) -> bool:
+    """Whether it is a raw turn, which is listed because it can be recalled. Memories stand in Markdown files."""
+    return memory.category == "events" and not memory.uri.partition("#")[0].endswith(".md")
+
+
+def all_named(query: str, text: str) -> bool:
+    """Whether every word of the query that says something stands in the text: less than that may mean another one."""
+    asked = token_set(query)
+    return bool(asked) and asked <= token_set(text)
