@@ -47,6 +47,27 @@ export function createCourier({ client, circuit, spool, logger }) {
     return inLane(session, () => sendOrKeep(letter, session, timeoutMs));
   }
 
+  /**
+   * Delivers a tool's letter now, or keeps it where the sidecar is not to be had: the model must be told which.
+   *
+   * @param {Letter} letter
+   * @param {number} timeoutMs
+   * @returns {Promise<Outcome | {kind: "kept", where: "disk" | "memory"}>} `down` or `busy` when it could not be kept
+   */
+  async function submitTool(letter, timeoutMs) {
+    const session = sessionOf(letter);
+    return inLane(session, async () => {
+      // Two of them about the same thing must not pass each other.
+      const waits = circuit.isOpen || (await spool.isPending(session, "tool"));
+      /** @type {Outcome} */
+      const outcome = waits ? { kind: "down", why: "the sidecar is out of use" } : await send(letter, timeoutMs);
+      if (outcome.kind !== "down" && outcome.kind !== "busy") return outcome;
+      const where = await spool.add(letter).catch(() => null);
+      start();
+      return where ? { kind: "kept", where } : outcome;
+    });
+  }
+
   /** Runs `work` behind what the session is busy with. @template T @param {string} session @param {() => Promise<T>} work */
   async function inLane(session, work) {
     const turn = (lanes.get(session) ?? Promise.resolve()).then(work);
@@ -199,7 +220,7 @@ export function createCourier({ client, circuit, spool, logger }) {
   async function deliver(entry) {
     const letter = await spool.read(entry).catch(() => undefined);
     if (letter === undefined) return { kind: "busy", why: "the spool can not be read", retryAfterMs: 1000 };
-    const outcome = letter ? await send(letter, DELIVERY_TIMEOUT_MS) : GONE;
+    const outcome = letter ? refusedLate(letter, await send(letter, DELIVERY_TIMEOUT_MS)) : GONE;
     if (outcome.kind === "ok") await spool.remove(entry);
     if (letter && outcome.kind === "rejected") {
       sayDead(letter, outcome.why);
@@ -234,7 +255,7 @@ export function createCourier({ client, circuit, spool, logger }) {
     });
   }
 
-  return { submit, complete, start, settle };
+  return { submit, submitTool, complete, start, settle };
 }
 
 /**
@@ -245,9 +266,24 @@ export function createCourier({ client, circuit, spool, logger }) {
  * @returns {Outcome}
  */
 function understood(letter, outcome) {
+  const isOld = letter.path.startsWith("/tools/") && outcome.kind === "down" && outcome.why.startsWith("HTTP 404");
+  if (isOld) return { kind: "rejected", why: "this sidecar has no such tool" };
   if (outcome.kind !== "ok") return outcome;
   const known = letter.path === "/after-turn" ? STATUSES.has(outcome.body.status) : typeof outcome.body.ok === "boolean";
   return known ? outcome : { kind: "down", why: "the answer is not the sidecar's" };
+}
+
+/**
+ * A kept tool call that the sidecar answers with a mistake: the model that could mend it is gone. What is not there any
+ * more is forgotten already.
+ *
+ * @param {Letter} letter
+ * @param {Outcome} outcome
+ * @returns {Outcome}
+ */
+function refusedLate(letter, outcome) {
+  if (outcome.kind !== "ok" || !letter.path.startsWith("/tools/") || outcome.body.ok) return outcome;
+  return outcome.body.reason === "not_found" ? outcome : { kind: "rejected", why: String(outcome.body.reason) };
 }
 
 /** @typedef {ReturnType<typeof createCourier>} Courier */

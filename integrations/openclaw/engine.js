@@ -24,6 +24,8 @@ export function createEngine(runtime) {
   const turn = {};
   let hasAssembled = false;
   let isAfterCompaction = false;
+  /** Of the main call: those of a loop's call leave out what the host can find but does not show. @type {string[] | undefined} */
+  let availableTools;
 
   /** The turn's state; a new engine instance is a new turn, with a new time budget. @param {Record<string, any>} params */
   function sessionOfTurn(params) {
@@ -46,6 +48,7 @@ export function createEngine(runtime) {
     const own = { messages, estimatedTokens: estimateTokens(messages) };
     const isLoop = hasAssembled && !("runtimeContext" in params); // named by the main call, if only as undefined
     hasAssembled = true;
+    if (!isLoop && params.availableTools) availableTools = [...params.availableTools];
     if (!config.compaction || (isLoop && own.estimatedTokens <= (params.tokenBudget ?? Infinity))) return own;
     const session = sessionOfTurn(params);
     const scope = scopeOf(params);
@@ -67,7 +70,7 @@ export function createEngine(runtime) {
       ...pick("prompt", params.prompt),
       ...pick("tokenBudget", params.tokenBudget),
       ...pick("model", params.model),
-      ...(params.availableTools ? { availableTools: [...params.availableTools] } : {}),
+      ...pick("availableTools", availableTools ?? (params.availableTools && [...params.availableTools])),
     };
     const mostMs = isAfterCompaction ? config.turnBudgetMs : config.assembleTimeoutMs;
     isAfterCompaction = false;

@@ -4,6 +4,7 @@ import { createEngine } from "./engine.js";
 import { recallHook } from "./recall.js";
 import { beforeReset, sessionEnd } from "./sessions.js";
 import { sharedRuntime } from "./state.js";
+import { registerTools } from "./tools.js";
 
 /** @import { HostApi } from "./types.d.ts" */
 
@@ -39,6 +40,7 @@ function register(api) {
     );
 
   api.registerContextEngine(PLUGIN_ID, () => createEngine(runtime()));
+  if (config.tools) registerTools(api, runtime);
   on("before_prompt_build", (event, context) => recallHook(runtime(), event, context), {
     timeoutMs: config.recallTimeoutMs + HOOK_GRACE_MS,
   });

@@ -12,16 +12,22 @@ import { toJson } from "./messages.js";
 
 /** @import { Letter } from "./types.d.ts" */
 
-const NAME = /^(\d{15})-[0-9a-z]{6}-[0-9a-z]+\.([0-9a-f]{16})\.(turn|reset|end)\.([0-9a-z]+)\.json$/;
+const NAME = /^(\d{15})-[0-9a-z]{6}-[0-9a-z]+\.([0-9a-f]{16})\.(turn|reset|end|tool)\.([0-9a-z]+)\.json$/;
 /** @type {Record<Letter["path"], Entry["kind"]>} */
-const KINDS = { "/after-turn": "turn", "/sessions/reset": "reset", "/sessions/end": "end" };
+const KINDS = {
+  "/after-turn": "turn",
+  "/sessions/reset": "reset",
+  "/sessions/end": "end",
+  "/tools/memory_store": "tool",
+  "/tools/memory_forget": "tool",
+};
 const LEASE = "drain.lease";
 const LEASE_MS = 60_000;
 const STALE_TEMP_MS = 600_000;
 const MAX_DEAD = 200;
 
 /**
- * @typedef {{name: string, session: string, kind: "turn" | "reset" | "end", time: number, bytes: number}} Entry
+ * @typedef {{name: string, session: string, kind: "turn" | "reset" | "end" | "tool", time: number, bytes: number}} Entry
  * @typedef {ReturnType<typeof createSpool>} Spool
  */
 
@@ -62,7 +68,7 @@ export function createSpool(dir, { maxBytes, maxFiles }) {
 
   /**
    * Keeps a letter; once this returns "disk" it survives a crash of the process and of the machine. Turns stay within the
-   * bounds; resets and ends are small, can not be had again, and so may go beyond them.
+   * bounds; all others are small, can not be had again, and so may go beyond them.
    *
    * @param {Letter} letter
    * @returns {Promise<"disk" | "memory">}

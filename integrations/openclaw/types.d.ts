@@ -17,12 +17,14 @@ export interface Config {
   recall: boolean;
   capture: boolean;
   compaction: boolean;
+  tools: boolean;
   turnBudgetMs: number;
   assembleTimeoutMs: number;
   recallTimeoutMs: number;
   commitTimeoutMs: number;
   compactTimeoutMs: number;
   sessionTimeoutMs: number;
+  toolTimeoutMs: number;
   retryMinMs: number;
   retryMaxMs: number;
   spoolDir: string;
@@ -64,8 +66,31 @@ export type Outcome =
 
 /** One thing the sidecar must be told, sooner or later, in its session's order. */
 export interface Letter {
-  path: "/after-turn" | "/sessions/reset" | "/sessions/end";
+  path: "/after-turn" | "/sessions/reset" | "/sessions/end" | "/tools/memory_store" | "/tools/memory_forget";
   body: Record<string, any>;
+}
+
+/** A tool as `tools.json` has it. */
+export interface ToolDefinition {
+  name: string;
+  description: string;
+  parameters: Record<string, unknown>;
+  /** It changes nothing, so it can be called again and again. */
+  readOnly: boolean;
+}
+
+/** What a tool call gives the host. */
+export interface ToolResult {
+  content: { type: "text"; text: string }[];
+  details: Record<string, unknown>;
+}
+
+/** What the host says about the run that a tool is made for. */
+export interface ToolContext {
+  agentId?: string;
+  sessionKey?: string;
+  sessionId?: string;
+  requesterSenderId?: string;
 }
 
 /** The parts of OpenClaw's plugin API that are used. */
@@ -75,6 +100,7 @@ export interface HostApi {
   logger?: Logger;
   runtime?: { state?: { resolveStateDir?: () => string } };
   registerContextEngine(id: string, factory: (context?: unknown) => unknown): void;
+  registerTool(factory: (context: ToolContext) => object, options: { name: string }): void;
   on(hook: string, handler: (event: any, context: any) => unknown, options?: Record<string, unknown>): void;
 }
 

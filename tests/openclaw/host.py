@@ -56,6 +56,11 @@ class Rig:
         assert not check or done.returncode == 0, f"rig {' '.join(args)}:\n{done.stdout}\n{done.stderr}"
         return done.stdout
 
+    @property
+    def script(self) -> Path:
+        """What the model answers to natural text; read again at every request."""
+        return self.home / "script.json"
+
     def requests(self) -> list[dict[str, Any]]:
         """Every request that the model got, oldest first."""
         path = self.home / "llm" / "requests.jsonl"
@@ -69,8 +74,9 @@ def rig(home: Path) -> Iterator[Rig]:
     for part in ("node", "openclaw"):
         (home / part).symlink_to(INSTALLED / part)
     started = Rig(home)
+    started.script.write_text("[]")
     try:
-        started.run("llm", "start", "--port", str(free_port()))
+        started.run("llm", "start", "--port", str(free_port()), "--canned", str(started.script))
         yield started
     finally:
         started.run("down", "--all", check=False)

@@ -16,12 +16,14 @@ export function freshDir(t) {
  * Loads one more copy of the plugin, modules of its own and all but what the copies share on purpose.
  *
  * @param {Record<string, unknown>} pluginConfig
- * @returns {Promise<{engine: () => any, fire: (hook: string, event: any, context: any) => Promise<any>, log: string[]}>}
+ * @returns {Promise<{engine: () => any, fire: (hook: string, event: any, context: any) => Promise<any>, log: string[], tool: (name: string, params: object, context?: object) => Promise<any>, toolNames: () => string[]}>}
  */
 export async function loadPlugin(pluginConfig) {
   const plugin = (await import(`../index.js?copy=${++copies}`)).default;
   /** @type {Map<string, Function>} */
   const hooks = new Map();
+  /** @type {Map<string, Function>} */
+  const tools = new Map();
   /** @type {string[]} */
   const log = [];
   /** @type {() => any} */
@@ -31,9 +33,16 @@ export async function loadPlugin(pluginConfig) {
     pluginConfig,
     logger: { info: say("info"), warn: say("warn"), error: say("error") },
     registerContextEngine: (/** @type {string} */ _id, /** @type {() => any} */ factory) => (engine = factory),
+    registerTool: (/** @type {Function} */ factory, /** @type {{name: string}} */ { name }) => tools.set(name, factory),
     on: (/** @type {string} */ hook, /** @type {Function} */ handler) => hooks.set(hook, handler),
   });
-  return { engine: () => engine(), fire: async (hook, event, context) => hooks.get(hook)?.(event, context), log };
+  return {
+    engine: () => engine(),
+    fire: async (hook, event, context) => hooks.get(hook)?.(event, context),
+    log,
+    tool: async (name, params, context = sessionParams("tools")) => tools.get(name)?.(context).execute("call_1", params),
+    toolNames: () => [...tools.keys()],
+  };
 }
 
 function assertNever() {

@@ -34,6 +34,9 @@ export async function startStandin(port = 0) {
     if (path === "/healthz") return { body: { status: "ok" } };
     if (path === "/assemble") return { body: { status: "assembled", reason: "ok", messages: body.messages, estimatedTokens: 7 } };
     if (path === "/compact") return { body: { ok: true, compacted: true, reason: "commit_completed", result: { tokensBefore: 9 } } };
+    if (path.startsWith("/tools/")) {
+      return { body: { ok: true, reason: "ok", content: [{ type: "text", text: `did ${path}` }], details: { id: "m_1" } } };
+    }
     if (path !== "/after-turn") return { body: { ok: true, reason: "ok" } };
     const status = keys.has(body.advancementKey) ? "duplicate" : "committed";
     keys.add(body.advancementKey);
