@@ -14,6 +14,7 @@ from app.core.capture.captured_message import CapturedMessage
 from app.core.deadline import Deadline
 from app.core.identity import Identity, Tenant
 from app.core.json.answers import answer
+from app.core.memories.memory import NewMemory
 from app.core.reasons import Reason
 from app.core.recall.hits import Hit as Hit
 from app.memory_ports import MemoryLedger, MemoryStore
@@ -254,6 +255,8 @@ class NewTurn:
     """Why nothing of it is delivered (heartbeat, nothing new); its fingerprints are kept all the same."""
     span: tuple[int, int] | None = None
     """First and last time of the messages behind ``fingerprints``, epoch milliseconds; None when none carries one."""
+    memories: tuple[NewMemory, ...] = ()
+    """What it asks to remember: on disk with it, and recalled from then on."""
     compared_through: int = 0
     """The position of the session's newest turn that it was compared with (`Recorded.through`); see `SeenBefore`."""
 

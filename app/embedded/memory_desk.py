@@ -110,7 +110,7 @@ class MemoryDesk:
         with layout.locked(self._root, deadline):
             if self._withheld.is_forgotten(new.id):
                 raise Forgotten(new.id)
-            same = self._index.memories(lambda rows: rows.saying(new.text, new.peer, now))
+            same = self._saying(new.text, new.peer, now)
             there = self._one(new.id, now) or (None if new.promised else next(iter(same), None))
             path, memory_id = self._confirm(there, new) if there else self._add(new)
             others = list(same) if new.promised else []
@@ -202,12 +202,16 @@ class MemoryDesk:
         record = learned.record
         if not self._withheld.left_of(record.value, record.source.observed_at, record.source.ref):
             return True
-        same = self._index.memories(lambda rows: rows.saying(record.value, learned.peer, now))
+        owners = dict.fromkeys((learned.peer, None))
+        same = [one for peer in owners for one in self._saying(record.value, peer, now)]
         there = next((one for one in same if "stored-" in one.path), None)
         if there is None:
             return False
         self._rewrite(there, lambda old: merge([old], replace(record, key=old.key, updated_at=now))[0])
         return True
+
+    def _saying(self, text: str, peer: str | None, now: str) -> list[Found]:
+        return self._index.memories(lambda rows: rows.saying(text, peer, now))
 
     def _rewrite(self, found: Found, change: Any) -> None:
         """Write another record in place of a memory's; a line that a person wrote becomes one."""

@@ -1,5 +1,6 @@
 """`/after-turn`: keep what is new of a turn. Answered once it is on disk; everything else happens behind the answer."""
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -8,18 +9,24 @@ from typing import TYPE_CHECKING, Literal
 from app.core.capture.captured_turn import CapturedTurn, capture_turn
 from app.core.capture.incoming import Incoming, read_incoming
 from app.core.deadline import Deadline
-from app.core.identity import Identity
+from app.core.identity import Identity, PeerRole, SessionKind
 from app.core.json.answers import answer
+from app.core.memories.memory import NewMemory, Reading
+from app.core.memories.told import memory_told, told_in
 from app.core.messages.host_message import Message
 from app.core.messages.readings import AT_ONCE_MESSAGES
 from app.core.reasons import Reason
 from app.engine import bounded_waits
+from app.engine.memories.collaborators import new_memory_id
 from app.ports import Acceptance, Compaction, NewTurn, Recorded, SeenBefore
 from app.store.work import OPEN_TURNS
 
 if TYPE_CHECKING:  # a process without a store captures, too
     from app.store.turns import SqlTurnStore
     from app.worker.supervisor import Worker
+
+
+Reads = Callable[[str], Reading]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +64,10 @@ class AfterTurn:
     store: "SqlTurnStore"
     worker: "Worker"
     enabled: bool = True
+    reads: Reads | None = None
+    """Tells category and sensitivity of what a turn asks to remember; None: nothing is stored at once."""
+    automation: bool = False
+    """Whether what is no chat (cron, sub-agents) is remembered, too."""
 
     async def run(self, who: Identity, turn: TurnInput, deadline: Deadline) -> AfterTurnResult:
         """Put what is new of the turn on disk. Raises `KeyReused`, `OutboxFull`, `StoreUnavailable`.
@@ -68,15 +79,20 @@ class AfterTurn:
             return AfterTurnResult("skipped", Reason.SESSION_BYPASSED)
         if not self.enabled:
             return AfterTurnResult("skipped", Reason.CAPTURE_DISABLED)
-        captured, accepted = await _accepted(who, turn, self.store)
+        captured, accepted = await _accepted(who, turn, self.store, self.reads if self._remembers(who) else None)
         skipped = _why_skipped(turn, captured)
         delivered = accepted.delivered
         if turn.wait and accepted.turn_id and not delivered and accepted.captured:
             delivered = await is_delivered(who, accepted.turn_id, deadline, store=self.store, worker=self.worker)
         return _result(accepted, skipped, delivered=delivered)
 
+    def _remembers(self, who: Identity) -> bool:
+        return self.automation or who.kind is SessionKind.CHAT
 
-async def _accepted(who: Identity, turn: TurnInput, store: "SqlTurnStore") -> tuple[CapturedTurn, Acceptance]:
+
+async def _accepted(
+    who: Identity, turn: TurnInput, store: "SqlTurnStore", reads: Reads | None
+) -> tuple[CapturedTurn, Acceptance]:
     """What is new of the turn, put on disk.
 
     Comparing takes time, so it is done before the store is locked, with what the store has by then. A turn with a
@@ -98,7 +114,7 @@ async def _accepted(who: Identity, turn: TurnInput, store: "SqlTurnStore") -> tu
         )
         captured = await bounded_waits.read(capture, large=large or len(recorded.fingerprints) > AT_ONCE_MESSAGES)
         try:
-            return captured, await store.accept(_new_turn(who, turn, incoming, captured, recorded))
+            return captured, await store.accept(_new_turn(who, turn, incoming, captured, recorded, reads))
         except SeenBefore:  # again only when yet another turn of these times has come in meanwhile
             recorded = await store.recorded(who, incoming.span, in_order=in_order)
 
@@ -110,7 +126,12 @@ def _why_skipped(turn: TurnInput, captured: CapturedTurn) -> Reason | None:
 
 
 def _new_turn(
-    who: Identity, turn: TurnInput, incoming: Incoming, captured: CapturedTurn, recorded: Recorded
+    who: Identity,
+    turn: TurnInput,
+    incoming: Incoming,
+    captured: CapturedTurn,
+    recorded: Recorded,
+    reads: Reads | None,
 ) -> NewTurn:
     return NewTurn(
         who=who,
@@ -124,8 +145,17 @@ def _new_turn(
         token_budget=turn.token_budget,
         remember=captured.remember,
         skipped=_why_skipped(turn, captured),
+        memories=tuple(_told(who, captured, reads)) if reads and not turn.is_heartbeat else (),
         compared_through=recorded.through,
     )
+
+
+def _told(who: Identity, captured: CapturedTurn, reads: Reads) -> Iterator[NewMemory]:
+    """What the turn asks to remember. It holds for all agents of the user; of persons, only for who said it."""
+    peer = who.actor_peer if who.peer_role is PeerRole.PERSON else None
+    for number, statement in told_in(captured.messages):
+        message, reading = captured.messages[number], reads(statement)
+        yield memory_told(new_memory_id(), statement, message, number, reading=reading, peer=peer, session=who.session)
 
 
 async def is_delivered(

@@ -18,6 +18,7 @@ from app.core.messages.readings import Conversation
 from app.core.reasons import Reason
 from app.core.recall.trace import RecallTrace
 from app.embedded.classifying import classifier_of
+from app.embedded.extraction.readings import read_statement
 from app.engine.assembly import Assemble
 from app.engine.preflight import Preflight
 from app.engine.results import AssembleInput, AssembleResult
@@ -118,7 +119,9 @@ async def keep_turn(
     messages, _ = _parsed(raw)
     turn = replace(turn, messages=messages, wait=False)
     store: Any = _Store(ports.call, "store")
-    return await AfterTurn(store, ports.port("worker"), settings.capture.enabled).run(who, turn, deadline)
+    capture = settings.capture
+    keep = AfterTurn(store, ports.port("worker"), capture.enabled, read_statement, capture.automation_memory)
+    return await keep.run(who, turn, deadline)
 
 
 JOBS: Mapping[str, Callable[..., Awaitable[Any]]] = {"assemble": assemble, "keep_turn": keep_turn}

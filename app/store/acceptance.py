@@ -1,6 +1,6 @@
 """Taking a turn in, exactly once: the transaction that stands behind an acknowledged `/after-turn`."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from sqlalchemy import Connection, Row, bindparam, insert, select
@@ -8,10 +8,12 @@ from sqlalchemy import Connection, Row, bindparam, insert, select
 from app.core.history.commit_policy import CommitRules
 from app.core.history.digest import longer_opening
 from app.core.identity import SessionKind
+from app.core.memories.memory import NewMemory
 from app.core.messages.fingerprints import is_timed
 from app.errors import KeyReused, OutboxFull
 from app.ports import Acceptance, NewTurn, SeenBefore
-from app.store import commit_rows, session_history, session_rows
+from app.store import commit_rows, session_history, session_rows, waiting_memories
+from app.store.backlog import Bounds
 from app.store.codec import dump_identity, dump_strings, hashed, load_strings
 from app.store.prepared import Prepared
 from app.store.schema import turns
@@ -44,7 +46,12 @@ class Accepted:
 
 
 def accept(
-    connection: Connection, prepared: Prepared, rules: CommitRules, now: float, full: OutboxFull | None
+    connection: Connection,
+    prepared: Prepared,
+    rules: CommitRules,
+    now: float,
+    full: OutboxFull | None,
+    bounds: Bounds,
 ) -> Accepted:
     """Record the turn, or recognise it. ``full``: why there is no room for a turn that is to be delivered."""
     turn = prepared.turn
@@ -60,6 +67,8 @@ def accept(
     if state is TurnState.PENDING and full is not None:
         raise full
     _insert(connection, session, prepared, state, now)
+    for new in turn.memories:
+        waiting_memories.put(connection, turn.who.tenant, _of_turn(new, prepared.turn_id), bounds, now)
     waiting_before = session.due_at, session.lane
     session = _advance(connection, session, prepared, now, captured=state is TurnState.PENDING)
     tokens = commit_rows.tokens_of(connection, session)
@@ -71,6 +80,11 @@ def accept(
     status: Status = "committed" if state is TurnState.PENDING else "skipped"
     answer = _answer(connection, session, status, prepared.turn_id, prepared.captured, state, tokens)
     return Accepted(answer, wakes=(session.due_at, session.lane) != waiting_before)
+
+
+def _of_turn(new: NewMemory, turn_id: str) -> NewMemory:
+    source = replace(new.source, turn_id=turn_id)
+    return replace(new, source=source, message_id=f"{turn_id}{new.message_id}")
 
 
 def _known(connection: Connection, session: SessionRow, turn: NewTurn) -> Row[*tuple[Any, ...]] | None:

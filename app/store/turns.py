@@ -80,13 +80,17 @@ class SqlTurnStore:
         full = await self.backlog.take(tenant, size) if turn.skipped is None else None
         kept = False
         try:
-            accepted = await self._database.write(acceptance.accept, prepared, self._commit_rules, self.clock(), full)
+            accepted = await self._database.write(
+                acceptance.accept, prepared, self._commit_rules, self.clock(), full, self.backlog.bounds
+            )
             kept = accepted.answer.status == "committed"
         finally:
             if turn.skipped is None and full is None and not kept:
                 self.backlog.give_back(tenant, size)
         if accepted.wakes:
             self.on_work()
+        if turn.memories:
+            self.waiting.on_work()
         self.saw(prepared.turn.who)
         return accepted.answer
 

@@ -44,6 +44,26 @@ def asks_to_remember(text: str) -> bool:
     return bool(_ASKS.search(spoken) or _ASKS_CHINESE.search(spoken))
 
 
+_ASKING = ("ask", "prompt", "remind", "bother", "pester", "suggest", "offer", *"问問询詢提确確")
+_NOT_ASKED = re.compile(
+    r"\b(?:(?:do not|don['’]?t|never|no need to|you need not|please stop) (?:ever )?"
+    r"(?:ask|prompt|remind|bother|pester|suggest|offer)(?:ing)?\b[^.!?\n]{0,80}?\b(?:again|any ?more|every time|each time)"
+    r"|stop asking (?:me )?[^.!?\n]{0,80})"
+    r"|(?:别|別|不要|不用|不必|甭|勿)(?:再|每次都?)(?:来)?(?:问|問|询问|詢問|提醒|让我确认|讓我確認|跟我确认|提这|提這)"
+    r"|(?:以后|以後|下次|今后|今後)(?:都)?(?:别|別|不要|不用|不必)(?:再)?(?:问|問|询问|詢問|提醒|让我确认|讓我確認)",
+    re.IGNORECASE,
+)
+
+
+def is_not_to_be_asked(text: str) -> bool:
+    """True when somebody does not want to be asked, or reminded, again. Linear in the length of ``text``."""
+    folded = text.lower()
+    if not any(word in folded for word in _ASKING):
+        return False
+    spoken = "\n".join(map(without_inline_code, own_lines(text)))
+    return bool(_NOT_ASKED.search(spoken))
+
+
 def told_to_remember(sentence: str) -> str:
     """What is to be remembered, where ``sentence`` begins by asking for it; empty where it does not."""
     told = _TOLD.match(sentence)

@@ -380,3 +380,36 @@ def test_tenants_stay_apart_under_load(client: TestClient) -> None:
         for number, texts in enumerate(threads.map(one, range(64))):
             owners = {int(text.split()[1]) % 8 for text in texts}
             assert owners == {number % 8}
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "statement"),
+    [
+        ("Please remember that my badge number is 7781.", "What is my badge number?", "my badge number is 7781."),
+        ("记住我的工号是7781。", "我的工号是多少？", "我的工号是7781。"),
+        ("Use tabs. Never ask me about tabs again.", "Tabs or spaces?", "Use tabs. Never ask me about tabs again."),
+    ],
+)
+def test_what_is_to_be_remembered_holds_from_the_next_turn_on(
+    start: Start, tmp_path: Path, text: str, question: str, statement: str
+) -> None:
+    client = start()
+    store(client, "Something from before.")
+    with backend_away(tmp_path / "data"):
+        body = {"sessionId": "one", "messages": [{"role": "user", "content": text}]}
+        turn = client.post("/after-turn", json={**body, "advancementKey": "k"}).json()
+        assert client.post("/after-turn", json={**body, "advancementKey": "k"}).json()["status"] == "duplicate"
+        assert statement in block(client, question, "two")
+        memory = listed(client)[0]
+        assert memory["text"] == statement
+        (source,) = memory["sources"]
+        assert (source["kind"], source["session"], source["turnId"]) == ("turn", "one", turn["turnId"])
+    client.post("/compact", json={"sessionId": "one", "force": True})
+    assert [one["text"] for one in listed(client)].count(statement) == 1
+
+
+def test_automation_is_not_remembered(client: TestClient) -> None:
+    body = {"sessionKey": "agent:main:cron:nightly", "wait": True}
+    body |= {"messages": [{"role": "user", "content": "Remember that the backup ran."}]}
+    client.post("/after-turn", json=body)
+    assert listed(client) == []

@@ -131,6 +131,8 @@ class NewMemory:
     peer: str | None = None
     """The peer it belongs to; None is the user."""
     promised: bool = False
+    message_id: str = ""
+    """The ``source_id`` of the message that says it; until its turn has an id, what follows that of the turn."""
 
 
 @dataclass(frozen=True, slots=True)

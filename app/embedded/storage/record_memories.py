@@ -83,7 +83,9 @@ def history_of(record: Record) -> tuple[MemoryVersion, ...]:
 
 def record_of(new: NewMemory) -> Record:
     """The record of a memory that is stored on purpose."""
-    said = Source(_STORED[new.source.kind], new.source.turn_id or "", new.created_at, new.source.session or "")
+    said = Source(
+        _STORED[new.source.kind], new.message_id or new.source.turn_id or "", new.created_at, new.source.session or ""
+    )
     return Record(
         type="memory",
         key=key_of(new.key, new.id),
