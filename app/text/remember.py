@@ -47,7 +47,8 @@ def asks_to_remember(text: str) -> bool:
 _ASKING = ("ask", "prompt", "remind", "bother", "pester", "suggest", "offer", *"问問询詢提确確")
 _NOT_ASKED = re.compile(
     r"\b(?:(?:do not|don['’]?t|never|no need to|you need not|please stop) (?:ever )?"
-    r"(?:ask|prompt|remind|bother|pester|suggest|offer)(?:ing)?\b[^.!?\n]{0,80}?\b(?:again|any ?more|every time|each time)"
+    r"(?:ask|prompt|remind|bother|pester|suggest|offer)(?:ing)?\b[^.!?\n]{0,80}?"
+    r"\b(?:again|any ?more|every time|each time)"
     r"|stop asking (?:me )?[^.!?\n]{0,80})"
     r"|(?:别|別|不要|不用|不必|甭|勿)(?:再|每次都?)(?:来)?(?:问|問|询问|詢問|提醒|让我确认|讓我確認|跟我确认|提这|提這)"
     r"|(?:以后|以後|下次|今后|今後)(?:都)?(?:别|別|不要|不用|不必)(?:再)?(?:问|問|询问|詢問|提醒|让我确认|讓我確認)",

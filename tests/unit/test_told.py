@@ -29,14 +29,3 @@ from app.core.memories.told import told
 )
 def test_told(text: str, statements: list[str]) -> None:
     assert list(told(text)) == statements
-
-
-def test_long_texts_are_read_in_linear_time() -> None:
-    for text in (
-        "ask " * 50_000,
-        "don't ask " * 30_000,
-        "remember " * 30_000,
-        "别再" * 60_000,
-        "never ask me " * 20_000,
-    ):
-        list(told(text))
