@@ -17,6 +17,7 @@ from app.core.history.note_cache import NoteCache
 from app.core.identity import Tenant
 from app.embedded.classifying import classifier_of
 from app.embedded.extraction.readings import read_statement
+from app.embedded.index.embedders import make_embedder
 from app.engine.archives import Archives
 from app.engine.assembly import Assemble
 from app.engine.compaction import Compact
@@ -38,6 +39,7 @@ from app.ports import BackendHealth, BackendServer, ContextBackend
 from app.private import make_private
 from app.recall.cut import recallable
 from app.recall.explain import Explain, RecentQueries
+from app.recall.rerank import Reranker
 from app.recall.searches import Searches
 from app.recall.transform import Transform
 from app.settings import Settings
@@ -173,7 +175,11 @@ async def _opened(
     )
     stack.push_async_callback(traces.aclose)
     searches = Searches(
-        backend, cache_ms=settings.recall.cache_ms, stale_ms=settings.recall.stale_ms, news=store.waiting.news
+        backend,
+        cache_ms=settings.recall.cache_ms,
+        stale_ms=settings.recall.stale_ms,
+        reranker=_reranker(settings),
+        news=store.waiting.news,
     )
     stack.push_async_callback(searches.aclose)
     offload = OffloadPool(settings, {"backend": backend, "store": store, "searches": searches})
@@ -283,6 +289,14 @@ def _work_rules(settings: Settings, call_s: float) -> WorkRules:
             automation_memory=capture.automation_memory,
         ),
     )
+
+
+def _reranker(settings: Settings) -> Reranker | None:
+    """Judges a second time what a backend without an embedder of the sidecar's found."""
+    if settings.backend == "embedded" or not settings.recall.rerank:
+        return None
+    embedder = make_embedder(settings.embedded.embedder)
+    return Reranker(embedder) if embedder else None
 
 
 def _worker_settings(settings: Settings) -> WorkerSettings:

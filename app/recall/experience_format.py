@@ -2,8 +2,8 @@
 
 OpenViking writes `## Situation / ## Approach / ## Reflect` and a
 `<!-- MEMORY_FIELDS {json} -->` trailer; the block shows Trigger (Situation's first line) and Scope (its others),
-Do (from Approach), Avoid (from Reflect) and Check (from Reflect or Approach). No heading is ever empty. All text passes
-the fence: it is data.
+Do (from Approach), Avoid (what Reflect warns of) and Check (what else Reflect says). A line stands once, and a heading
+only where it has lines of its own. All text passes the fence: it is data.
 """
 
 import json
@@ -55,11 +55,6 @@ _STRICT = re.compile(
     r"\b(?:avoid\w*|never|don't|do not|must not|should not|shouldn't)\b|不要|不能|避免|切勿|切忌|禁止|严禁|勿|别",
     re.IGNORECASE,
 )
-
-_NO_TRIGGER = "When the task resembles this experience."
-_NO_DO = "Follow the experience only where it fits the task at hand."
-_NO_AVOID = "Repeating it unchanged where the situation differs."
-_NO_CHECK = "The result, before calling the task done."
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,30 +118,26 @@ def render_experience(hit: Hit) -> str:
     Every line of the file is in it: half a lesson may say the opposite, so a section's limit takes it whole or not.
     """
     experience = parse_experience(hit.uri, hit.text)
-    situation = experience.situation or _first_sentence(experience.preface) or (_NO_TRIGGER,)
-    trigger, scope = situation[:1], situation[1:] or situation
-    do = experience.approach or _after_first_sentence(experience.preface) or experience.reflect or (_NO_DO,)
-    avoid, check = _avoid_and_check(experience)
-    fields = (("Trigger", trigger), ("Do", do), ("Avoid", avoid), ("Scope", scope), ("Check", check))
+    situation = experience.situation or _first_sentence(experience.preface)
+    avoid = [line for line in experience.reflect if _AVOIDING.search(line) and not _is_check(line)]
+    fields = (
+        ("Trigger", situation[:1]),
+        ("Do", experience.approach or _after_first_sentence(experience.preface)),
+        ("Avoid", avoid),
+        ("Scope", situation[1:]),
+        ("Check", [line for line in experience.reflect if line not in avoid]),
+    )
     safe = iter(neutralise_lines([experience.name, hit.uri, *(line for _, lines in fields for line in lines)]))
     rendered = [f"### Experience: {next(safe)[:MAX_NAME_CHARS]}", f"Source: {next(safe)}", f"Score: {hit.score:.3f}"]
     for label, lines in fields:
-        rendered += [f"{label}:", *(f"- {line}" for line in islice(safe, len(lines)))]
+        if lines:
+            rendered += [f"{label}:", *(f"- {line}" for line in islice(safe, len(lines)))]
     return "\n".join(rendered)
 
 
-def _avoid_and_check(experience: Experience) -> tuple[Sequence[str], Sequence[str]]:
-    """Avoid takes what Reflect warns of, Check what it (else Approach) verifies; each has a fall-back.
-
-    A line that warns in so many words ("never skip the tests") is no check, though it names one.
-    """
-    reflect = experience.reflect
-    avoid = [line for line in reflect if _AVOIDING.search(line)]
-    check = [line for line in reflect if _CHECKING.search(line) and not _STRICT.search(line)]
-    check = check or [line for line in experience.approach if _CHECKING.search(line) and not _STRICT.search(line)]
-    sorted_out = {*avoid, *check}
-    others = [line for line in reflect if line not in sorted_out]
-    return avoid or others or reflect or (_NO_AVOID,), check or others or reflect or (_NO_CHECK,)
+def _is_check(line: str) -> bool:
+    """Whether a line says what to verify. One that warns in so many words ("never skip the tests") is no check."""
+    return bool(_CHECKING.search(line)) and not _STRICT.search(line)
 
 
 def _first_sentence(lines: Sequence[str]) -> tuple[str, ...]:

@@ -1,14 +1,9 @@
 """Which hits are worth their place, best first, and why the others are not.
 
-**What a score means.** The backend's score is taken as a probability that the hit is relevant. Each signal is evidence
-that moves its log-odds by a fixed weight, so the final score stays between 0 and 1, keeps the order of hits that differ
-in the backend's score alone, and equals the backend's score where no signal speaks. A threshold therefore means the
-same before and after: with the weights below nothing under 0.1 can be lifted over the default threshold of 0.15.
-
-Log-odds also make the signals fit the model's scale by themselves. e5 on OpenViking scores everything between 0.85 and
-0.97, so no absolute threshold can separate there; near 1 a full word overlap moves a score by 0.02, a share of that
-band, and by 0.07 for a model that uses the whole range. Where such a model runs, the order and the limit decide, and
-`relative_cut` can cut.
+A candidate's score is the probability that it helps with the question, from all that is known of it
+(`app.recall.relevance`): where the backend's score stands against the question's background, the words they share,
+whether the question is about anything personal. So `score_threshold` and `relative_cut` mean the same for every backend
+and embedder, and silence is what a question gets that nothing answers.
 """
 
 import math
@@ -21,19 +16,13 @@ from typing import NamedTuple
 
 from app.core.recall.hits import MACHINE_RECORDS, Hit
 from app.core.recall.trace import Verdict
-from app.recall.intent import Intent, intent_of
+from app.recall.relevance.evidence import question_of
+from app.recall.relevance.model import Judged, judge
 from app.text import mmr
 from app.text.dates import moment_of
-from app.text.log_odds import log_odds, shifted
-from app.text.similarity import overlaps
+from app.text.log_odds import log_odds
 from app.text.words import token_set
 
-OVERLAP_WEIGHT = 0.3
-"""Log-odds for a hit that holds every word of the query; in proportion for a part of them."""
-PREFERENCE_WEIGHT = 0.15
-"""Log-odds for a preference when the query asks for one."""
-EVENT_WEIGHT = 0.15
-"""Log-odds for an event when the query asks about time."""
 FAR_ABOVE = math.log(2)
 """How far (in log-odds) a resting memory must lead the best fresh one to be shown again: twice its odds."""
 COMPARED_CHARS = 4_000
@@ -69,6 +58,8 @@ class Policy:
     actor_peer: str | None = None
     today: date | None = None
     """For freshness, which needs it; whole days, so that answers do not change from call to call."""
+    personal: float | None = None
+    """How likely the question is about who asks (`app.classify.classifier.Classifier.personal`); None: not judged."""
     refuses: "Callable[[Candidate], Verdict | None]" = admits_all
     """What the source itself leaves out, and why."""
 
@@ -132,7 +123,7 @@ def category_of(hit: Hit) -> str:
 
 def cut_score(candidates: Iterable[Candidate], policy: Policy) -> float:
     """The score that the relative cut asked for; 0 where it is off or nothing was scored."""
-    best = max((c.score for c in candidates if "overlap" in c.parts), default=0.0)
+    best = max((c.score for c in candidates if "backend" in c.parts), default=0.0)
     return best * policy.relative_cut
 
 
@@ -169,19 +160,13 @@ def _refusal(candidate: Candidate, seen: Collection[str], policy: Policy) -> Ver
 
 
 def _score(candidates: Sequence[Candidate], query: str, policy: Policy) -> list[Candidate]:
-    intent = intent_of(query)
-    shares = overlaps(token_set(query), [c.hit.text[:COMPARED_CHARS] for c in candidates])
-    return [_scored(candidate, share, intent, policy) for candidate, share in zip(candidates, shares, strict=True)]
+    question = question_of(query, policy.personal)
+    judged = judge(question, [candidate.hit for candidate in candidates])
+    return [_scored(candidate, one, policy) for candidate, one in zip(candidates, judged, strict=True)]
 
 
-def _scored(candidate: Candidate, overlap: float, intent: Intent, policy: Policy) -> Candidate:
-    parts = {
-        "backend": candidate.score,
-        "overlap": OVERLAP_WEIGHT * overlap,
-        "preference": PREFERENCE_WEIGHT if intent.preference and candidate.category == "preferences" else 0.0,
-        "event": EVENT_WEIGHT if intent.time and candidate.category == "events" else 0.0,
-    }
-    score = shifted(candidate.score, parts["overlap"] + parts["preference"] + parts["event"])
+def _scored(candidate: Candidate, judged: Judged, policy: Policy) -> Candidate:
+    parts, score = {"backend": candidate.score, **judged.parts}, judged.probability
     if policy.half_life_days and candidate.category == "events":
         parts["freshness"] = _freshness(candidate.hit, policy)
         score *= parts["freshness"]

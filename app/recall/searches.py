@@ -24,6 +24,7 @@ from app.engine.bounded_waits import in_time
 from app.errors import StoreUnavailable
 from app.memory_ports import MemoryNews
 from app.ports import BackendError, ContextBackend, Target
+from app.recall.rerank import Reranker
 from app.text.dates import iso
 
 MAX_ENTRIES = 512
@@ -86,11 +87,13 @@ class Searches:
         *,
         cache_ms: int = 0,
         stale_ms: int = 0,
+        reranker: Reranker | None = None,
         clock: Callable[[], float] = time.monotonic,
         news: News = no_news,
     ) -> None:
         self._backend = backend
         self._news = news
+        self._reranker = reranker
         self._cache_s = cache_ms / 1000
         self._stale_s = stale_ms / 1000
         self._clock = clock
@@ -144,6 +147,8 @@ class Searches:
         for flight in flights:
             flight.cancel()
         await asyncio.gather(*flights, return_exceptions=True)
+        if self._reranker:
+            await self._reranker.aclose()
 
     async def _shared(self, question: _Question, version: _Version, who: Identity, deadline: Deadline) -> Found:
         key = (question, version)
@@ -174,6 +179,9 @@ class Searches:
 
     async def _ask(self, question: _Question, version: _Version, who: Identity, deadline: Deadline) -> tuple[Hit, ...]:
         hits = tuple(await self._backend.find(who, question.query, question.target, question.limit, deadline))
+        if self._reranker and hits:
+            of = f"{who.account_key} {question.target} {question.actor_peer}"
+            hits = await self._reranker.with_evidence(of, question.query, hits, deadline)
         if hits and (self._cache_s or self._stale_s):
             version = version if self._settled(who) else _NEVER_GOOD
             self._keep(question, _Answer(hits, self._clock(), version, sum(len(hit.text) for hit in hits)))

@@ -32,6 +32,8 @@ class Asked:
     messages: Sequence[Message]
     settings: Settings
     today: date
+    personal: float | None = None
+    """How likely the question is about who asks; None where nobody judged it."""
     said: Callable[[Message], str] = said_in
     """`said_in`, or what knows its results already."""
 

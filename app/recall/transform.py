@@ -184,7 +184,15 @@ class Transform:
         hits = {one.target: one.hits for one in recall.searched}
         today = datetime.fromtimestamp(self._now(), UTC).date()
         if not recall.known.serves(hits, today):
-            choice = Asked(who, query, asked.messages, self._settings, today, conversation.said)
+            choice = Asked(
+                who,
+                query,
+                asked.messages,
+                self._settings,
+                today,
+                recall.decision.personal,
+                conversation.said,
+            )
             chosen = await bounded_waits.read(partial(plan.choose, choice, hits), large=recall.large, deadline=deadline)
             block = render_block(*((selection.section, selection.items) for selection in chosen))
             recall.known.keep(hits, today, chosen, block)

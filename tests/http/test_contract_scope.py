@@ -41,7 +41,8 @@ def server() -> Server:
 def client(start: Start, server: Server) -> TestClient:
     settings = OpenVikingSettings(url="http://openviking.test", user="mia")
     backend = OpenVikingBackend(settings, transport=httpx.MockTransport(server), outgoing_headers=outgoing_headers)
-    return start(backend, backend="openviking", openviking=settings)
+    shown = {"score_threshold": 0, "relative_cut": 0}  # whose it is counts here, not whether it is relevant
+    return start(backend, backend="openviking", openviking=settings, recall=shown)
 
 
 def asked(client: TestClient, server: Server, **scope: Any) -> httpx.Request:

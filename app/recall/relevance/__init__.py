@@ -1,0 +1,5 @@
+"""How likely a hit is worth its place in the prompt: evidence as numbers, learnt weights, a probability.
+
+`evidence` turns a question and its hits into numbers that depend on no embedder's scale and `model` makes a probability
+of them. The weights in ``weights/`` are learnt by ``python -m training.relevance`` from the examples beside it.
+"""

@@ -1,0 +1,149 @@
+"""Evidence about each hit, as numbers that mean the same whatever the backend's scale of scores is.
+
+A score alone says nothing: e5 gives 0.85 to anything. What does tell is where a hit stands against the question's own
+background, which share of the question's telling words it holds, and whether the question asks for anything personal.
+A backend that knows its whole index gives the background with each hit (`Evidence`); for one that gives scores alone it
+is read off the candidates.
+"""
+
+import math
+import re
+import statistics
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from app.core.recall.hits import Hit
+from app.recall.intent import Intent, intent_of
+from app.text.dates import names_a_day
+from app.text.log_odds import log_odds
+from app.text.similarity import words_in
+from app.text.words import folded, token_set
+
+COMPARED_CHARS = 4_000
+"""How much of a hit's text is compared with the question."""
+MAX_NAMES = 8
+LEAST_PERSONAL, MOST_PERSONAL = -4.0, 2.0
+"""Log-odds between which it counts how personal a question is: beyond them it is as good as certain."""
+_LEAST_DEVIATION = 1e-4
+_FURTHEST = 6.0
+"""Deviations from the background beyond which more tell nothing more."""
+_FEW = 4
+"""So many candidates tell half as much about a background as many do."""
+_CLOSE = 6
+"""A hit's distance is measured to the sixth best: few questions have more answers than that."""
+
+_LABEL = re.compile(r"[-*\s]{0,8}(?:\[?\d{4}-\d{2}-\d{2}\]?:?\s)?(?:(?P<who>user|assistant):\s)?")
+_NAME = re.compile(r"(?<![.!?。！？]\s)(?<!^)\b[A-Z][\w'’-]{1,30}")
+
+Features = dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is known of a question before anything is found. Make it once for all of its hits."""
+
+    text: str
+    words: frozenset[str]
+    names: frozenset[str]
+    intent: Intent
+    personal: float = 0.0
+    """Log-odds that an answer depends on who asks; see `app.classify.classifier.Classifier.personal`."""
+
+
+def question_of(text: str, personal: float | None = None) -> Question:
+    """A question as the features need it. ``personal`` is a probability; None where nobody judged it."""
+    odds = 0.0 if personal is None else log_odds(personal)
+    names = frozenset(folded(name) for name in _NAME.findall(text)[:MAX_NAMES])
+    return Question(text, token_set(text), names, intent_of(text), min(MOST_PERSONAL, max(LEAST_PERSONAL, odds)))
+
+
+def kind_of(hits: Sequence[Hit]) -> str:
+    """Which evidence the hits carry, and so which weights judge them: ``meaning``, ``words`` or ``score``."""
+    if any(hit.evidence and hit.evidence.similarity is not None and hit.evidence.background for hit in hits):
+        return "meaning"
+    if any(hit.evidence and hit.evidence.words is not None for hit in hits):
+        return "words"
+    return "score"
+
+
+def features_of(question: Question, hits: Sequence[Hit]) -> list[Features]:
+    """The evidence about each hit, by name."""
+    texts = [hit.text[:COMPARED_CHARS] for hit in hits]
+    found = [frozenset(words_in(text, question.words)) for text in texts]
+    shares = _shares(question.words, found, hits)
+    heights = _heights(hits)
+    best, most = max(heights, default=0.0), max(shares, default=0.0)
+    second = sorted(heights)[-2] if len(heights) > 1 else best - 1
+    anywhere = frozenset().union(*found)
+    unseen = 1 - len(anywhere) / len(question.words) if question.words else 0.0
+    numbers = []
+    for hit, text, words, share, height in zip(hits, texts, found, shares, heights, strict=True):
+        label = _LABEL.match(text)
+        said = text[label.end() :] if label else text
+        named = sum(any(word.startswith(name) or name.startswith(word) for word in words) for name in question.names)
+        numbers.append(
+            {
+                "personal": question.personal,
+                "height": height,
+                "behind": best - height,
+                "first": min(1.0, height - second) if height > second else 0.0,
+                "words": share,
+                "behind_words": most - share,
+                "hits_words": min(3.0, float(len(words))),
+                "unseen": unseen,
+                "named": min(2.0, float(named)),
+                "unnamed": min(2.0, float(len(question.names) - named)),
+                "length": math.log(max(20, len(said)) / 100),
+                "asks": float(said.rstrip().endswith(("?", "？"))),
+                "assistant": float(bool(label and label["who"] == "assistant")),
+                "dated": float(question.intent.time and names_a_day(said[:400])),
+                "preference": float(question.intent.preference and hit.category == "preferences"),
+            }
+        )
+    return numbers
+
+
+def _heights(hits: Sequence[Hit]) -> list[float]:
+    """How far each hit stands above the background of the question, in deviations."""
+    heights = []
+    of_scores = _background([_finite(hit.score) for hit in hits])
+    known = len(hits) / (len(hits) + _FEW)
+    for hit in hits:
+        evidence = hit.evidence
+        if evidence and evidence.similarity is not None and evidence.background:
+            (mean, deviation), score, sure = evidence.background, evidence.similarity, 1.0
+        else:
+            (mean, deviation), score, sure = of_scores, _finite(hit.score), known
+        height = sure * (score - mean) / max(deviation, _LEAST_DEVIATION)
+        heights.append(min(_FURTHEST, max(-_FURTHEST, height)))
+    return heights
+
+
+def _finite(score: float) -> float:
+    return score if math.isfinite(score) else 0.0
+
+
+def _background(scores: Sequence[float]) -> tuple[float, float]:
+    """Mean and deviation of the scores that are nobody's answer, as far as the candidates tell: all but the best."""
+    rest = sorted(scores)[: -_CLOSE // 2] if len(scores) > _CLOSE else list(scores)
+    if not rest:
+        return 0.0, 1.0
+    return statistics.fmean(rest), statistics.pstdev(rest)
+
+
+def _shares(wanted: Collection[str], found: Sequence[Collection[str]], hits: Sequence[Hit]) -> list[float]:
+    """The share of the question's words in each hit, weighted by rarity: the backend's, or read off the candidates."""
+    weights = _rarity(wanted, found)
+    total = sum(weights.values()) or 1.0
+    return [
+        hit.evidence.words
+        if hit.evidence and hit.evidence.words is not None
+        else sum(weights[word] for word in words) / total
+        for hit, words in zip(hits, found, strict=True)
+    ]
+
+
+def _rarity(wanted: Collection[str], found: Sequence[Collection[str]]) -> Mapping[str, float]:
+    spread = Counter(word for words in found for word in words)
+    return {word: math.log(1 + len(found) / (0.5 + spread[word])) for word in sorted(wanted)}

@@ -1,0 +1,117 @@
+"""What is relevant, over hits as backends give them. The figures are measured by `benchmarks.relevance`."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.classify.classifier import ByWords
+from app.core.recall.hits import Evidence, Hit
+from app.recall.relevance.evidence import features_of, kind_of, question_of
+from app.recall.relevance.model import MEANINGS, judge, load_weights
+from training.worlds import EXAMPLES, read_worlds, worlds
+
+KINDS = ["meaning", "score", "words"]
+
+
+def hit(text: str, score: float = 0.5, evidence: Evidence | None = None) -> Hit:
+    return Hit(f"viking://u/memories/events/{abs(hash(text))}.md", text, score, evidence=evidence)
+
+
+def of_kind(kind: str, text: str, height: float, words: float) -> Hit:
+    """A hit that stands ``height`` deviations above the background, as a backend of this kind would give it."""
+    evidence = {"meaning": Evidence(0.2 + height / 10, (0.2, 0.1), words), "words": Evidence(words=words)}
+    return hit(text, 0.85 + height / 100, evidence.get(kind))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_answer_is_far_likelier_than_the_rest(kind: str) -> None:
+    others = [of_kind(kind, f"2026-01-0{n} user: something about number {n}", n / 10, 0.0) for n in range(1, 9)]
+    answer = of_kind(kind, "2026-02-01 user: my bicycle is green", 3.0, 0.8)
+    judged = judge(question_of("what colour is my bicycle?", 0.97), [answer, *others])
+    assert judged[0].probability > 0.5
+    assert all(one.probability < 0.15 for one in judged[1:])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_less_personal_a_question_the_less_likely_is_any_memory(kind: str) -> None:
+    hits = [of_kind(kind, f"number {n}", n / 5, 0.1) for n in range(8)]
+    sure, unsure, never = (judge(question_of("zzz number", p), hits)[-1].probability for p in (0.98, 0.5, 0.01))
+    assert sure > unsure > never
+    assert never < 0.1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_the_assistant_said_and_what_was_only_asked_count_less(kind: str) -> None:
+    said, asked, by_assistant = (
+        of_kind(kind, text, 2.0, 0.5)
+        for text in (
+            "2026-02-01 user: the bicycle is green",
+            "2026-02-01 user: is the bicycle green?",
+            "2026-02-01 assistant: the bicycle is green",
+        )
+    )
+    likely = [one.probability for one in judge(question_of("the bicycle", 0.9), [said, by_assistant, asked])]
+    assert likely[0] > likely[1]
+    assert kind == "words" or likely[0] > likely[2]
+
+
+@pytest.mark.parametrize("text", ["Write a haiku about compilers.", "What is 2+2?", "用 Java 写一个单例模式"])
+def test_a_prompt_about_nobody_is_known_by_its_words(text: str) -> None:
+    assert ByWords().personal(text).probability < 0.5
+
+
+@pytest.mark.parametrize("text", ["Where does my sister live?", "我妈妈住在哪里？", "Wie heißt meine Katze?"])
+def test_a_question_about_oneself_is_known_by_its_words(text: str) -> None:
+    assert ByWords().personal(text).probability > 0.8
+
+
+def test_the_richest_evidence_that_the_hits_carry_decides_which_weights_judge() -> None:
+    assert kind_of([]) == kind_of([hit("a")]) == "score"
+    assert kind_of([hit("a", evidence=Evidence(words=0.5))]) == "words"
+    assert kind_of([hit("a"), hit("b", evidence=Evidence(0.5, (0.2, 0.1)))]) == "meaning"
+    assert kind_of([hit("a", evidence=Evidence(0.5))]) == "score"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_weight_is_of_evidence_that_people_can_read(kind: str) -> None:
+    assert set(load_weights(kind).weights) <= set(MEANINGS)
+    assert set(features_of(question_of("a"), [hit("b")])[0]) >= set(load_weights(kind).weights)
+
+
+numbers = st.floats(allow_nan=True, allow_infinity=True) | st.floats(0, 1)
+evidences = st.none() | st.builds(
+    Evidence, st.none() | st.floats(-1, 1), st.none() | st.tuples(st.floats(-1, 1), st.floats(0, 1)), st.floats(0, 1)
+)
+
+
+@given(st.lists(st.builds(hit, st.text(max_size=30), numbers, evidences), max_size=6), st.text(max_size=20))
+def test_a_probability_for_any_hit(hits: list[Hit], asked: str) -> None:
+    judged = judge(question_of(asked, 0.5), hits)
+    assert len(judged) == len(hits)
+    assert all(0 <= one.probability <= 1 and all(map(math.isfinite, one.parts.values())) for one in judged)
+
+
+def test_the_worlds_are_whole() -> None:
+    for world in [*worlds(), *worlds(blind=True)]:
+        ids = {fact.id for fact in world.facts}
+        assert len(ids) == len(world.facts), world.name
+        for question in world.questions:
+            assert question.needs | question.outdated <= ids, (world.name, question.text)
+            assert bool(question.needs) == (question.kind != "none"), (world.name, question.text)
+
+
+def test_nothing_that_judges_is_learnt_from() -> None:
+    def said(found: list) -> set[str]:
+        return {text.text for world in found for text in (*world.facts, *world.questions)}
+
+    assert not said(worlds()) & said(worlds(blind=True))
+
+
+def test_a_line_that_is_neither_fact_nor_question_is_named(tmp_path) -> None:
+    path = tmp_path / "bad.worlds"
+    path.write_text("world w en\nf1 2026-01-01 u A fact.\nfact without a form\n")
+    with pytest.raises(ValueError, match="w: neither a fact nor a question: fact without a form"):
+        read_worlds(path)
+    assert EXAMPLES.is_dir()

