@@ -59,10 +59,11 @@ class AfterTurnResult:
 
 @dataclass(frozen=True, slots=True)
 class AfterTurn:
-    """The use case of `/after-turn`. ``enabled`` false: nothing is captured, and that is said."""
+    """The use case of `/after-turn`. ``enabled`` false: nothing is captured, and that is said. ``worker`` None: no
+    delivery is waited for."""
 
     store: "SqlTurnStore"
-    worker: "Worker"
+    worker: "Worker | None"
     enabled: bool = True
     reads: Reads | None = None
     """Tells category and sensitivity of what a turn asks to remember; None: nothing is stored at once."""
@@ -82,7 +83,7 @@ class AfterTurn:
         captured, accepted = await _accepted(who, turn, self.store, self.reads if self._remembers(who) else None)
         skipped = _why_skipped(turn, captured)
         delivered = accepted.delivered
-        if turn.wait and accepted.turn_id and not delivered and accepted.captured:
+        if turn.wait and self.worker and accepted.turn_id and not delivered and accepted.captured:
             delivered = await is_delivered(who, accepted.turn_id, deadline, store=self.store, worker=self.worker)
         return _result(accepted, skipped, delivered=delivered)
 

@@ -6,10 +6,10 @@ Store, backend, searches and traces stay where they are; `Ports` are stand-ins t
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import islice
 from typing import Any, cast
 
+from app.core.capture.captured_message import CapturedMessage
 from app.core.deadline import Deadline
 from app.core.identity import Identity
 from app.core.json.encoding import parse_json
@@ -23,11 +23,12 @@ from app.engine.assembly import Assemble
 from app.engine.preflight import Preflight
 from app.engine.results import AssembleInput, AssembleResult
 from app.engine.turn_capture import AfterTurn, AfterTurnResult, TurnInput
-from app.ports import Acceptance, NewTurn
-from app.recall.searches import Searches
+from app.ports import Acceptance, ContextBackend, LocalHistory, NewTurn, Recorded, SessionHistory, Target
+from app.recall.searches import Found, Searches
 from app.recall.transform import Transform
 from app.settings import Settings
 from app.store.prepared import prepare
+from app.store.turns import SqlTurnStore
 
 MAX_WRONG = 50
 """Wrong messages that one answer names."""
@@ -58,40 +59,63 @@ class Ports:
     call: Call
     traces: list[RecallTrace] = field(default_factory=list)
 
-    def port(self, name: str) -> Any:
-        """A stand-in whose methods are calls of the same name."""
-        return _StandIn(self.call, name)
-
     def record(self, make: Callable[[], RecallTrace]) -> None:
         """Keep a trace until the answer goes out."""
         self.traces.append(make())
 
 
-class _StandIn:
-    def __init__(self, call: Call, name: str) -> None:
-        self._call = call
-        self._name = name
+@dataclass(frozen=True, slots=True)
+class _Searches:
+    """`Searches` of the serving process."""
 
-    def __getattr__(self, method: str) -> Callable[..., Awaitable[Any]]:
-        return partial(self._call, self._name, method)
+    call: Call
+
+    async def find(self, who: Identity, query: str, target: Target, limit: int, deadline: Deadline) -> Found:
+        return cast(Found, await self.call("searches", "find", who, query, target, limit, deadline))
 
 
-class _Store(_StandIn):
+@dataclass(frozen=True, slots=True)
+class _Backend:
+    """What reading a session's history asks of the backend."""
+
+    call: Call
+
+    async def history(self, who: Identity, token_budget: int, deadline: Deadline) -> SessionHistory:
+        return cast(SessionHistory, await self.call("backend", "history", who, token_budget, deadline))
+
+    async def archived_messages(self, who: Identity, archive_id: str, deadline: Deadline) -> list[CapturedMessage]:
+        answer = await self.call("backend", "archived_messages", who, archive_id, deadline)
+        return cast(list[CapturedMessage], answer)
+
+
+@dataclass(frozen=True, slots=True)
+class _Store:
     """The turn store; a turn's messages become text here, because they are what is large."""
 
-    def __init__(self, call: Call, name: str) -> None:
-        super().__init__(call, name)
-        self._notes: set[asyncio.Task[Any]] = set()
+    call: Call
+    notes: set[asyncio.Task[Any]] = field(default_factory=set)
+
+    async def local_history(self, who: Identity) -> LocalHistory:
+        return cast(LocalHistory, await self.call("store", "local_history", who))
+
+    async def seen_fingerprints(self, who: Identity) -> tuple[str, ...]:
+        return cast(tuple[str, ...], await self.call("store", "seen_fingerprints", who))
+
+    async def undelivered(self, who: Identity) -> tuple[CapturedMessage, ...]:
+        return cast(tuple[CapturedMessage, ...], await self.call("store", "undelivered", who))
+
+    async def recorded(self, who: Identity, span: tuple[int, int] | None, *, in_order: bool) -> Recorded:
+        return cast(Recorded, await self.call("store", "recorded", who, span, in_order=in_order))
 
     def note_budget(self, who: Identity, token_budget: int) -> None:
-        note = asyncio.ensure_future(self._call("store", "noted", who, token_budget))
-        self._notes.add(note)
-        note.add_done_callback(self._notes.discard)
+        note = asyncio.ensure_future(self.call("store", "noted", who, token_budget))
+        self.notes.add(note)
+        note.add_done_callback(self.notes.discard)
 
     async def accept(self, turn: NewTurn) -> Acceptance:
         prepared = prepare(turn)
         bare = replace(prepared, turn=replace(turn, messages=()))
-        return cast(Acceptance, await self._call("store", "accept_prepared", bare))
+        return cast(Acceptance, await self.call("store", "accept_prepared", bare))
 
 
 async def assemble(
@@ -99,11 +123,11 @@ async def assemble(
 ) -> Assembled:
     """`/assemble` with the messages and the prompt that ``raw`` holds."""
     messages, prompt = _parsed(raw)
-    searches = cast(Searches, ports.port("searches"))
+    searches = cast(Searches, _Searches(ports.call))
     classifier, recalled = classifier_of(settings.embedded.embedder), list[Reason]()
     transform = Transform(settings, searches, ports, classifier, on_recall=recalled.append)
-    store: Any = _Store(ports.call, "store")
-    preflight = Preflight(ports.port("backend"), store, settings.capture.summary_share)
+    backend, store = cast(ContextBackend, _Backend(ports.call)), cast(SqlTurnStore, _Store(ports.call))
+    preflight = Preflight(backend, store, settings.capture.summary_share)
     asked = replace(asked, messages=messages, prompt=prompt)
     result = await Assemble(preflight, transform).run(who, asked, deadline)
     own = len(result.messages) == len(messages) and all(map(lambda a, b: a is b, result.messages, messages))
@@ -118,9 +142,8 @@ async def keep_turn(
     """`/after-turn` with the messages that ``raw`` holds; it does not wait for the delivery."""
     messages, _ = _parsed(raw)
     turn = replace(turn, messages=messages, wait=False)
-    store: Any = _Store(ports.call, "store")
-    capture = settings.capture
-    keep = AfterTurn(store, ports.port("worker"), capture.enabled, read_statement, capture.automation_memory)
+    store, capture = cast(SqlTurnStore, _Store(ports.call)), settings.capture
+    keep = AfterTurn(store, None, capture.enabled, read_statement, capture.automation_memory)
     return await keep.run(who, turn, deadline)
 
 

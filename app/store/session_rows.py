@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Row, and_, bindparam, case, func, select, update
+from sqlalchemy import Connection, Row, Select, and_, bindparam, case, func, select, update
 from sqlalchemy.dialects import sqlite
 
 from app.core.identity import Identity, Tenant
@@ -89,8 +89,17 @@ def lock(connection: Connection, who: Identity, now: float, token_budget: int) -
 
 
 def lock_id(connection: Connection, session_id: int) -> SessionRow:
-    """The row with this id, locked."""
-    return connection.execute(select(sessions).where(sessions.c.id == session_id).with_for_update()).one()
+    """The row with this id, locked. It is there: whoever calls holds its lease, or has just found it."""
+    return connection.execute(_locking(session_id)).one()
+
+
+def lock_known(connection: Connection, session_id: int) -> SessionRow | None:
+    """The row with this id, locked; None when the session was forgotten."""
+    return connection.execute(_locking(session_id)).one_or_none()
+
+
+def _locking(session_id: int) -> Select[*tuple[Any, ...]]:
+    return select(sessions).where(sessions.c.id == session_id).with_for_update()
 
 
 def change(connection: Connection, session_id: int, **values: Any) -> None:

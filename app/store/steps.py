@@ -136,12 +136,13 @@ def release(
 ) -> float | None:
     """Write down ``outcome`` if it is known, give the session back, and say when it is due again.
 
-    Raises `LeaseLost`, and writes nothing, when there is an outcome and another worker has the session.
+    A session that was forgotten meanwhile is never due. Raises `LeaseLost`, and writes nothing, when there is an
+    outcome and another worker has the session.
     """
     if outcome is not None:
         record(connection, session_rows.hold(connection, lease, now + rules.lease_s), outcome, now)
-    session = session_rows.lock_id(connection, lease.session_id)
-    return _give_back(connection, session, lease, rules.commit, now)
+    session = session_rows.lock_known(connection, lease.session_id)
+    return _give_back(connection, session, lease, rules.commit, now) if session is not None else None
 
 
 def left_uncommitted(connection: Connection, before: float, after: int) -> list[int]:

@@ -85,8 +85,8 @@ class SqlTurnStore:
             )
             kept = accepted.answer.status == "committed"
         finally:
-            if turn.skipped is None and full is None and not kept:
-                self.backlog.give_back(tenant, size)
+            if turn.skipped is None and full is None:
+                self.backlog.done(tenant, size, kept=kept)
         if accepted.wakes:
             self.on_work()
         if turn.memories:
@@ -251,6 +251,7 @@ class SqlTurnStore:
     async def aclose(self) -> None:
         """Close the connections."""
         await asyncio.gather(*self._notes)
+        await self.backlog.aclose()
         self._database.close()
 
     @property

@@ -61,9 +61,15 @@ class Duplicates:
                 await self._look(turn_id, deadline)
 
     async def look_at_all(self) -> None:
-        """Look for second copies of every turn that was sent again, for the last time when its time is over."""
-        for turn_id in list(self._turns):
-            await self._look(turn_id, Deadline(self._monotonic() + self._call_s, self._monotonic))
+        """Look for second copies of the turns that were sent again, for the last time when a turn's time is over.
+
+        It takes as long as one call may: a server that hangs must not hold up other chores. Those that were not looked
+        for the longest are first, so the next round goes on where this one ended.
+        """
+        deadline = Deadline(self._monotonic() + self._call_s, self._monotonic)
+        for turn_id in sorted(self._turns, key=lambda turn_id: self._turns[turn_id].next_look):
+            if not deadline.expired:
+                await self._look(turn_id, deadline)
 
     async def _look(self, turn_id: str, deadline: Deadline) -> None:
         resent = self._turns.get(turn_id)

@@ -24,8 +24,10 @@ from app.errors import StoreUnavailable
 from app.ports import ContextBackend
 from app.store.turns import SqlTurnStore
 from app.store.work import (
+    CommitAccepted,
     CommitPostponed,
     CommitProgress,
+    ExtractionFailed,
     FollowCommit,
     Lane,
     Lease,
@@ -312,11 +314,11 @@ def _log(lease: Lease, step: WorkStep, outcome: Outcome) -> None:
     known = {"session": lease.who.session, "step": type(step).__name__, "outcome": type(outcome).__name__}
     if isinstance(step, SendTurn):
         known["turn_id"] = step.turn_id
-    known |= {
-        name: value
-        for name in ("task_id", "archive_id")
-        if (value := getattr(outcome, name, None) or getattr(step, name, None))
-    }
+    for named in (step, outcome):
+        if isinstance(named, CommitAccepted | FollowCommit) and named.task_id:
+            known["task_id"] = named.task_id
+        if isinstance(named, CommitAccepted | ExtractionFailed | FollowCommit | ReExtract) and named.archive_id:
+            known["archive_id"] = named.archive_id
     if isinstance(outcome, TurnDelivered):
         log.debug("worker_step", **known)
     elif isinstance(outcome, TurnRejected):

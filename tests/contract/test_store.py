@@ -496,6 +496,22 @@ async def test_old_sessions_are_forgotten_but_nothing_undelivered(opened: OpenSt
     assert not (await store.local_history(mine.who)).known
 
 
+async def test_a_lease_of_a_session_that_was_forgotten_meanwhile_is_given_back_for_nothing(
+    opened: OpenStore, clock: FakeClock
+) -> None:
+    store = await opened(keep_days=1)
+    await store.accept(a_turn("old"))
+    mine, step = await claimed(store)
+    await store.next_step(mine, TurnDelivered(step))
+    clock.now += 2 * 86_400
+    while await store.forget_old():
+        pass
+    assert not (await store.local_history(mine.who)).known
+    assert await store.release(mine) is None
+    with pytest.raises(LeaseLost):
+        await store.release(mine, TurnDelivered(step))
+
+
 async def test_a_session_that_goes_on_is_kept_however_little_is_to_be(opened: OpenStore, clock: FakeClock) -> None:
     store = await opened(keep_days=0)
     await store.accept(a_turn("live", key="k"))

@@ -8,7 +8,10 @@ import pytest
 
 from app.core.deadline import Deadline
 from app.core.identity import Identity
+from app.core.reasons import Reason
 from app.ports import BackendError
+from app.store.work import Lane, Lease
+from app.worker.duplicates import Duplicates
 from app.worker.supervisor import Worker, WorkerSettings
 from tests.unit.memory_backend import MemoryBackend, lost_before
 from tests.unit.test_worker import Desk, open_desk
@@ -80,6 +83,26 @@ async def test_a_turn_that_was_doubled_is_counted_although_nothing_more_is_said(
     looks = desk.backend.calls.count("copies")
     await desk.worker._duplicates.look_at_all()
     assert desk.backend.calls.count("copies") == looks
+
+
+async def test_a_server_that_hangs_holds_up_the_other_chores_no_longer_than_one_call(desk: DoublingDesk) -> None:
+    duplicates = Duplicates(desk.backend, 10.0, desk.clock, desk.told.append)
+    asked: list[str] = []
+
+    async def hanging(_who: Identity, turn_id: str, deadline: Deadline) -> int:
+        asked.append(turn_id)
+        desk.clock.now += deadline.remaining
+        raise BackendError(Reason.DEADLINE_EXCEEDED, "late", retryable=True)
+
+    desk.backend.copies = hanging  # type: ignore[method-assign]
+    lease = Lease(1, 1, somebody(), Lane.TURN)
+    for number in range(50):
+        duplicates.resent(lease, f"t{number}")
+    for _ in range(2):
+        began = desk.clock.now
+        await duplicates.look_at_all()
+        assert desk.clock.now - began <= 10.0
+    assert asked == ["t0", "t1"], "the next round goes on with those that were not looked for"
 
 
 async def test_turns_that_were_sent_once_are_not_looked_for(desk: DoublingDesk) -> None:
