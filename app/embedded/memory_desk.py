@@ -18,6 +18,7 @@ from app.core.memories.memory import (
     Stored,
     state_at,
 )
+from app.core.memories.naming import was_said
 from app.core.memories.paging import Place, place_of
 from app.embedded.extraction.extract import Memory as Learned
 from app.embedded.index.documents import file_entries
@@ -91,7 +92,7 @@ class MemoryDesk:
 
     def _readable(self, memory: Memory) -> str:
         """The text without what is withheld; what was said may say it still."""
-        if not _is_turn(memory):
+        if not was_said(memory):
             return memory.text
         if self._withheld.is_forgotten(memory.id):
             return ""
@@ -174,10 +175,10 @@ class MemoryDesk:
                 return None
             memory = found.memory
             removed = {"memories": 0, "turns": 0}
-            if not _is_turn(memory):
+            if not was_said(memory):
                 self._refuse_pieces(found)
             self._withhold(found, now, forgotten=True)
-            if not _is_turn(memory):
+            if not was_said(memory):
                 without = lambda records: [one for one in records if one.id != memory_id]  # noqa: E731
                 self._index.take_in([self._files.rewrite(found.path, without, [memory.text])])
                 removed["memories"] = 1
@@ -231,7 +232,7 @@ class MemoryDesk:
         sources = [record.source, *record.also] if record else []
         texts = [line for line in memory.text.split("\n") if not any(line in text for text in still)]
         messages = [source.ref for source in sources if source.kind == PARAPHRASED]
-        if _is_turn(memory):
+        if was_said(memory):
             messages += self._index.sources_at([memory.uri])
         self._withheld.add(
             memory.id,
@@ -243,7 +244,7 @@ class MemoryDesk:
         )
 
     def _refuse_fixed(self, found: Found) -> None:
-        if _is_turn(found.memory):
+        if was_said(found.memory):
             raise Conflict("what was said can not be changed, only forgotten")
         if found.memory.state is MemoryState.SUPERSEDED:
             raise Conflict("another memory stands in the place of this one")
@@ -261,10 +262,6 @@ class MemoryDesk:
         memory = next(one for one in memories if one.id == memory_id)
         superseded = memory.state is MemoryState.SUPERSEDED
         return replace(memory, state=state_at(now, memory.expires_at, superseded=superseded))
-
-
-def _is_turn(memory: Memory) -> bool:
-    return memory.category == "events" and not memory.uri.partition("#")[0].endswith(".md")
 
 
 def _changes(memory: Memory, change: MemoryChange) -> dict[str, Any]:

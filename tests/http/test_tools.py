@@ -73,6 +73,14 @@ def test_each_style_has_every_tool(client: TestClient) -> None:
         assert [tool["description"] for tool in told] == [tool["function"]["description"] for tool in openai]
 
 
+def test_aliases_are_listed_when_asked_for(client: TestClient) -> None:
+    for style in ("openai", "anthropic", "mcp"):
+        told = client.get("/tools", params={"style": style, "aliases": "true"}).json()["tools"]
+        names = [tool["function"]["name"] if style == "openai" else tool["name"] for tool in told]
+        assert names[: len(TOOLS)] == [tool.name for tool in TOOLS]
+        assert names[len(TOOLS) :] == ["search_memories", "commit_memory"]
+
+
 def test_an_unknown_style_is_refused(client: TestClient) -> None:
     answer = client.get("/tools", params={"style": "gemini"})
     assert (answer.status_code, answer.json()["errors"][0]["field"]) == (400, "query.style")
