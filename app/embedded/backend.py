@@ -227,6 +227,8 @@ class EmbeddedBackend:
     async def aclose(self) -> None:
         """Finish the commits that run, and close every file."""
         with anyio.CancelScope(shield=True):
+            if self._embedder:
+                await to_thread.run_sync(self._embedder.close)  # what it has not embedded waits in the index
             await to_thread.run_sync(self._users.close)
 
     def _open_space(self, tenant: Tenant, in_background: InBackground) -> UserSpace:

