@@ -13,10 +13,12 @@ import structlog
 from app.core.capture.captured_message import CapturedMessage
 from app.core.deadline import Deadline
 from app.core.identity import SessionKind, Tenant
+from app.embedded.classifying import judge_of
 from app.embedded.extraction import distil
 from app.embedded.index.embedders import Embedder
 from app.embedded.index.live_index import LiveIndex
 from app.embedded.memory_desk import MemoryDesk
+from app.embedded.memory_updates import MemoryUpdates
 from app.embedded.storage import layout, session_file, session_index
 from app.embedded.storage.entries import message_tokens
 from app.embedded.storage.session_file import Archive, SessionFile
@@ -73,6 +75,7 @@ class UserSpace:
             withheld,
         )
         self.memories = MemoryDesk(self.root, layout.uri_root(tenant), self.index, withheld)
+        self._updates = MemoryUpdates(self.root, self.index, withheld, judge_of(embedder))
 
     def stop(self) -> None:
         """Leave what runs in the background as soon as it can be left."""
@@ -180,14 +183,13 @@ class UserSpace:
                 remembers = self._remembers(stored.kind)
             messages = session_file.read_messages(stored.path, archive.start, archive.end)
             outcome = distil.distil(messages, earlier[-1].summary if earlier else "", self._chat)
-            written: list[Path] = []
             if remembers:
                 with layout.locked(self.root, Deadline.after_ms(_UNHURRIED_MS)):
                     stamp = iso(now)
                     new = [one for one in outcome.memories if not self.memories.learn(one, stamp)]
                     outcome = replace(outcome, memories=tuple(new))
-                    written = distil.write_memories(self.root, session, archive_id, outcome, now)
-            self.index.take_in(written)
+                    self.index.take_in(distil.write_memories(self.root, session, archive_id, outcome, now))
+                    self._updates.run(session, outcome.memories, outcome.mentions, stamp)
             self._close_commit(session, archive_id, "completed", outcome.summary, outcome.abstract, "", now)
             self.index.embed()
         except Exception as error:  # the archive must end in a state that says so, whatever it was

@@ -18,13 +18,6 @@ _TIME = re.compile(
     r"|[上下本这]个?(?:周|星期|礼拜|月)|去年|今年|明年|前年|最近|之前|以前|上次|日期|生日|[0-9]{1,2}月|[0-9]{4}年",
     re.IGNORECASE,
 )
-_PAST = re.compile(
-    r"\b(?:used to|before|previous(?:ly)?|former(?:ly)?|originally|at first|in the past|back then|history of|earlier"
-    r"|(?:my|our|the) old|früher\w*|vorher\w*|ehemalig\w*|avant|auparavant|antes|anterior(?:es)?|prima|раньше"
-    r"|прежн\w*)\b"
-    r"|以前|之前|原来|原來|原先|过去|過去|曾经|曾經|当初|當初|昔|예전|이전",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,17 +26,8 @@ class Intent:
 
     preference: bool = False
     time: bool = False
-    past: bool = False
-    """Whether it asks for what was, so that what holds no more is an answer."""
 
 
 def intent_of(query: str) -> Intent:
-    """The intent behind ``query``, in English or Chinese, by its words alone. Linear in its length.
-
-    The past is known in some more languages.
-    """
-    return Intent(
-        preference=bool(_PREFERENCE.search(query)),
-        time=bool(_TIME.search(query)),
-        past=bool(_PAST.search(query)),
-    )
+    """The intent behind ``query``, in English or Chinese, by its words alone. Linear in its length."""
+    return Intent(preference=bool(_PREFERENCE.search(query)), time=bool(_TIME.search(query)))

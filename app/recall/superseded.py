@@ -14,9 +14,9 @@ from typing import NamedTuple
 from app.classify.changes import Words, words_of
 from app.classify.replaces import Judge, weight_of
 from app.core.recall.trace import Verdict
-from app.recall.intent import intent_of
 from app.recall.ranking import Candidate
 from app.text.dates import moment_of
+from app.text.past import asks_about_past
 from app.text.sentences import sentences
 
 MAX_CANDIDATES = 24
@@ -54,7 +54,7 @@ def without_superseded(candidates: Sequence[Candidate], query: str, judge: Judge
     """
     looked_at = [n for n, one in enumerate(candidates) if one.verdict is Verdict.KEPT or one.verdict in _BEATEN]
     kept = [n for n in looked_at if candidates[n].verdict is Verdict.KEPT]
-    if not kept or intent_of(query).past:
+    if not kept or asks_about_past(query):
         return list(candidates)
     said = [one for n in looked_at[:MAX_CANDIDATES] for one in statements_in(n, candidates[n])][:MAX_STATEMENTS]
     return _decided(candidates, _replaced(said, set(kept), words_of(query), judge))

@@ -12,7 +12,7 @@ from app.core.capture.captured_message import CapturedMessage
 from app.core.history.digest import digest
 from app.core.history.summary_message import cut_to_tokens
 from app.embedded.extraction.experience_rules import Experience, experiences_in
-from app.embedded.extraction.extract import Memory, memories_in
+from app.embedded.extraction.extract import Memory, Mention, memories_in, mentions_in
 from app.embedded.storage import layout
 from app.embedded.storage.records import NOTE_BEGIN, NOTE_END, identified, merge, read_records, write_records
 from app.settings import ChatSettings
@@ -35,6 +35,8 @@ class Outcome:
     experiences: tuple[Experience, ...]
     note: str
     day: str
+    mentions: tuple[Mention, ...] = ()
+    """What else was said: it may say that something known holds no more."""
 
 
 def distil(messages: Sequence[CapturedMessage], earlier: str, chat: ChatSettings) -> Outcome:
@@ -49,6 +51,7 @@ def distil(messages: Sequence[CapturedMessage], earlier: str, chat: ChatSettings
         experiences=tuple(experiences_in(messages)),
         note=digest(messages, NOTE_TOKENS),
         day=day_of(messages[-1].created_at) if messages else "1970-01-01",
+        mentions=tuple(mentions_in(messages)),
     )
     if not chat.url:
         return ruled
@@ -65,6 +68,7 @@ def distil(messages: Sequence[CapturedMessage], earlier: str, chat: ChatSettings
         abstract=told.abstract or ruled.abstract,
         memories=told.memories or ruled.memories,
         experiences=told.experiences or ruled.experiences,
+        mentions=(),
     )
 
 

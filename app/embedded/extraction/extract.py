@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from app.core.capture.captured_message import CapturedMessage, TextPart
 from app.embedded.extraction.rules import statement_in
@@ -19,6 +20,8 @@ MAX_SENTENCE_CHARS = 400
 """Longer than that is prose, not a statement to remember."""
 MAX_MEMORIES = 200
 """Most memories of one commit."""
+MENTIONED = 0.8
+"""Confidence of what no rule recognises, where it says that something known holds no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +33,24 @@ class Memory:
     title: str
     record: Record
     claim: Claim = ANY
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A sentence that no rule recognises. It becomes a record where it takes the place of another."""
+
+    peer: str | None
+    """Who said it, for what is kept below a peer."""
+    record: Record
+    """Without a key: it gets that of the record that it replaces."""
+
+
+def mentions_in(messages: Sequence[CapturedMessage]) -> Iterator[Mention]:
+    """What else users said, in order, at most `MAX_MEMORIES`."""
+    said = ((sentence, message) for message in messages if message.role == "user" for sentence in _sentences(message))
+    unknown = (one for one in said if statement_in(one[0], day_of(one[1].created_at)) is None)
+    for sentence, message in islice(unknown, MAX_MEMORIES):
+        yield Mention(message.peer_id, _record("", "", sentence, MENTIONED, message))
 
 
 def memories_in(messages: Sequence[CapturedMessage]) -> Iterator[Memory]:
@@ -69,21 +90,25 @@ def _statements_of_line(line: str) -> Iterator[str]:
 
 
 def _memory(statement: Statement, said: str, message: CapturedMessage) -> Memory:
-    value = " ".join(said.split())
     return Memory(
         peer=keeper(statement.file, message.peer_id),
         file=statement.file,
         title=statement.title,
-        record=Record(
-            type=statement.type,
-            key=statement.key,
-            value=value,
-            confidence=statement.confidence,
-            source=Source("chat_turn", message.source_id, message.created_at),
-            sensitivity=sensitivity_of(value),
-            last_confirmed_at=message.created_at,
-        ),
+        record=_record(statement.type, statement.key, said, statement.confidence, message),
         claim=statement.claim,
+    )
+
+
+def _record(kind: str, key: str, said: str, confidence: float, message: CapturedMessage) -> Record:
+    value = " ".join(said.split())
+    return Record(
+        type=kind,
+        key=key,
+        value=value,
+        confidence=confidence,
+        source=Source("chat_turn", message.source_id, message.created_at),
+        sensitivity=sensitivity_of(value),
+        last_confirmed_at=message.created_at,
     )
 
 

@@ -97,6 +97,8 @@ class Entry(NamedTuple):
     document: Document | None
     """None for one that nothing is to find any more."""
     memory: Memory
+    record: Record | None = None
+    """What the file knows of it."""
 
 
 def file_documents(path: str, text: str, modified: float, uri_root: str) -> Iterator[Document]:
@@ -159,11 +161,11 @@ def _recorded(file: _File, said: list[str], records: list[Record]) -> Iterator[E
         until = memory.expires_at or ""
         when, ref = record.source.observed_at, record.source.ref
         document = Document(number, 0, place, memory.category, realm, when, "", text, ref, until)
-        yield Entry(document._replace(replaces="\n".join(_replaced_by(record, records))), memory)
+        yield Entry(document._replace(replaces="\n".join(_replaced_by(record, records))), memory, record)
     for record in records:
         if not record.holds:
             place = f"{file.uri}#{record.id}"
-            yield Entry(None, memory_of(record, place, record.category or file.category, file.peer))
+            yield Entry(None, memory_of(record, place, record.category or file.category, file.peer), record)
 
 
 def _replaced_by(record: Record, records: list[Record]) -> list[str]:

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from app.embedded.index import memory_rows
+from app.embedded.index import memory_rows, superseded_rows
 from app.embedded.index.database import Database, marks, new_id, one, storable
 from app.embedded.index.documents import Document, file_entries, turn_documents, turn_uri
 from app.embedded.index.index_terms import MAX_QUERY_TERMS, any_of, document_terms, query_terms
@@ -70,8 +70,11 @@ class Index:
         self._known: dict[str, tuple[int, int]] = {}
         self._known_version = -1
         self._next_scan = 0.0
-        self._database = Database(root / "index.db", schema=memory_rows.SCHEMA, afresh=afresh)
+        self._database = Database(
+            root / "index.db", schema=f"{memory_rows.SCHEMA};{superseded_rows.SCHEMA}", afresh=afresh
+        )
         self.memories = memory_rows.MemoryRows(self._database)
+        self.superseded = superseded_rows.SupersededRows(self._database)
         self.vectors = Vectors(self._database, embedder)
 
     def close(self) -> None:
@@ -193,6 +196,7 @@ class Index:
             entries = list(file_entries(path, text, mtime_ns / 1e9, self._uri_root))
             self._add(db, file_id, (entry.document for entry in entries if entry.document))
             memory_rows.add(db, file_id, (entry.memory for entry in entries))
+            superseded_rows.add(db, file_id, (entry.record for entry in entries if entry.record))
         return size
 
     def _take_in_session(self, db: Connection, path: str, file: BinaryIO, mtime_ns: int, size: int) -> int:
@@ -269,6 +273,7 @@ class Index:
             forget_vectors(db, chunk_ids)
             db.execute("DELETE FROM chunks WHERE file_id = ?", (file_id,))
             memory_rows.forget(db, file_id)
+            superseded_rows.forget(db, file_id)
             db.execute("DELETE FROM files WHERE id = ?", (file_id,))
         self._known.pop(path, None)
 

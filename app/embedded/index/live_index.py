@@ -11,6 +11,7 @@ from typing import TypeVar
 import structlog
 
 from app.core.recall.hits import Hit
+from app.embedded.index import superseded_rows
 from app.embedded.index.documents import Document
 from app.embedded.index.embedders import Embedder, EmbedderError
 from app.embedded.index.index import Chunk, Index
@@ -20,6 +21,7 @@ from app.embedded.index.sqlite import Damaged, SqliteError
 from app.embedded.search import excerpts
 from app.embedded.storage.withheld import Withheld
 from app.settings import SearchSettings
+from app.text.past import asks_about_past
 
 EMBED_PAUSE_S = 30.0
 """How long a failing embedder is left alone."""
@@ -111,6 +113,8 @@ class LiveIndex:
             beside = self._index.turns_at(excerpts.neighbours(found, best))
             found += [chunk for chunk in beside if chunk.document.realm in realms]
         found = [left for chunk in found if admits(chunk.document) and (left := self._left_of(chunk))]
+        if not asks_about_past(query):
+            found = self._current(found)
         rarity = self._index.rarity(query)
         return excerpts.hits(query, words, similar, found, self._settings, now, limit, rarity)
 
@@ -127,6 +131,20 @@ class LiveIndex:
     def sources_at(self, uris: Sequence[str]) -> list[str]:
         """The source ids of the messages at these URIs, where they have any."""
         return [document.source for document in self._index.documents(uris) if document.source]
+
+    def _current(self, found: Sequence[Chunk]) -> list[Chunk]:
+        """Turns without what a later statement stands in the place of."""
+        sources = {chunk.document.source for chunk in found if chunk.document.speaker}
+        gone = self._index.superseded.of(sorted(sources)) if sources else {}
+        left: list[Chunk] = []
+        for chunk in found:
+            document = chunk.document
+            values = gone.get(document.source) if document.speaker else None
+            if values is None:
+                left.append(chunk)
+            elif text := superseded_rows.left_of(document.text, values):
+                left.append(chunk._replace(document=document._replace(text=text)))
+        return left
 
     def _left_of(self, chunk: Chunk) -> Chunk | None:
         document = self._shown(chunk.document)

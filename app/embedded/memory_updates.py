@@ -1,0 +1,72 @@
+"""What a commit's messages say of memories that are there: some hold no more. Synchronous; called in threads."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from app.classify.replaces import Judge
+from app.core.memories.memory import Memory, MemoryFilter
+from app.embedded.extraction.extract import Memory as Learned
+from app.embedded.extraction.extract import Mention
+from app.embedded.extraction.updates import replaced_by, replacement
+from app.embedded.index.live_index import LiveIndex
+from app.embedded.index.memory_rows import Found
+from app.embedded.storage.memory_files import MemoryFiles
+from app.embedded.storage.records import Record
+from app.embedded.storage.sharing import keeper
+from app.embedded.storage.withheld import Withheld
+
+MAX_KNOWN = 200
+"""Memories, the newest, that a commit's statements are compared with."""
+
+
+class MemoryUpdates:
+    """The memories of the user at ``root``, as later statements change them."""
+
+    def __init__(self, root: Path, index: LiveIndex, withheld: Withheld, judge: Judge) -> None:
+        self._files = MemoryFiles(root)
+        self._index = index
+        self._withheld = withheld
+        self._judge = judge
+
+    def run(self, session: str, learned: Sequence[Learned], mentions: Sequence[Mention], now: str) -> None:
+        """Put what was said in the place of what it says holds no more. What was ``learned`` is stored by then; of the
+        ``mentions`` those become memories that replace one. Call it with the user's lock held.
+
+        May be repeated: a memory that was replaced takes no part, and what is known is not learnt again.
+        """
+        known = self._known(now)
+        said: list[Learned | Mention] = [*learned, *mentions]
+        for one in sorted(said, key=lambda one: one.record.source.observed_at):
+            new = self._stated(one, [record for _, record in known.values()])
+            owned = [record for found, record in known.values() if _owns(one, found.memory)]
+            old = replaced_by(new, owned, self._judge) if new else None
+            if new and old:
+                found = known[old.id][0]
+                known[old.id] = found, replacement(old, new, now, session)
+                self._write(*known[old.id])
+
+    def _known(self, now: str) -> dict[str, tuple[Found, Record]]:
+        newest = self._index.memories(lambda rows: rows.page(MemoryFilter(), None, MAX_KNOWN, now))
+        paths = self._index.memories(lambda rows: rows.paths([one.id for one in newest])) if newest else {}
+        records = self._files.records(set(paths.values()))
+        return {one.id: (Found(one, paths[one.id]), records[one.id]) for one in newest if one.id in records}
+
+    def _stated(self, said: Learned | Mention, known: Sequence[Record]) -> Record | None:
+        """The record that a statement became; of a mention its own, unless that is known or withheld already."""
+        new = said.record
+        same = [one for one in known if one.source.ref == new.source.ref and one.value == new.value]
+        if isinstance(said, Learned):
+            return next(iter(same), None)
+        left = self._withheld.left_of(new.value, new.source.observed_at, new.source.ref)
+        return new if left and not same else None
+
+    def _write(self, found: Found, after: Record) -> None:
+        def changed(records: list[Record]) -> list[Record]:
+            return [after if one.id == after.id else one for one in records]
+
+        self._index.take_in([self._files.rewrite(found.path, changed, [found.memory.text])])
+
+
+def _owns(said: Learned | Mention, memory: Memory) -> bool:
+    """Whether a memory is kept where such memories of the one who said it are kept."""
+    return memory.peer == (said.peer if isinstance(said, Learned) else keeper(memory.category, said.peer))
