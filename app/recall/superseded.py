@@ -25,6 +25,8 @@ MAX_JUDGED = 24
 """Pairs that are judged: those that share most."""
 LEAST_SHARED = 2.0
 """What the words that two statements share must weigh at least (`app.classify.replaces.weight_of`)."""
+SAME_SHARE = 0.6
+"""What one later statement replaces is one thing: others with this share of the words of the likeliest."""
 _DATED = re.compile(r"(\d{4}-\d\d-\d\d) (?=\S)")
 _SPEAKER = re.compile(r"(user|assistant): ")
 _BEATEN = frozenset({Verdict.BELOW_THRESHOLD, Verdict.BELOW_CUT})
@@ -95,7 +97,19 @@ def _replaced(said: Sequence[Statement], kept: set[int], asked: Words, judge: Ju
                     near.append((-shared, n, m))
     pairs = [(said[n], said[m]) for _, n, m in sorted(near)[:MAX_JUDGED]]
     judged = judge.replaces([(earlier.text, later.text) for earlier, later in pairs])
-    return {earlier: later for (earlier, later), probable in zip(pairs, judged, strict=True) if probable >= judge.sure}
+    sure = [(likely, *pair) for likely, pair in zip(judged, pairs, strict=True) if likely >= judge.sure]
+    told: dict[Statement, Statement] = {}
+    replaced: dict[Statement, Statement] = {}
+    for _, earlier, later in sorted(sure, key=lambda one: -one[0]):
+        if _say_the_same(earlier, told.setdefault(later, earlier)):
+            replaced.setdefault(earlier, later)
+    return replaced
+
+
+def _say_the_same(one: Statement, other: Statement) -> bool:
+    """Whether two statements share most of their words: a record and its turn, or an assistant that repeats it."""
+    both = one.words.bag & other.words.bag
+    return len(both) >= SAME_SHARE * max(1, min(len(one.words.bag), len(other.words.bag)))
 
 
 def _decided(candidates: Sequence[Candidate], replaced: Mapping[Statement, Statement]) -> list[Candidate]:

@@ -38,8 +38,8 @@ def precision_and_recall(judge: Judge, pairs: list[dict[str, Any]]) -> tuple[flo
 
 def test_words_alone_are_seldom_wrong() -> None:
     precision, recall = precision_and_recall(by_words(), rows("replaces.blind.jsonl"))
-    assert precision >= 0.95
-    assert recall >= 0.25
+    assert precision >= 0.93
+    assert recall >= 0.2
 
 
 def test_meaning_finds_more(by_meaning: Judge) -> None:

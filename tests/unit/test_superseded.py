@@ -90,6 +90,14 @@ def test_what_is_asked_about_by_name_stays_where_the_later_one_does_not_name_it(
     assert sorted(shown([on(1, both), on(2, later)], "where does 3b meet?", judge)) == sorted([both, later])
 
 
+def test_one_statement_replaces_one_thing_however_often_it_was_said() -> None:
+    told, echo, other = "Heron ships on Thursdays.", "Noted: Heron ships on Thursdays.", "Heron is a tool of Lumen."
+    later = "Heron ships on Mondays now."
+    judge = Scripted((told, later), (echo, later), (other, later))
+    hits = [on(1, told), on(2, f"2026-03-02 assistant: {echo}"), on(3, other), on(4, later)]
+    assert sorted(shown(hits, "heron", judge)) == sorted([other, later])
+
+
 def test_a_bounded_number_of_pairs_is_judged() -> None:
     judge = Scripted()
     without_superseded(
