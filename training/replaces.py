@@ -29,7 +29,7 @@ FOLDS, INNER = 5, 4
 PRECISION = 0.98
 LEAST_GROUPS = 3
 """Topics in which a term must come up: what is in fewer is a value, no sign."""
-RIDGE_TERMS, RIDGE_MEANING, RIDGE_SECOND = 2.0, 30.0, 20.0
+RIDGE_TERMS, RIDGE_MEANING, RIDGE_SECOND = 5.0, 30.0, 20.0
 MADE_WEIGHT = 0.5
 SYMMETRIC = frozenset({"sibling", "other", "same", "similar_name", "unrelated"})
 """Kinds of pairs that replace nothing the other way round either."""
@@ -316,7 +316,13 @@ def _cross_validated(learner: Learner) -> float:
     for row, each in zip(learner.rows.tolist(), odds.tolist(), strict=True):
         best[row] = max(each, best.get(row, -math.inf))
     known = {row: e for row, e in zip(learner.rows.tolist(), learner.examples, strict=True) if e.kind}
-    judged = [(1 / (1 + math.exp(-best[row])), e.replaces > 0) for row, e in known.items()]
+    likeliest: dict[str, float] = defaultdict(lambda: -math.inf)
+    for row, e in known.items():
+        likeliest[e.later] = max(likeliest[e.later], best[row])
+    judged = [  # one statement replaces one thing: of several that it is compared with, the likeliest
+        (1 / (1 + math.exp(-best[row])) if best[row] == likeliest[e.later] else 0.0, e.replaces > 0)
+        for row, e in known.items()
+    ]
     sure = _sure(judged)
     print(f"  cross-validation: {_figures(judged, sure)}; from a half: {_figures(judged, 0.5)}")
     return sure

@@ -38,14 +38,14 @@ def precision_and_recall(judge: Judge, pairs: list[dict[str, Any]]) -> tuple[flo
 
 def test_words_alone_are_seldom_wrong() -> None:
     precision, recall = precision_and_recall(by_words(), rows("replaces.blind.jsonl"))
-    assert precision >= 0.93
-    assert recall >= 0.2
+    assert precision >= 0.92
+    assert recall >= 0.15
 
 
 def test_meaning_finds_more(by_meaning: Judge) -> None:
     precision, recall = precision_and_recall(by_meaning, rows("replaces.blind.jsonl"))
-    assert precision >= 0.95
-    assert recall >= 0.5
+    assert precision >= 0.97
+    assert recall >= 0.4
 
 
 def test_what_looks_alike_replaces_nothing(by_meaning: Judge) -> None:
