@@ -372,7 +372,7 @@ class _Cached:
 
     def __call__(self, text: str) -> "array[float]":
         if text not in self.known:
-            self.known[text] = array("f", self.embedder.query(text))
+            self.known[text] = array("f", self.embedder.plain(text))
         return self.known[text]
 
 

