@@ -21,7 +21,7 @@ from app.embedded.index.embedders import make_embedder
 from app.engine.archives import Archives
 from app.engine.assembly import Assemble
 from app.engine.compaction import Compact
-from app.engine.memories.browsing import ListMemories, ReadMemory
+from app.engine.memories.browsing import ListMemories, ReadMemory, whole
 from app.engine.memories.collaborators import Memories, operator_of
 from app.engine.memories.forgetting import ForgetSelected, SelectMemory
 from app.engine.memories.keeping import ChangeMemory, ForgetMemory, StoreMemory
@@ -194,7 +194,7 @@ async def _opened(
     kept = open_memories(store.ledger) if open_memories else NoMemories()
     memories, courier = _memories(settings, kept, store, searches, backend.call_s)
     listing = ListMemories(memories, partial(recallable, settings))
-    selecting = SelectMemory(listing, ReadMemory(memories))
+    selecting = SelectMemory(ListMemories(memories, whole), ReadMemory(memories))
     tools = Uses(
         archives=Archives(backend),
         list_memories=listing,

@@ -72,12 +72,13 @@ def test_a_call_needs_no_session(client: TestClient) -> None:
 
 def test_filters_narrow_a_search(client: TestClient) -> None:
     store(client, "Mia likes green tea.", category="preferences")
-    store(client, "The tea shop is on Main Street.", category="entities")
-    only = recall(client, "tea", category="Preferences")["details"]["memories"]
+    store(client, "Tom likes green tea.", category="entities")
+    asked = "who likes green tea"
+    only = recall(client, asked, category="Preferences")["details"]["memories"]
     assert [memory["category"] for memory in only] == ["preferences"]
-    assert len(recall(client, "tea", limit=1)["details"]["memories"]) == 1
-    assert len(recall(client, "tea", since="2020-01-01")["details"]["memories"]) == 2
-    nothing = recall(client, "tea", until="2020-01-01")
+    assert len(recall(client, asked, limit=1)["details"]["memories"]) == 1
+    assert len(recall(client, asked, since="2020-01-01")["details"]["memories"]) == 2
+    nothing = recall(client, asked, until="2020-01-01")
     assert nothing["details"]["memories"] == []
     assert "without category and dates" in text_of(nothing)
 
@@ -135,7 +136,8 @@ def test_forgetting_by_uri_in_any_spelling(client: TestClient) -> None:
     uri = gone["uri"].replace("viking://user/default/", "viking://~/")
     answer = call(client, "memory_forget", {"uri": uri})
     assert [one["id"] for one in answer["details"]["forgotten"]] == [gone["id"]], answer
-    assert [one["id"] for one in recall(client, "cat dog")["details"]["memories"]] == [kept["id"]]
+    assert [one["id"] for one in recall(client, "does Mia have a cat")["details"]["memories"]] == [kept["id"]]
+    assert recall(client, "does Mia have a dog")["details"]["memories"] == []
 
 
 def test_a_query_forgets_only_what_is_clearly_meant(client: TestClient) -> None:
@@ -147,10 +149,10 @@ def test_a_query_forgets_only_what_is_clearly_meant(client: TestClient) -> None:
     assert all(one["id"] in text_of(both) for one in (tea, shop))
     vague = call(client, "memory_forget", {"query": "what Mia drinks with tea in the evening"})
     assert (vague["ok"], vague["reason"]) == (False, "ambiguous")
-    assert len(recall(client, "tea")["details"]["memories"]) == 2
     clear = call(client, "memory_forget", {"query": "green tea"})
     assert clear["ok"]
-    assert [one["id"] for one in recall(client, "tea")["details"]["memories"]] == [shop["id"]]
+    left = client.get("/memories").json()["memories"]
+    assert [memory["id"] for memory in left] == [shop["id"]]
     nothing = call(client, "memory_forget", {"query": "zeppelin"})
     assert nothing["ok"]
     assert nothing["details"]["candidates"] == []

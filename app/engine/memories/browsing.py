@@ -16,6 +16,11 @@ Cut = Callable[[str, Sequence[ScoredMemory]], Sequence[ScoredMemory]]
 """Which of the memories that a search found recall would show for the query, best first."""
 
 
+def whole(_query: str, found: Sequence[ScoredMemory]) -> Sequence[ScoredMemory]:
+    """A cut that cuts nothing: who forgets has to see all that could be meant, however little it is about it."""
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class MemoryListing:
     """Which memories are asked for. With a ``query`` they come by relevance, on one page."""

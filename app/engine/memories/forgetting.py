@@ -15,6 +15,8 @@ from app.errors import Ambiguous, NotFound
 from app.text.dates import iso
 
 MAX_CANDIDATES = 10
+MAX_SEARCHED = 50
+"""Memories that a query is compared with."""
 
 
 def new_receipt_id() -> str:
@@ -33,7 +35,7 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class SelectMemory:
-    """Finds the memory that a selection means, among those that the caller sees."""
+    """Finds the memory that a selection means, among those that the caller sees. ``listing`` cuts nothing off."""
 
     listing: ListMemories
     reading: ReadMemory
@@ -54,7 +56,7 @@ class SelectMemory:
             there = [memory async for memory in self.every(who, seen, deadline) if is_at(memory, path)]
             return _only([memory for memory in there if home_path(memory.uri) == path] or there, there)
         query = asked.query or ""
-        found = await self.listing.run(who, MemoryListing(seen, query=query, limit=MAX_CANDIDATES), deadline)
+        found = await self.listing.run(who, MemoryListing(seen, query=query, limit=MAX_SEARCHED), deadline)
         candidates = [memory for memory in found.memories if not was_said(memory)]
         return _only([memory for memory in candidates if all_named(query, memory.text)], candidates)
 
