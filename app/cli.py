@@ -15,8 +15,12 @@ from app import __version__, remote_commands
 from app.errors import CanNotStart
 from app.settings import Settings, unknown_variables
 
-COLLECT_EVERY = 20_000
-"""New objects between two collections of the youngest."""
+COLLECT_EVERY = (20_000, 5, 400)
+"""New objects between two collections of the youngest, and how many of those until older ones are looked through, too.
+
+A collection stops everybody, for 0.4 ms a thousand objects: 40 ms for 100,000, and half a second for all of a large
+turn's million. So all are seldom looked through: requests leave no cycles behind.
+"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -138,7 +142,7 @@ def settle_memory() -> None:
     through several times while none of them is garbage.
     """
     gc.freeze()
-    gc.set_threshold(COLLECT_EVERY, 20, 20)
+    gc.set_threshold(*COLLECT_EVERY)
     gc.enable()
 
 

@@ -113,8 +113,7 @@ class _Store:
         note.add_done_callback(self.notes.discard)
 
     async def accept(self, turn: NewTurn) -> Acceptance:
-        prepared = prepare(turn)
-        bare = replace(prepared, turn=replace(turn, messages=()))
+        bare = prepare(turn).without_lists()
         return cast(Acceptance, await self.call("store", "accept_prepared", bare))
 
 

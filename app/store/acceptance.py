@@ -61,7 +61,7 @@ def accept(
         return Accepted(_answer(connection, session, "duplicate", known.turn_id, known.captured, known.state))
     if turn.span is not None and _is_to_compare(connection, session, turn):
         raise SeenBefore
-    if turn.skipped is not None and turn.key is None and not turn.fingerprints:
+    if turn.skipped is not None and turn.key is None and not prepared.host_messages:
         return Accepted(_answer(connection, session, "skipped", "", 0, TurnState.SKIPPED))
     state = TurnState.PENDING if turn.skipped is None else TurnState.SKIPPED
     if state is TurnState.PENDING and full is not None:
@@ -130,7 +130,7 @@ def _insert(connection: Connection, session: SessionRow, prepared: Prepared, sta
         "first_at": turn.span[0] if turn.span else None,
         "last_at": turn.span[1] if turn.span else None,
         "first_message": session.next_message,
-        "host_messages": len(turn.fingerprints),
+        "host_messages": prepared.host_messages,
         "payload": prepared.payload if pending else None,
         "bytes": len(prepared.payload) if pending else 0,
         "captured": prepared.captured,
@@ -150,7 +150,7 @@ def _advance(
     turn = prepared.turn
     values: dict[str, Any] = {
         "next_position": session.next_position + 1,
-        "next_message": session.next_message + len(turn.fingerprints),
+        "next_message": session.next_message + prepared.host_messages,
         "token_budget": turn.token_budget,
     }
     if captured:

@@ -1,6 +1,6 @@
 """A turn made ready for the store: what takes long with a large one, and needs no store."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from app.core.capture.captured_turn import with_ids
 from app.core.history.digest import told_in
@@ -10,7 +10,10 @@ from app.store.codec import dump_messages, dump_strings, new_id
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A turn made ready outside the transaction: its id and its messages as they will be stored."""
+    """A turn made ready outside the transaction: its id and its messages as they will be stored.
+
+    What is in here need not be in ``turn`` any more: see `without_lists`.
+    """
 
     turn: NewTurn
     turn_id: str
@@ -18,8 +21,14 @@ class Prepared:
     fingerprints: str
     told: str
     """What a session's opening takes of it."""
+    host_messages: int
+    """How many messages of the host it is made of."""
     captured: int
-    """How many messages of it are kept."""
+    """How many of them are kept."""
+
+    def without_lists(self) -> "Prepared":
+        """The same for another process: half a million strings take it long to read, and it has them as one."""
+        return replace(self, turn=replace(self.turn, messages=(), fingerprints=()))
 
 
 def prepare(turn: NewTurn) -> Prepared:
@@ -27,4 +36,4 @@ def prepare(turn: NewTurn) -> Prepared:
     turn_id = new_id("t")
     captured = 0 if turn.skipped is not None else len(turn.messages)
     payload, fingerprints = dump_messages(with_ids(turn.messages, turn_id)), dump_strings(turn.fingerprints)
-    return Prepared(turn, turn_id, payload, fingerprints, told_in(turn.messages), captured)
+    return Prepared(turn, turn_id, payload, fingerprints, told_in(turn.messages), len(turn.fingerprints), captured)

@@ -85,6 +85,8 @@ async def test_a_turn_is_made_ready_there_and_put_on_disk_here(desk: Desk) -> No
     [prepared] = desk.store.accepted
     assert (result.status, result.captured, result.turn_id) == ("committed", 1, prepared.turn_id)
     assert prepared.turn.messages == () and QUESTION["content"] in prepared.payload
+    assert prepared.turn.fingerprints == () and prepared.fingerprints.count('"') == 2, "as one string"
+    assert prepared.host_messages == 1
     desk.store.error = OutboxFull("full")
     with pytest.raises(OutboxFull):
         await desk.offload.run("keep_turn", raw, somebody(), TurnInput((), key="k"), Deadline.after_ms(60_000))
