@@ -17,6 +17,7 @@ from app.core.recall.query import asks, build_query
 from app.core.recall.trace import GateTrace
 from app.core.recall.transcript import REPLY_ASSIST, is_transcript
 from app.text.scripts import weight
+from app.text.words import names_something
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,8 @@ def decide(
     if refusal := _refused_unread(messages, prompt, rules, bypassed):
         return Decision(refusal=refusal)
     query = build_query(messages, prompt, rules.query_turns)
-    if weight(query.latest) < rules.min_query or classifier.no_query_reason(query.latest):
+    too_short = weight(query.latest) < rules.min_query and not names_something(query.latest)
+    if too_short or classifier.no_query_reason(query.latest):
         gate = GateTrace(reason="query_too_short" if rules.experiences else "experience_disabled")
         return Decision(query.text, Reason.QUERY_TOO_SHORT, gate, latest=query.latest)
     gate = gate_of(query.latest, who.kind, rules, classifier, hint)

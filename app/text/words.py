@@ -60,3 +60,11 @@ def _stem(word: str) -> str:
     if len(word) < 4 or not word.isascii() or not word.endswith("s") or word.endswith(("ss", "us", "is")):
         return word
     return word[:-3] + "y" if word.endswith("ies") and len(word) > 4 else word[:-1]
+
+
+_NAME = re.compile(r"(?<![^\W_])(?:[A-Z]{2,}|(?=[^\W\d_]*\d)(?=\d*[^\W\d_])[A-Za-z0-9]{2,12})(?![^\W_])")
+
+
+def names_something(text: str) -> bool:
+    """Whether a few characters are the name of a thing: letters and digits in one ("k8s"), or capitals ("GHA")."""
+    return _NAME.search(text[:40]) is not None

@@ -1,6 +1,7 @@
 """The embedded backend with an OpenAI-compatible server: vectors, commits, and what it does when the server fails."""
 
 import json
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -13,7 +14,9 @@ from pytest_httpx import HTTPXMock
 from app.core.capture.captured_message import CapturedMessage, TextPart
 from app.core.deadline import Deadline
 from app.core.identity import Identity, PeerRole, Tenant
+from app.core.messages.tokens import estimate_tokens
 from app.embedded.backend import EmbeddedBackend
+from app.embedded.index import openai
 from app.ports import SessionHistory, Target
 from app.settings import ChatSettings, EmbeddedSettings, EmbedderSettings
 
@@ -144,3 +147,37 @@ async def test_rules_stand_in_for_a_model_that_is_down(tmp_path: Path, httpx_moc
     async with opened(tmp_path, CHAT) as backend:
         assert "I prefer tea." in (await committed(backend)).overview
     assert list(tmp_path.rglob("preferences/*.md"))  # noqa: ASYNC240
+
+
+async def test_embedding_requests_are_small_few_at_a_time_and_tried_three_times(
+    httpx_mock: HTTPXMock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(openai, "BACKOFF_S", 0)
+    guard, under_way, most, failed = threading.Lock(), 0, 0, 0
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        nonlocal under_way, most, failed
+        texts = json.loads(request.content)["input"]
+        assert sum(map(estimate_tokens, texts)) <= 8_000 or len(texts) == 1
+        with guard:
+            under_way += 1
+            most = max(most, under_way)
+            fails = failed < 2
+            failed += fails
+        with guard:
+            under_way -= 1
+        rows = [{"index": n, "embedding": [float(len(text)), 1.0]} for n, text in enumerate(texts)]
+        return httpx.Response(503) if fails else httpx.Response(200, json={"data": rows})
+
+    httpx_mock.add_callback(answer, url=f"{URL}/embeddings")
+    texts = [f"{'word ' * 400}{number * 'x'}" for number in range(120)]
+    vectors = openai.embed_over_http(EMBEDDER.embedder, texts, tries=3)
+    assert [round(vector[0]) for vector in vectors] == list(map(len, texts))
+    assert most <= 4 and len(httpx_mock.get_requests()) > 6
+
+
+async def test_a_request_that_is_refused_is_not_sent_again(httpx_mock: HTTPXMock) -> None:
+    httpx_mock.add_response(url=f"{URL}/embeddings", status_code=401)
+    with pytest.raises(openai.EndpointError):
+        openai.embed_over_http(EMBEDDER.embedder, ["one"], tries=3)
+    assert len(httpx_mock.get_requests()) == 1

@@ -92,3 +92,14 @@ def test_every_hit_says_what_speaks_for_it(said: Said) -> None:
     assert best.evidence.words == pytest.approx(1.0) and 0 < (other.evidence.words or 0) < 0.5
     assert best.score > 2 * other.score
     assert best.evidence.similarity is None and best.evidence.background is None
+
+
+def test_a_word_that_was_mistyped_is_found(said: Said) -> None:
+    for number in range(5):
+        said.add(f"The harbour was sunny on walk number {number}.", session=f"w{number}")
+    said.add("Our orders are kept in MongoDB on server atlas.", session="db")
+    said.add("The cluster runs Kubernetes.", session="k")
+    for typed in ("where is mongod?", "is it mogodb?"):
+        assert "MongoDB" in said.find(typed)[0].text, typed
+    assert "Kubernetes" in said.find("which kuberntes version?")[0].text
+    assert not any("MongoDB" in hit.text for hit in said.find("is there a mango?"))

@@ -29,7 +29,8 @@ CREATE INDEX chunks_by_place ON chunks(file_id, ordinal, part);
 CREATE INDEX chunks_to_embed ON chunks(id) WHERE embedded = 0;
 CREATE TABLE vectors(chunk_id INTEGER PRIMARY KEY, embedding BLOB);
 CREATE TABLE embedding_cache(hash BLOB PRIMARY KEY, vector BLOB) WITHOUT ROWID;
-CREATE VIRTUAL TABLE chunks_fts USING fts5(body, tokenize='porter ascii')
+CREATE VIRTUAL TABLE chunks_fts USING fts5(body, tokenize='porter ascii');
+CREATE VIRTUAL TABLE chunks_vocab USING fts5vocab(chunks_fts, row)
 """
 
 

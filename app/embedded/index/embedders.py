@@ -146,17 +146,28 @@ def _query_vector(text: str) -> Vector:
         return packed(_model().query(text))
 
 
+TRIES = 3
+"""Of a request for the vectors of what is stored."""
+
+
 class OpenAICompatible:
     """Any ``/embeddings`` endpoint of OpenAI's shape."""
 
-    batch = 64
+    batch = 256
 
     def __init__(self, settings: EmbedderSettings) -> None:
         self._settings = settings
         self.name = f"openai:{settings.url}:{settings.model}"
 
     def passages(self, texts: Sequence[str]) -> list[Vector]:
-        """See `Embedder`."""
+        """See `Embedder`; in requests of bounded size, a few at a time, each tried again when it may pass."""
+        return self._embedded(texts, TRIES)
+
+    def query(self, text: str) -> Vector:
+        """See `Embedder`. Whoever asks waits for it, so that it is tried once."""
+        return self._embedded([text], 1)[0]
+
+    def _embedded(self, texts: Sequence[str], tries: int) -> list[Vector]:
         if not texts:
             return []
         from app.embedded.index.openai import (
@@ -164,14 +175,10 @@ class OpenAICompatible:
         )
 
         try:
-            vectors = embed_over_http(self._settings, list(texts))
+            vectors = embed_over_http(self._settings, list(texts), tries)
         except (OSError, ValueError) as error:
             raise EmbedderError(str(error)) from error
         return [packed(vector) for vector in vectors]
-
-    def query(self, text: str) -> Vector:
-        """See `Embedder`."""
-        return self.passages([text])[0]
 
     def close(self) -> None:
         """Nothing is held between requests."""

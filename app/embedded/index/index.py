@@ -21,6 +21,7 @@ from app.embedded.index.vectors import Vectors, forget_vectors
 from app.embedded.storage.entries import message_of, parse_entry
 from app.embedded.storage.layout import readable
 from app.embedded.storage.records import TRAILER
+from app.text.near import is_near
 from app.text.words import token_set
 
 MAX_INDEXED_BYTES = 4 * 1024 * 1024
@@ -33,6 +34,13 @@ _SCAN_SHARE = 10
 
 MAX_COUNTED = 1_000
 """Pieces that are counted for how rare a word is: one in more of them is common, however many they are."""
+
+MIN_TYPED = 5
+"""Shorter words have too many neighbours to guess which was meant."""
+MAX_COMPARED = 5_000
+"""Words of the index, beginning with the same letter, that one is compared with."""
+MAX_NEAR = 3
+"""Words that are searched for in the place of one that the index does not know."""
 
 _DOCUMENT_COLUMNS = "ordinal, part, uri, category, realm, at, speaker, text, source, until, parts, length, replaces"
 
@@ -117,6 +125,9 @@ class Index:
         wanted = query_terms(asked)
         if not wanted:
             return []
+        with self._database.reading() as db:
+            unknown = [word for word in wanted if not _holders(db, [word], 1)]
+            wanted += [near for word in unknown for near in _near_words(db, word)]
         query = "SELECT id, -rank FROM chunks_fts CROSS JOIN chunks ON id = chunks_fts.rowid"
         query += f" WHERE chunks_fts MATCH ? AND realm IN ({marks(realms)}) ORDER BY rank LIMIT ?"
         with self._database.reading() as db:
@@ -130,9 +141,10 @@ class Index:
         with self._database.reading() as db:
             total = int(one(db.execute("SELECT count(*) FROM chunks_fts_docsize")) or 0)
             for word in sorted(wanted, key=len, reverse=True)[:MAX_QUERY_TERMS]:
-                match = any_of(query_terms(word))
-                query = "SELECT count(*) FROM (SELECT 1 FROM chunks_fts WHERE chunks_fts MATCH ? LIMIT ?)"
-                counts[word] = int(one(db.execute(query, (match, MAX_COUNTED))) or 0) if match else total
+                terms = query_terms(word)
+                count = _holders(db, terms, MAX_COUNTED) if terms else total
+                near = [] if count else [other for term in terms for other in _near_words(db, term)]
+                counts[near[0] if near else word] = _holders(db, near[:1], MAX_COUNTED) if near else count
         return {word: math.log(1 + total / (1 + count)) for word, count in counts.items()}
 
     def chunks(self, ids: Iterable[int]) -> list[Chunk]:
@@ -295,6 +307,22 @@ class Index:
         except BaseException:
             self._known_version = -1
             raise
+
+
+def _holders(db: Connection, words: Sequence[str], most: int) -> int:
+    """How many pieces hold one of the words; ``most`` stands for more."""
+    query = "SELECT count(*) FROM (SELECT 1 FROM chunks_fts WHERE chunks_fts MATCH ? LIMIT ?)"
+    return int(one(db.execute(query, (any_of(words), most))) or 0)
+
+
+def _near_words(db: Connection, word: str) -> list[str]:
+    """Words of the index, as it stems them, that may be meant by one that it does not know; the likest first."""
+    if len(word) < MIN_TYPED or not (word.isascii() and word.isalpha()):
+        return []
+    query = "SELECT term, doc FROM chunks_vocab WHERE term >= ? AND term < ? LIMIT ?"
+    known = db.execute(query, (word[0], chr(ord(word[0]) + 1), MAX_COMPARED)).fetchall()
+    near = [(abs(len(term) - len(word)), -doc, term) for term, doc in known if len(term) > 2 and is_near(word, term)]
+    return [term for _, _, term in sorted(near)[:MAX_NEAR]]
 
 
 def _files_under(root: Path) -> Iterator[tuple[str, tuple[int, int]]]:
