@@ -99,6 +99,12 @@ def weight_of(words: Iterable[str]) -> float:
     return sum(rarity.get(word, RAREST) for word in words)
 
 
+def telling(words: Iterable[str], least: float) -> frozenset[str]:
+    """Those of the ``words`` that are at least so rare."""
+    rarity = load_weights("words").rarity
+    return frozenset(word for word in words if rarity.get(word, RAREST) >= least)
+
+
 @cache
 def by_words() -> "ByWords":
     """The judge that needs no embedder, once for the process: it knows the pairs that came up lately."""
