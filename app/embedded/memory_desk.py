@@ -27,7 +27,7 @@ from app.embedded.index.memory_rows import Found
 from app.embedded.storage import layout
 from app.embedded.storage.items import tidy
 from app.embedded.storage.memory_files import MemoryFiles
-from app.embedded.storage.record_memories import history_of, key_of, record_of
+from app.embedded.storage.record_memories import key_of, record_of
 from app.embedded.storage.records import PARAPHRASED, Record, Source, edited, merge, with_source
 from app.embedded.storage.residue import residue_of
 from app.embedded.storage.withheld import Withheld
@@ -77,18 +77,15 @@ class MemoryDesk:
         found = self._one(memory_id, now)
         if found is None or not (text := self._readable(found.memory)):
             return None
-        record = self._files.record(found.path, memory_id)
-        return MemoryRecord(replace(found.memory, text=text), history_of(record) if record else ())
+        history = self._index.memories(lambda rows: rows.histories([memory_id]))
+        return MemoryRecord(replace(found.memory, text=text), history.get(memory_id, ()))
 
     def export(self, after: Place | None, limit: int, now: str) -> list[MemoryRecord]:
         """See `app.memory_ports.MemoryStore.export`."""
         everything = MemoryFilter(state=None)
         page = self._index.memories(lambda rows: rows.page(everything, after, limit, now))
-        paths = self._index.memories(lambda rows: rows.paths([memory.id for memory in page]))
-        records = self._files.records(set(paths.values()))
-        return [
-            MemoryRecord(memory, history_of(record) if (record := records.get(memory.id)) else ()) for memory in page
-        ]
+        history = self._index.memories(lambda rows: rows.histories([memory.id for memory in page]))
+        return [MemoryRecord(memory, history.get(memory.id, ())) for memory in page]
 
     def _readable(self, memory: Memory) -> str:
         """The text without what is withheld; what was said may say it still."""

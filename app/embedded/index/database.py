@@ -11,7 +11,7 @@ from typing import Any
 from app.embedded.index import sqlite
 from app.embedded.index.sqlite import Connection, Cursor, Damaged, errors
 
-SCHEMA_VERSION = 10
+SCHEMA_VERSION = 11
 CACHE_KIB = 8192
 """Pages that a connection keeps at most: ten thousand chunks with their vectors fit."""
 

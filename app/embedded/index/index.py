@@ -207,7 +207,7 @@ class Index:
             text = data.decode("utf-8", "replace")
             entries = list(file_entries(path, text, mtime_ns / 1e9, self._uri_root))
             self._add(db, file_id, (entry.document for entry in entries if entry.document))
-            memory_rows.add(db, file_id, (entry.memory for entry in entries))
+            memory_rows.add(db, file_id, entries)
             superseded_rows.add(db, file_id, (entry.record for entry in entries if entry.record))
         return size
 

@@ -12,6 +12,7 @@ from app.core.memories.memory import (
     MemoryFilter,
     MemorySource,
     MemoryState,
+    MemoryVersion,
     Origin,
     Sensitivity,
     said_the_same,
@@ -19,14 +20,14 @@ from app.core.memories.memory import (
 )
 from app.core.memories.paging import Place
 from app.embedded.index.database import Database, marks, storable
-from app.embedded.index.documents import turn_id
+from app.embedded.index.documents import Entry, turn_id
 from app.embedded.index.sqlite import Connection
-from app.embedded.storage.record_memories import utc
+from app.embedded.storage.record_memories import history_of, utc
 
 SCHEMA = """
 CREATE TABLE memories(id TEXT PRIMARY KEY, file_id INTEGER, is_turn INTEGER, created_at TEXT, category TEXT, peer TEXT,
                       pinned INTEGER, superseded INTEGER, until TEXT, sessions TEXT, uri TEXT, name TEXT, said BLOB,
-                      fields TEXT) WITHOUT ROWID;
+                      fields TEXT, history TEXT) WITHOUT ROWID;
 CREATE INDEX memories_by_date ON memories(is_turn, created_at, id);
 CREATE INDEX memories_by_category ON memories(category, created_at, id);
 CREATE INDEX memories_by_file ON memories(file_id);
@@ -34,7 +35,7 @@ CREATE INDEX memories_by_uri ON memories(uri);
 CREATE INDEX memories_by_name ON memories(name) WHERE name IS NOT NULL;
 CREATE INDEX memories_by_text ON memories(said) WHERE said IS NOT NULL
 """
-_INSERT = f"INSERT OR REPLACE INTO memories VALUES ({marks(range(14))})"  # noqa: S608 - no value in it
+_INSERT = f"INSERT OR REPLACE INTO memories VALUES ({marks(range(15))})"  # noqa: S608 - no value in it
 
 
 class Found(NamedTuple):
@@ -44,10 +45,11 @@ class Found(NamedTuple):
     path: str
 
 
-def add(db: Connection, file_id: int, memories: Iterable[Memory]) -> None:
+def add(db: Connection, file_id: int, entries: Iterable[Entry]) -> None:
     """Add the memories of a file."""
-    for memory in memories:
-        add_one(db, file_id, memory, is_turn=False)
+    for entry in entries:
+        history = history_of(entry.record) if entry.record else ()
+        add_one(db, file_id, entry.memory, history, is_turn=False)
 
 
 def add_turn(db: Connection, file_id: int, session: str, number: int, message: CapturedMessage, uri: str) -> None:
@@ -70,7 +72,9 @@ def add_turn(db: Connection, file_id: int, session: str, number: int, message: C
     add_one(db, file_id, memory, is_turn=True)
 
 
-def add_one(db: Connection, file_id: int, memory: Memory, *, is_turn: bool) -> None:
+def add_one(
+    db: Connection, file_id: int, memory: Memory, history: Sequence[MemoryVersion] = (), *, is_turn: bool
+) -> None:
     """Add one memory."""
     sessions = dict.fromkeys(source.session for source in memory.sources if source.session)
     db.execute(
@@ -90,6 +94,7 @@ def add_one(db: Connection, file_id: int, memory: Memory, *, is_turn: bool) -> N
             storable(memory.key) if memory.key else None,
             None if is_turn else said_hash(memory.text),
             json.dumps(asdict(memory)),
+            json.dumps([asdict(one) for one in history]) if history else "",
         ),
     )
 
@@ -125,6 +130,13 @@ class MemoryRows:
         with self._database.reading() as db:
             rows = db.execute(query, [*values, limit]).fetchall()
         return [_memory(row[0], now) for row in rows]
+
+    def histories(self, ids: Sequence[str]) -> dict[str, tuple[MemoryVersion, ...]]:
+        """The earlier versions of these memories, of those that have any."""
+        query = f"SELECT id, history FROM memories WHERE history != '' AND id IN ({marks(ids)})"  # noqa: S608
+        with self._database.reading() as db:
+            rows = db.execute(query, list(map(storable, ids))).fetchall()
+        return {str(row[0]): tuple(MemoryVersion(**one) for one in json.loads(row[1])) for row in rows}
 
     def one(self, memory_id: str, now: str) -> Found | None:
         """The memory of this id."""

@@ -81,21 +81,16 @@ class MemoryFiles:
     def take_in(self, stored: Sequence[MemoryRecord], uri_root: str) -> list[Path]:
         """Write exported memories: to the file that their URI names, where it names one; the paths that changed."""
         by_file: dict[str, list[Record]] = defaultdict(list)
+        rooms: dict[tuple[str, str | None], tuple[str, int]] = {}
         for one in stored:
-            record = imported(one)
-            path = self._named_file(one.memory, uri_root)
+            memory = one.memory
+            path = self._named_file(memory, uri_root)
             if path is None:
-                path = self._next_room(one.memory, by_file)
-            by_file[path].append(record)
+                owner = memory.category, memory.peer
+                path, free = rooms.get(owner) or self.room_for(*owner)
+                rooms[owner] = (path, free - 1) if free > 1 else (_next(path), MAX_RECORDS)
+            by_file[path].append(imported(one))
         return [self.put(path, records) for path, records in by_file.items()]
-
-    def _next_room(self, memory: Memory, taken: Mapping[str, Sequence[Record]]) -> str:
-        path, free = self.room_for(memory.category, memory.peer)
-        while len(taken.get(path, ())) >= free:
-            folder = PurePosixPath(path)
-            path = str(folder.with_name(f"stored-{_number(folder.stem) + 1:04}.md"))
-            free = MAX_RECORDS
-        return path
 
     def _named_file(self, memory: Memory, uri_root: str) -> str | None:
         """The file below the memories that the URI names; None for one that this engine would not write."""
@@ -122,6 +117,11 @@ class MemoryFiles:
 
 _DEEPEST = 6
 """Folders of a memory's file: ``events/2026/03/04/name.md`` has five parts."""
+
+
+def _next(path: str) -> str:
+    place = PurePosixPath(path)
+    return str(place.with_name(f"stored-{_number(place.stem) + 1:04}.md"))
 
 
 def _number(stem: str) -> int:
