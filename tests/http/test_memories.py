@@ -387,7 +387,11 @@ def test_tenants_stay_apart_under_load(client: TestClient) -> None:
     [
         ("Please remember that my badge number is 7781.", "What is my badge number?", "my badge number is 7781."),
         ("记住我的工号是7781。", "我的工号是多少？", "我的工号是7781。"),
-        ("Use tabs. Never ask me about tabs again.", "Tabs or spaces?", "Use tabs. Never ask me about tabs again."),
+        (
+            "Use tabs. Never ask me about tabs again.",
+            "Should I use tabs in this file?",
+            "Use tabs. Never ask me about tabs again.",
+        ),
     ],
 )
 def test_what_is_to_be_remembered_holds_from_the_next_turn_on(
