@@ -24,8 +24,8 @@ $(BIN)/.installed-dev: $(BIN)/.installed-run pyproject.toml
 run: $(BIN)/.installed-run ## start the service on 127.0.0.1:8787 (ARGS=--with-openviking: with an installed OpenViking)
 	$(BIN)/openviking-sidecar serve $(ARGS)
 
-test: $(BIN)/.installed-dev ## unit, HTTP and contract tests; needs nothing but this checkout
-	$(BIN)/pytest -rs
+test: $(BIN)/.installed-dev ## unit, HTTP and contract tests on all cores; needs nothing but this checkout
+	$(BIN)/pytest -rs -n auto --maxprocesses 4 --dist worksteal
 
 check: $(BIN)/.installed-dev ## format, lint, types, layers, generated files
 	$(BIN)/ruff format --check .

@@ -38,10 +38,13 @@ def _settings(directory: Path) -> Settings:
 
 
 def main() -> None:
-    """Write the answers anew where they say something else than those that are there."""
-    answers = played()
-    if comparable(answers) != comparable(json.loads(ANSWERS.read_text(encoding="utf-8"))):
-        ANSWERS.write_text(json.dumps(answers, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    """Write the answers anew; one that says the same as before stays, with its ids and times."""
+    before = json.loads(ANSWERS.read_text(encoding="utf-8"))
+    answers = {
+        name: before[name] if comparable(before.get(name)) == comparable(answer) else answer
+        for name, answer in played().items()
+    }
+    ANSWERS.write_text(json.dumps(answers, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -524,11 +524,11 @@ async def test_a_session_that_goes_on_is_kept_however_little_is_to_be(opened: Op
 
 async def test_everything_that_is_old_is_forgotten_however_much(opened: OpenStore, clock: FakeClock) -> None:
     store = await opened(keep_days=1)
-    for number in range(600):
+    for number in range(520):
         await store.accept(a_turn("beat", who=somebody(f"s{number}"), skipped=Reason.HEARTBEAT))
     clock.now += 2 * 86_400
     await store.accept(a_turn("new", who=somebody("new")))
-    assert await store.forget_old() == 600
+    assert await store.forget_old() == 520
     assert [item.session for item in (await store.deliveries(None, limit=500)).items] == ["new"]
 
 

@@ -20,6 +20,12 @@ LONG = [user("x" * 30, 1), said("y", 2), user("Which tea do I prefer, and with w
 
 
 @pytest.fixture
+def client(start: Start) -> TestClient:
+    """Time enough for a process to start on a busy machine."""
+    return start(limits={"assemble_ms": 60_000})
+
+
+@pytest.fixture
 def all_large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every body is a large one."""
     monkeypatch.setattr(large, "AT_ONCE_VALUES", 0)

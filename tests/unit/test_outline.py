@@ -24,7 +24,7 @@ def slices(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(module, "_SLICE", request.param)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(value=objects, ascii_only=st.booleans(), indent=st.sampled_from([None, 1]))
 def test_the_members_are_those_of_a_parser(value: dict[str, object], ascii_only: bool, indent: int | None) -> None:
     body = json.dumps(value, ensure_ascii=ascii_only, indent=indent).encode("utf-8", "surrogatepass")
@@ -32,7 +32,7 @@ def test_the_members_are_those_of_a_parser(value: dict[str, object], ascii_only:
     assert found == json.loads(body)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(value=objects, cut=st.integers(1, 400))
 def test_a_beginning_is_no_object(value: dict[str, object], cut: int) -> None:
     body = json.dumps(value).encode()

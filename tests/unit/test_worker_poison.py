@@ -84,7 +84,7 @@ async def test_what_may_be_an_outage_makes_no_dead_letter(
 ) -> None:
     await desk.say("patient")
     desk.backend.on_append = failing(error, lambda who: who == somebody())
-    await minutes_of_talk(desk, 10, *others)
+    await minutes_of_talk(desk, 4, *others)
     assert (await desk.store.gauges()).dead == 0
     desk.backend.on_append = lambda _who: None
     await desk.work(60)
@@ -97,7 +97,7 @@ async def test_a_backend_that_comes_back_slowly_makes_no_dead_letter(desk: Desk)
     desk.backend.on_append = failing(SERVER_ERROR, lambda _who: away)
     for name in ("s1", "s2"):
         await desk.say("q", who=somebody(name))
-    await desk.work(1800)
+    await desk.work(300)
     away = False
     await desk.say("new", who=somebody("s3"))
     desk.backend.faults = [("none", None), ("before", SERVER_ERROR), ("before", SERVER_ERROR)]

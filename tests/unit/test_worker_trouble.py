@@ -244,7 +244,7 @@ async def test_turns_wait_in_order_while_the_key_is_not_the_right_one(desk: Desk
     desk.backend.on_append = refuse
     for text in "234":
         await desk.say(text)
-        await desk.work(600)
+        await desk.work(200)
     assert (await desk.store.gauges()).dead == 0
     wrong = False
     await desk.work(10)
