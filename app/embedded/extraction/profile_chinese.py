@@ -4,6 +4,7 @@ import re
 
 from app.embedded.extraction import values, values_chinese
 from app.embedded.extraction.slots import LOCATION, NAME, THINGS, Slot, Slots
+from app.text.scripts import HAN
 
 _SINCE = (
     "(?:上个月|上個月|上周|上週|去年|今年|最近|昨天|前天|前几天|刚刚|剛剛|刚才|刚|剛|现在"
@@ -26,7 +27,7 @@ OPENINGS: tuple[tuple[re.Pattern[str], Slots], ...] = (
     ),
     (
         re.compile(
-            rf"我{_SINCE}(?:从(?P<old>[一-鿿A-Za-z ]{{2,12}}?))?(?P<change>搬家到|搬到|搬去|搬来|搬來"
+            rf"我{_SINCE}(?:从(?P<old>[{HAN}A-Za-z ]{{2,12}}?))?(?P<change>搬家到|搬到|搬去|搬来|搬來"
             rf"|迁到|遷到|移居到?|搬回)了?"
         ),
         (LOCATION,),
@@ -37,7 +38,7 @@ OPENINGS: tuple[tuple[re.Pattern[str], Slots], ...] = (
     ),
     (
         re.compile(
-            r"我(?:现在|現在|已经|已經|刚|剛)*(?P<change>加入了?|入职了?|入職了?|跳槽到了?|跳槽去了?|去了?(?=[一-鿿A-Za-z]{2,12}?(?:工作|上班)))"
+            rf"我(?:现在|現在|已经|已經|刚|剛)*(?P<change>加入了?|入职了?|入職了?|跳槽到了?|跳槽去了?|去了?(?=[{HAN}A-Za-z]{{2,12}}?(?:工作|上班)))"
         ),
         (Slot("work", values_chinese.employer_zh),),
     ),
@@ -57,7 +58,7 @@ _PEOPLE = (
 )
 _THINGS = "|".join(sorted((thing for thing in THINGS if not thing.isascii()), key=len, reverse=True))
 RELATION = re.compile(
-    rf"(?:(?:^|(?<=[，,；;。]))(?P<name>[一-鿿]{{2,4}}?|[A-Z][a-z]+)(?:现在|現在|已经|已經)?是)?(?:我(?:换|換)了新的?|我(?:的)?(?:新的?|现任|現任)?|(?<=[，,；;])(?:现在|現在)的|(?<=[，,；;])新的?)(?:只|条|條)?(?P<what>{_PEOPLE}|{_THINGS})(?P<of>的?名字|的?生日|的?电话|的?電話)?{_SINCE}"
+    rf"(?:(?:^|(?<=[，,；;。]))(?P<name>[{HAN}]{{2,4}}?|[A-Z][a-z]+)(?:现在|現在|已经|已經)?是)?(?:我(?:换|換)了新的?|我(?:的)?(?:新的?|现任|現任)?|(?<=[，,；;])(?:现在|現在)的|(?<=[，,；;])新的?)(?:只|条|條)?(?P<what>{_PEOPLE}|{_THINGS})(?P<of>的?名字|的?生日|的?电话|的?電話)?{_SINCE}"
     r"(?(name)(?=\s*(?:$|[，,。了]))|(?:(?P<change>改成|改为|改為|换成|換成|变成|變成|改叫"
     r"|[，,]\s*(?:是)?)|(?:不是(?P<old>[^，,。；]{1,20})[，,](?:而)?(?P<new>是))|(?P<verb>是"
     r"|叫|在|住在|住))了?(?:[：: ])?)"

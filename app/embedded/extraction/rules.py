@@ -18,6 +18,7 @@ from app.embedded.extraction.statements import (
 )
 from app.text.dates import names_a_day
 from app.text.remember import told_to_remember
+from app.text.scripts import HAN
 
 _Rule = tuple[re.Pattern[str], Callable[[re.Match[str], str], Statement | None]]
 
@@ -154,8 +155,8 @@ _RULES: tuple[_Rule, ...] = (
     ),
     (
         re.compile(
-            r"(?:^|[，,])(?P<name>[A-Za-z][\w.-]{1,30}(?:项目|項目|服务|服務|系统|系統)?|[一-鿿]{2,8}?(?:项目|項目|服务|服務|系统|系統|团队|團隊|平台)|"
-            r"[老小][一-鿿]|[一-鿿]{2,3}?)(?P<verb>是我们的|是我們的|是我的|是一个|是一个|是一位|是一名|是个|负责|負責|使用|运行在|運行在|部署在|依赖|依賴|"
+            rf"(?:^|[，,])(?P<name>[A-Za-z][\w.-]{{1,30}}(?:项目|項目|服务|服務|系统|系統)?|[{HAN}]{{2,8}}?(?:项目|項目|服务|服務|系统|系統|团队|團隊|平台)|"
+            rf"[老小][{HAN}]|[{HAN}]{{2,3}}?)(?P<verb>是我们的|是我們的|是我的|是一个|是一个|是一位|是一名|是个|负责|負責|使用|运行在|運行在|部署在|依赖|依賴|"
             r"住在|用的是|的负责人是|的負責人是|的端口是|的截止日期是)(?P<a>[^，,。；;！!]{1,60})"
         ),
         fact,

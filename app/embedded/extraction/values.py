@@ -20,6 +20,7 @@ from app.embedded.extraction.lexicon import (
 )
 from app.embedded.extraction.values_chinese import person_zh, place_zh
 from app.text.dates import date_in_front, weekday_in_front
+from app.text.scripts import HAN
 from app.text.words import tokens
 
 Shape = Callable[[str], str]
@@ -290,7 +291,7 @@ def blood(text: str) -> str:
 
 def language(text: str) -> str:
     """A language by name."""
-    found = re.match(r"[A-Z][a-z]{2,20}|[一-鿿]{1,4}[语語话話文]", text)
+    found = re.match(rf"[A-Z][a-z]{{2,20}}|[{HAN}]{{1,4}}[语語话話文]", text)
     return found.group() if found else ""
 
 

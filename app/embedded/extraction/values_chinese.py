@@ -6,6 +6,7 @@ As in `app.embedded.extraction.values`, every function gives the value at the be
 import re
 
 from app.embedded.extraction.lexicon import CITIES_ZH, SOFTWARE, SURNAMES_ZH
+from app.text.scripts import HAN
 
 _AFTER_ZH = re.compile(
     r"\s*(?:$|[，,。；;！!、（(）)]|[了吧啊呀哦呢]|不是|而不是|就行|就好|即可|附近|工作|上班|这边|這邊|那边|那邊)"
@@ -21,10 +22,10 @@ _TITLES_ZH = (
 
 def person_zh(text: str) -> str:
     """A Chinese name: a surname and one or two more characters, or with a title, or a nickname of 小, 老 or 阿."""
-    titled = re.match(rf"[一-鿿]{_TITLES_ZH}", text)
+    titled = re.match(rf"[{HAN}]{_TITLES_ZH}", text)
     if titled and text[0] in SURNAMES_ZH and _AFTER_ZH.match(text[titled.end() :]):
         return titled.group()
-    nick = re.match(r"[小老阿大][一-鿿]", text)
+    nick = re.match(rf"[小老阿大][{HAN}]", text)
     if (
         nick
         and (text[1] in SURNAMES_ZH or text[0] in "小阿")
@@ -36,7 +37,7 @@ def person_zh(text: str) -> str:
         return ""
     for length in (3, 2, 4):
         name = text[:length]
-        if len(name) < length or not re.fullmatch(r"[一-鿿]+", name) or _NO_GIVEN_NAME.intersection(name[1:]):
+        if len(name) < length or not re.fullmatch(rf"[{HAN}]+", name) or _NO_GIVEN_NAME.intersection(name[1:]):
             continue
         if _AFTER_ZH.match(text[length:]):
             return name
@@ -51,7 +52,8 @@ _NO_PLACE_ZH = re.compile(
 def place_zh(text: str) -> str:
     """A place's name in Chinese, of two to six characters: no room, building or place beside something."""
     found = re.match(
-        r"[一-鿿]{2,7}?(?=\s*(?:$|[，,。；;！!、（(）)了]))|[A-Z][\w -]{1,30}(?=\s*(?:$|[，,。；;！!、（(了]))", text
+        rf"[{HAN}]{{2,7}}?(?=\s*(?:$|[，,。；;！!、（(）)了]))|[A-Z][\w -]{{1,30}}(?=\s*(?:$|[，,。；;！!、（(了]))",
+        text,
     )
     value = found.group() if found else ""
     bad = _NO_PLACE_ZH.search(value) or re.match(r"一|这|這|那|我|你|他|她|它|新", value) or value.lower() in SOFTWARE
@@ -60,7 +62,7 @@ def place_zh(text: str) -> str:
 
 def institution_zh(text: str) -> str:
     """An employer without a name: 一家医院."""
-    found = re.match(r"一(?:家|所|个|個|间|間)[一-鿿A-Za-z]{2,12}?(?=工作|上班|任职|任職|就职|就職|实习|實習)", text)
+    found = re.match(rf"一(?:家|所|个|個|间|間)[{HAN}A-Za-z]{{2,12}}?(?=工作|上班|任职|任職|就职|就職|实习|實習)", text)
     return found.group() if found else ""
 
 
@@ -72,7 +74,7 @@ _NO_EMPLOYER_ZH = re.compile(
 def employer_zh(text: str) -> str:
     """A firm by name; no town, no time of day, no manner of working."""
     found = re.match(
-        r"(?P<firm>[A-Za-z][\w .&-]{1,30}?|[一-鿿]{2,12}?)(?=公司?(?:工作|上班)|工作|上班|任职"
+        rf"(?P<firm>[A-Za-z][\w .&-]{{1,30}}?|[{HAN}]{{2,12}}?)(?=公司?(?:工作|上班)|工作|上班|任职"
         r"|任職|就职|就職|实习|實習|\s*(?:$|[，,。；;！!了]))",
         text,
     )
@@ -81,7 +83,7 @@ def employer_zh(text: str) -> str:
 
 
 _JOB_ZH = re.compile(
-    r"(?:一名|一位|一个|一個|名|位|个|個)?(?P<job>[一-鿿A-Za-z]{0,10}?(?:师|師|医生|醫生|员|員|学生|學生|研究生|大学生|实习生|護士|护士|作家|画家|畫家|科学家|科學家|艺术家"
+    rf"(?:一名|一位|一个|一個|名|位|个|個)?(?P<job>[{HAN}A-Za-z]{{0,10}}?(?:师|師|医生|醫生|员|員|学生|學生|研究生|大学生|实习生|護士|护士|作家|画家|畫家|科学家|科學家|艺术家"
     r"|专家|專家|经理|經理|主管|总监|總監|教授|司机|司機|记者|記者|会计|會計|警察|军人|軍人|农民|農民|工人|商人|翻译|翻譯|导演|導演|秘书|秘書|厨子|编辑|編輯|顾问|顧問|学者|學者|创业者|院长|校长"
     r"|老板))(?=\s*(?:$|[，,。；;！!了啦]))"
 )
