@@ -14,9 +14,9 @@ from app.api import (
     assemble,
     compact,
     deliveries,
-    forgetting,
     mcp,
     memories,
+    memories_forget,
     memory_transfer,
     recalls,
     service,
@@ -76,7 +76,7 @@ def create_app(settings: Settings, *, backend: ContextBackend | None = None) -> 
     install_error_handlers(app)
     for module in (assemble, after_turn, compact, sessions, tools, mcp):
         app.include_router(module.router)
-    for module in (memory_transfer, forgetting, memories, deliveries, recalls, service):
+    for module in (memory_transfer, memories_forget, memories, deliveries, recalls, service):
         app.include_router(module.router)
     app.openapi = partial(describe, app)  # type: ignore[method-assign]
     return app

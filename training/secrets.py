@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from app.policy.told import Judged, to_judge
+from app.policy.secret_values import Judged, to_judge
 from training.secret_values import OTHER, SECRET, noun, thing
 
 ROOT = Path(__file__).parents[1]

@@ -19,7 +19,7 @@ from app.core.history.summary_message import ARCHIVE_EXPAND, ARCHIVE_SEARCH
 from app.core.identity import Identity
 from app.core.injection.inject import Mode
 from app.core.json.answers import encode_answer
-from app.core.messages.readings import Conversation
+from app.core.messages.reading_cache import Conversation
 from app.core.reasons import Reason
 from app.core.recall.trace import RecallTrace
 from app.engine.results import AssembleInput, AssembleResult

@@ -48,6 +48,8 @@ def describe(app: FastAPI) -> dict[str, Any]:
     schemas = document["components"]["schemas"]
     for path in document["paths"].values():
         for operation in path.values():
+            if "security" in operation:  # FastAPI names a scheme once for each dependency that uses it
+                operation["security"] = _each_once(operation["security"])
             if _is_framework_error(operation["responses"].get("422", {})):
                 del operation["responses"]["422"]
     schemas.pop("HTTPValidationError", None)
@@ -57,6 +59,10 @@ def describe(app: FastAPI) -> dict[str, Any]:
         schemas.setdefault(name, schema)
     app.openapi_schema = document
     return document
+
+
+def _each_once(items: list[Any]) -> list[Any]:
+    return [item for place, item in enumerate(items) if item not in items[:place]]
 
 
 def _is_framework_error(response: dict[str, Any]) -> bool:

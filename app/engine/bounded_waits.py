@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from app.core.deadline import Deadline
 from app.core.messages.host_message import Message
-from app.core.messages.readings import AT_ONCE_MESSAGES
+from app.core.messages.reading_cache import AT_ONCE_MESSAGES
 from app.errors import StoreUnavailable
 
 AT_ONCE_CHARS = 200_000

@@ -10,7 +10,7 @@ from app.core.identity import Scope
 from app.core.injection import markers
 from app.core.json.answers import answer
 from app.core.messages.host_message import MESSAGE_SCHEMA, Message
-from app.core.messages.readings import Conversation
+from app.core.messages.reading_cache import Conversation
 from app.core.reasons import Reason
 from app.core.recall.trace import Gate
 

@@ -14,7 +14,7 @@ from app.core.json.answers import answer
 from app.core.memories.memory import NewMemory, Reading
 from app.core.memories.told import memory_told, told_in
 from app.core.messages.host_message import Message
-from app.core.messages.readings import AT_ONCE_MESSAGES
+from app.core.messages.reading_cache import AT_ONCE_MESSAGES
 from app.core.reasons import Reason
 from app.engine import bounded_waits
 from app.engine.memories.collaborators import new_memory_id

@@ -14,7 +14,7 @@ from app.core.deadline import Deadline
 from app.core.identity import Identity
 from app.core.json.encoding import parse_json
 from app.core.messages.host_message import Message, wrong_messages
-from app.core.messages.readings import Conversation
+from app.core.messages.reading_cache import Conversation
 from app.core.reasons import Reason
 from app.core.recall.trace import RecallTrace
 from app.embedded.classifying import classifier_of

@@ -1,6 +1,6 @@
 """What in a text could be a value that somebody chose or a machine drew: runs of signs, quoted text, groups of digits.
 
-Only where it stands, not whether it is a secret: `app.policy.told` decides that. Every expression here is one class of
+Only where it stands, not whether it is a secret: `secret_values` decides that. Every expression here is one class of
 characters repeated, or begins at a place of its own, so that a text is read once from left to right.
 """
 

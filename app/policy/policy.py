@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from app.policy.detector import Detector, Span
 from app.policy.detectors import CLASSES, DETECTORS
-from app.policy.linear import NotLinear, Pattern
+from app.policy.linear_patterns import NotLinear, Pattern
 
 MAX_REMEMBERED_CHARS = 4_000
 """Longest text whose outcome is kept: the same memories and messages come up again and again."""

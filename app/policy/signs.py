@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
 
-from app.policy.linear import Pattern
+from app.policy.linear_patterns import Pattern
 from app.text.scripts import CJK
 
 _WORD = re.compile(rf"[{CJK}]|[^\W_\d{CJK}]+|\d+|[^\w\s]|_|\n")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import date
 
 from app.core.identity import Identity
-from app.core.messages.readings import Conversation
+from app.core.messages.reading_cache import Conversation
 from app.core.recall.hits import Hit
 from app.engine.results import AssembleInput
 from app.ports import Target

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 
 from app.core.messages.host_message import Message, Role, role_of, text_of, tool_results
-from app.core.messages.readings import said_in, squeezed
+from app.core.messages.reading_cache import said_in, squeezed
 from app.recall.block import Section
 
 MAX_SAID_CHARS = 64 * 1024

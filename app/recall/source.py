@@ -11,7 +11,7 @@ from typing import Protocol
 from app.core.identity import Identity
 from app.core.injection import markers
 from app.core.messages.host_message import Message
-from app.core.messages.readings import said_in
+from app.core.messages.reading_cache import said_in
 from app.core.recall.hits import Hit
 from app.ports import Target
 from app.recall.block import Section

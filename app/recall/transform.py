@@ -19,7 +19,7 @@ from app.classify.classifier import Classifier
 from app.core.deadline import Deadline
 from app.core.identity import Identity
 from app.core.injection.inject import Mode, inject
-from app.core.messages.readings import AT_ONCE_BYTES, Conversation, Readings
+from app.core.messages.reading_cache import AT_ONCE_BYTES, Conversation, Readings
 from app.core.messages.tokens import estimate_tokens
 from app.core.reasons import Reason
 from app.core.recall.hits import Hit

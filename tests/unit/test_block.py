@@ -8,7 +8,7 @@ from app.recall.block import fit, render_block
 from app.recall.experience_format import only_experiences
 from app.recall.ranking import Candidate, Policy, rank
 from app.recall.sources.experiences import SECTION as EXPERIENCES
-from app.recall.sources.memories import SECTION as MEMORIES
+from app.recall.sources.long_term_memories import SECTION as MEMORIES
 from tests.unit.recalling import HOME, experience, memory
 
 LESSONS = Policy(refuses=only_experiences)

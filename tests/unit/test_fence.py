@@ -18,7 +18,7 @@ from app.core.injection.fence import (
     wrap_assist,
 )
 from app.recall.sources.experiences import SECTION as EXPERIENCES
-from app.recall.sources.memories import SECTION as MEMORIES
+from app.recall.sources.long_term_memories import SECTION as MEMORIES
 from app.text.markdown import code_spans
 
 EXPERIENCES_HEADING, EXPERIENCES_INTRO, _ = EXPERIENCES.frame

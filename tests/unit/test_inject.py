@@ -16,7 +16,7 @@ from app.core.messages.host_message import Message, Role, role_of, text_of, tool
 from app.core.recall.transcript import REPLY_ASSIST
 from app.recall.block import fit, render_block
 from app.recall.ranking import Policy, rank
-from app.recall.sources.memories import SECTION
+from app.recall.sources.long_term_memories import SECTION
 from tests.unit.recalling import memory
 from tests.unit.test_block import HOSTILE
 

@@ -8,9 +8,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from app.policy import told
+from app.policy import secret_values
 from app.policy.detectors import CLASSES, DETECTORS
-from app.policy.linear import NotLinear, Pattern
+from app.policy.linear_patterns import NotLinear, Pattern
 from app.policy.policy import Action, Applied, Policy, total
 from app.settings import PolicySettings
 
@@ -198,8 +198,10 @@ def test_the_work_on_a_long_text_grows_with_its_length(unit: str, monkeypatch: p
     """Each value is judged once, by a bounded number of words around it, however often a name comes before it."""
     judged: list[int] = []
     for size in (10_000, 20_000):
-        found = list(told.to_judge((unit * size)[:size]))
-        assert all(len(one.before) <= told.LEFT_WORDS and len(one.after) <= told.RIGHT_WORDS for one in found)
+        found = list(secret_values.to_judge((unit * size)[:size]))
+        assert all(
+            len(one.before) <= secret_values.LEFT_WORDS and len(one.after) <= secret_values.RIGHT_WORDS for one in found
+        )
         assert len({one.candidate for one in found}) == len(found)
         judged.append(len(found))
     assert judged[1] <= 2 * judged[0] + 50

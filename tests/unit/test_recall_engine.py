@@ -18,7 +18,7 @@ from app.ports import Target
 from app.recall.selection import Selection
 from app.recall.shown import is_said, said_before
 from app.recall.source import Asked
-from app.recall.sources.memories import Memories
+from app.recall.sources.long_term_memories import Memories
 from tests.unit.recalling import LESSON, Recalling, ScriptedBackend, experience, failing, memory, settings, someone
 
 pytestmark = pytest.mark.anyio

@@ -87,7 +87,7 @@ class EncoderProcess:
             "OPENBLAS_NUM_THREADS": threads,
             "OMP_NUM_THREADS": threads,
         }
-        command = [sys.executable, "-m", "app.embedded.encoder.child", str(self._model)]
+        command = [sys.executable, "-m", "app.embedded.encoder.encoding_process", str(self._model)]
         pipe = subprocess.PIPE
         child = subprocess.Popen(command, stdin=pipe, stdout=pipe, bufsize=0, env=environment)  # noqa: S603 - our own program
         self._child = child

@@ -1,6 +1,6 @@
 """The detectors. A new one is a file here and a line in `DETECTORS`."""
 
-from app.policy import told
+from app.policy import secret_values
 from app.policy.detector import Detector
 from app.policy.detectors import (
     addresses,
@@ -19,7 +19,7 @@ DETECTORS: tuple[Detector, ...] = (
     Detector("secret", "private_keys", private_keys.find),
     Detector("secret", "seed_phrases", seed_phrases.find),
     Detector("secret", "urls", urls.find),
-    Detector("secret", "told", told.find),
+    Detector("secret", "told", secret_values.find),
     Detector("card", "cards", cards.find),
     Detector("national_id", "national_ids", national_ids.find),
     Detector("email", "emails", emails.find),

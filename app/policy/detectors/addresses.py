@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from app.policy.detector import Span
-from app.policy.linear import Pattern
+from app.policy.linear_patterns import Pattern
 
 _FORMS = (
     r"\d{1,5}[A-Za-z]?,? (?:[A-Z][\w'.-]{0,30} ){1,4}(?:Street|St|Avenue|Ave|Road|Rd|Lane|Ln|Drive|Dr|Boulevard|Blvd|"

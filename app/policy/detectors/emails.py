@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from app.policy.detector import Span
-from app.policy.linear import Pattern
+from app.policy.linear_patterns import Pattern
 
 _ADDRESS = Pattern(
     r"(?:^|[^A-Za-z0-9._%+@/:-])(?P<mail>[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){0,5}\.[A-Za-z]{2,24})"

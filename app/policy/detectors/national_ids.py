@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from app.policy.detector import Span
-from app.policy.linear import Pattern
+from app.policy.linear_patterns import Pattern
 
 _CHINESE = Pattern(
     r"(?:^|[^0-9A-Za-z])(?P<id>[1-9]\d{5}(?:19|20)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\d{3}[0-9Xx])(?:$|[^0-9A-Za-z])"

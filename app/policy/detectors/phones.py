@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from app.policy.detector import Span
-from app.policy.linear import Pattern
+from app.policy.linear_patterns import Pattern
 
 _FORMS = (
     r"\+\d{1,3}[ .-]?(?:\(\d{1,4}\)[ .-]?)?\d{1,4}(?:[ .-]?\d{2,4}){2,4}",

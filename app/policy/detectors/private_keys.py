@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from app.policy.detector import Span
-from app.policy.linear import Pattern
+from app.policy.linear_patterns import Pattern
 
 _KEY = Pattern(
     r"(?:-----BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----|PuTTY-User-Key-File-\d:[^\n]*|Private-Lines: \d+)"

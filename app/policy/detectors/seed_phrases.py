@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from app.policy.detector import Span
-from app.policy.linear import Pattern
+from app.policy.linear_patterns import Pattern
 
 _NAME = Pattern(
     r"(?i)seed ?phrase|seed words|recovery phrase|secret phrase|backup phrase|mnemonic|wallet words|wallet seed|"

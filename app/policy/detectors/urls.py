@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from app.policy.detector import Span
-from app.policy.linear import Pattern
-from app.policy.values import is_placeholder, is_random
+from app.policy.linear_patterns import Pattern
+from app.policy.placeholders import is_placeholder, is_random
 
 _USERINFO = Pattern(r"[A-Za-z][A-Za-z0-9+.-]{0,30}://(?P<user>[^\s:/@'\"<>]{0,}):(?P<secret>[^\s'\"<>]{1,}?)@[^\s@/]")
 _LAST_AT = Pattern(r"://[^\s:/@'\"<>]{0,}:(?P<secret>[^\s/'\"<>]{1,})@[A-Za-z0-9\[]")

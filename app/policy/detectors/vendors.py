@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from app.policy.detector import Span
-from app.policy.linear import Pattern
-from app.policy.values import is_placeholder
+from app.policy.linear_patterns import Pattern
+from app.policy.placeholders import is_placeholder
 
 FORMS = {
     "aws access key id": r"(?:AKIA|ASIA|ABIA|ACCA|AROA|AIDA)[A-Z0-9]{16}",

@@ -2,7 +2,7 @@
 
 from app.recall.source import Sources
 from app.recall.sources.experiences import Experiences
-from app.recall.sources.memories import Memories
+from app.recall.sources.long_term_memories import Memories
 from app.recall.sources.resources import Resources
 
 SOURCES = Sources(

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from app.ports import Target
 from app.recall.decision import Decision
 from app.recall.source import candidates_for
-from app.recall.sources.memories import Memories
+from app.recall.sources.long_term_memories import Memories
 from app.settings import Settings
 
 

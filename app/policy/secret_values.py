@@ -16,8 +16,8 @@ from importlib.resources import files
 from app.policy.candidates import LONGEST, Candidate, candidates
 from app.policy.detector import Span
 from app.policy.features import LEFT_WORDS, RIGHT_WORDS, form_of, of_context, of_value
+from app.policy.placeholders import is_placeholder
 from app.policy.signs import Words, cued
-from app.policy.values import is_placeholder
 
 BEFORE_CHARS, BEHIND_CHARS = 40, 96
 """How far before and behind a word for secrets values are judged."""

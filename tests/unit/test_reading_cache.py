@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.json.encoding import encode
-from app.core.messages import readings as module
-from app.core.messages.readings import Conversation, Readings
+from app.core.messages import reading_cache as module
+from app.core.messages.reading_cache import Conversation, Readings
 from app.core.messages.tokens import message_tokens
 from app.recall.shown import said_before
 

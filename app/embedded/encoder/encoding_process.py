@@ -1,4 +1,4 @@
-"""The process that encodes: ``python -m app.embedded.encoder.child <model file>``.
+"""The process that encodes: ``python -m app.embedded.encoder.encoding_process <model file>``.
 
 Over its standard input it gets requests, each a length and a JSON list of texts, and answers each on its standard
 output with a length and the vectors, 32-bit floats one behind the other. It ends when its parent does, or has nothing
