@@ -48,8 +48,8 @@ def describe(app: FastAPI) -> dict[str, Any]:
     schemas = document["components"]["schemas"]
     for path in document["paths"].values():
         for operation in path.values():
-            if "security" in operation:  # FastAPI names a scheme once for each dependency that uses it
-                operation["security"] = _each_once(operation["security"])
+            for shared in {"security", "parameters"} & operation.keys():
+                operation[shared] = _each_once(operation[shared])  # named by each dependency that uses them
             if _is_framework_error(operation["responses"].get("422", {})):
                 del operation["responses"]["422"]
     schemas.pop("HTTPValidationError", None)
@@ -62,7 +62,9 @@ def describe(app: FastAPI) -> dict[str, Any]:
 
 
 def _each_once(items: list[Any]) -> list[Any]:
-    return [item for place, item in enumerate(items) if item not in items[:place]]
+    """The first of those that are equal, or are parameters of one name."""
+    first = {(item.get("name") or repr(item), item.get("in")): item for item in reversed(items)}
+    return list(reversed(first.values()))
 
 
 def _is_framework_error(response: dict[str, Any]) -> bool:
