@@ -149,7 +149,7 @@ async def measure(options: argparse.Namespace, directory: Path) -> Tally:
         data_dir=directory,
         log_level="error",
         recall=RecallSettings(
-            limit=LIMIT, max_injected_chars=CHARS, score_threshold=0.0, timeout_ms=60_000, cache_ms=0
+            limit=LIMIT, max_injected_chars=CHARS, score_threshold=0.0, relative_cut=0.0, timeout_ms=60_000, cache_ms=0
         ),
         embedded=EmbeddedSettings(
             embedder=EmbedderSettings(kind=options.embedder), search=SearchSettings(merge=options.merge)

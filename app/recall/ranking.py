@@ -93,7 +93,7 @@ def rank(hits: Sequence[Hit], query: str, policy: Policy) -> list[Candidate]:
     scored = _by_score(_score(admitted, query, policy))
     unique, repeats = _unique(scored)
     kept, low = _cut(unique, policy)
-    return [*_varied(kept, policy.mmr_lambda), *_by_score([*low, *repeats]), *refused]
+    return [*_ordered(kept, policy.mmr_lambda), *_by_score([*low, *repeats]), *refused]
 
 
 def drop(candidates: Sequence[Candidate], which: Callable[[Candidate], bool], verdict: Verdict) -> list[Candidate]:
@@ -229,6 +229,17 @@ def _cut(candidates: Sequence[Candidate], policy: Policy) -> tuple[list[Candidat
         else:
             kept.append(candidate)
     return kept, low
+
+
+def _ordered(candidates: list[Candidate], mmr_lambda: float) -> list[Candidate]:
+    """The order in which what is worth showing is shown.
+
+    A backend that gives evidence has read its whole index, its turns with their neighbours, and has seen to variety:
+    what it puts first stays first. Elsewhere the probability decides.
+    """
+    if candidates and all(candidate.hit.evidence is not None for candidate in candidates):
+        return sorted(candidates, key=lambda c: (-c.parts["backend"], -c.score, c.hit.uri))
+    return _varied(candidates, mmr_lambda)
 
 
 def _varied(candidates: list[Candidate], mmr_lambda: float) -> list[Candidate]:

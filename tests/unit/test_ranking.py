@@ -238,3 +238,14 @@ def test_machine_records_never_stand_among_memories(folder: str) -> None:
     hit = Hit(uri=f"viking://user/ann/memories/{folder}/fix_ci.md", text='{"name": "fix_ci"}', score=0.9)
     (candidate,) = rank([hit], "fix the build", Policy())
     assert candidate.verdict == "machine_record"
+
+
+def test_what_a_backend_with_evidence_puts_first_stays_first_among_what_is_shown() -> None:
+    known = Evidence(words=0.5)
+    hits = [
+        Hit("viking://user/d/memories/events/1", "We walked along the river.", 0.9, category="events", evidence=known),
+        Hit("viking://user/d/memories/events/2", "The river house is blue.", 0.5, category="events", evidence=known),
+        Hit("viking://user/d/memories/events/3", "Which river was it?", 0.7, category="events", evidence=known),
+    ]
+    shown = [c.hit.score for c in rank(hits, "the blue house at the river", Policy()) if c.verdict is Verdict.KEPT]
+    assert shown == sorted(shown, reverse=True) and len(shown) == 3
