@@ -85,6 +85,10 @@ def question(number: int) -> str:
     return f"Please fix the failing import test {number} in src/import_{number}.py, 它在夜里超时 and retry it twice."
 
 
+ALL_SHOWN = {"score_threshold": 0, "relative_cut": 0}
+"""The most work: with default settings little would be shown."""
+
+
 async def measured(work: Callable[[int], Awaitable[Any]]) -> Figures:
     """The median of `ROUNDS` runs after a warm-up, and this process' CPU time a run."""
     times: list[float] = []
@@ -101,7 +105,7 @@ async def measured(work: Callable[[int], Awaitable[Any]]) -> Figures:
 
 async def of_engine(backend: SlowBackend, *, experiences: bool) -> Figures:
     """The use case alone: one search by default, two with experiences."""
-    settings = Settings(_env_file=None, experience={"enabled": experiences})
+    settings = Settings(_env_file=None, recall=ALL_SHOWN, experience={"enabled": experiences})
     engine = Transform(settings, Searches(backend, cache_ms=15_000), _NoTraces(), ByWords())  # type: ignore[arg-type]
 
     async def recall(number: int) -> None:
@@ -114,7 +118,9 @@ async def of_engine(backend: SlowBackend, *, experiences: bool) -> Figures:
 
 async def of_service(backend: SlowBackend, directory: Path) -> Figures:
     """The running service, asked by a client with one connection; store and traces included."""
-    settings = Settings(_env_file=None, data_dir=directory, log_level="error", experience={"enabled": True})
+    settings = Settings(
+        _env_file=None, data_dir=directory, log_level="error", recall=ALL_SHOWN, experience={"enabled": True}
+    )
     app = create_app(settings, backend=backend)  # type: ignore[arg-type]
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, lifespan="on"))
     serving = asyncio.create_task(server.serve())

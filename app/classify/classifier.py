@@ -78,11 +78,15 @@ class ByMeaning:
         return self._personal.judge(terms_of(text), self._vector(text))
 
     def no_query_reason(self, text: str) -> str | None:
-        """See `Classifier`. A short text that no list covers is judged by its meaning. Raises what ``embed`` raises."""
+        """See `Classifier`. A short text that no list covers is judged by its meaning; a task is none.
+
+        Raises what ``embed`` raises.
+        """
         reason = no_query_reason(text)
         if reason is not None or not text.strip() or len(text) > MAX_FILLER_CHARS:
             return reason
-        return "filler" if self._skip.judge((), self._vector(text)).probability >= FILLER_FROM else None
+        filler = self._skip.judge((), self._vector(text)).probability >= FILLER_FROM
+        return "filler" if filler and self.task(text).probability < TASK_FROM else None
 
     def _vector(self, text: str) -> "array[float]":
         return array("f", self._embed(embeddable(text)))

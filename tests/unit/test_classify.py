@@ -90,3 +90,10 @@ def test_any_text_gets_a_probability(text: str) -> None:
     judged = ByWords().task(text)
     assert 0 <= judged.probability <= 1
     assert judged == ByWords().task(text)
+
+
+def test_a_task_is_no_filler_whatever_its_meaning_resembles(by_meaning: Classifier) -> None:
+    """Of mixed languages, this was small talk at 0.82, and a task at 0.998."""
+    text = "Please fix the failing import test 0 in src/import_0.py, 它在夜里超时 and retry it twice."
+    assert by_meaning.no_query_reason(text) is None
+    assert by_meaning.no_query_reason("thank u so much!!") == "filler"
