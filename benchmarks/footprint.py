@@ -1,13 +1,15 @@
 """What the default install costs: megabytes on top of Python, seconds to the first answer, memory at rest.
 
-    python -m benchmarks.footprint
+    python -m benchmarks.footprint [--embed]
 
-Installs the project with nothing but its own dependencies into a fresh environment (pip, from the package index),
-starts `openviking-sidecar serve` on a free port in an empty data directory and waits for `/healthz`. The start is timed
-three times and the best counts (the first one compiles byte code). Memory is the resident size of the process tree
-after a turn was captured and a recall was answered. Exits 1 when a limit is broken.
+Installs the project with nothing but its own dependencies, or with the extra ``embed`` as `make run` and the image do,
+into a fresh environment (pip, from the package index), starts `openviking-sidecar serve` on a free port in an empty
+data directory and waits for `/healthz`. The start is timed three times and the best counts (the first one compiles byte
+code). Memory is the resident size of the process tree after a turn was captured and a recall was answered. Exits 1 when
+a limit is broken.
 """
 
+import argparse
 import contextlib
 import json
 import os
@@ -23,18 +25,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-LIMIT_MB, LIMIT_START_S, LIMIT_MEMORY_MB = 60.0, 1.0, 90.0
+LIMITS = {"": (60.0, 1.0, 90.0), "[embed]": (260.0, 1.5, 320.0)}
+"""By extra: megabytes on disk, seconds to the first answer, megabytes of memory."""
 STARTS = 3
 PATIENCE_S = 60.0
 
 
-def install(directory: Path) -> tuple[Path, float]:
+def install(directory: Path, extra: str) -> tuple[Path, float]:
     """A fresh environment with the project in it, and the megabytes that it took."""
     environment = directory / "venv"
     subprocess.run([sys.executable, "-m", "venv", str(environment)], check=True)
     before = size_mb(environment)
     pip = [str(environment / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    subprocess.run([*pip, str(ROOT)], check=True)
+    subprocess.run([*pip, f"{ROOT}{extra}"], check=True)
     return environment, size_mb(environment) - before
 
 
@@ -89,8 +92,12 @@ def use(url: str) -> None:
 
 
 def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--embed", action="store_true", help="with the extra `embed`")
+    extra = "[embed]" if parser.parse_args().embed else ""
+    limit_mb, limit_start_s, limit_memory_mb = LIMITS[extra]
     with tempfile.TemporaryDirectory() as directory:
-        environment, installed = install(Path(directory))
+        environment, installed = install(Path(directory), extra)
         starts = []
         for number in range(STARTS):
             data = Path(directory, f"data-{number}")
@@ -100,9 +107,9 @@ def main() -> int:
                 use(url)
                 resident = memory_mb(pid)
     measured = (
-        ("installed size, MB", installed, LIMIT_MB),
-        ("start to first answer, s", min(starts), LIMIT_START_S),
-        ("memory at rest, MB", resident, LIMIT_MEMORY_MB),
+        ("installed size, MB", installed, limit_mb),
+        ("start to first answer, s", min(starts), limit_start_s),
+        ("memory at rest, MB", resident, limit_memory_mb),
     )
     for name, value, limit in measured:
         print(f"{name:<28}{value:>8.2f}   limit {limit:g}")
