@@ -36,7 +36,7 @@ def shared(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
             log_level="error",
             store={"url": url},
             experience={"enabled": True},
-            limits={"compact_ms": 2000, "wait_ms": 500},
+            limits={"compact_ms": 2000, "wait_ms": 20_000},
         )
         yield stack.enter_context(TestClient(create_app(configured)))
 
