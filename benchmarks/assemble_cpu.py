@@ -2,7 +2,8 @@
 
     python -m benchmarks.assemble_cpu [--rounds 400]
 
-A history of 50 messages and 30 KB, six memories from a stand-in OpenViking in a process of its own, default settings.
+A history of 50 messages and 30 KB, six memories from a stand-in OpenViking in a process of its own; all six are shown
+(no threshold), and there is no embedder, as in the plain package. All else are the default settings.
 Each server is a process that reports its own CPU time (all threads, user and system), so neither the client's nor the
 backend's work counts, and a busy machine changes the figures little. Three kinds of traffic:
 
@@ -183,7 +184,14 @@ def sidecar_app(backend_url: str, directory: str) -> Any:
     from app.factory import create_app
     from app.settings import Settings
 
-    settings = Settings(_env_file=None, backend="openviking", data_dir=Path(directory), openviking={"url": backend_url})
+    settings = Settings(
+        _env_file=None,
+        backend="openviking",
+        data_dir=Path(directory),
+        openviking={"url": backend_url},
+        recall={"score_threshold": 0, "relative_cut": 0},
+        embedded={"embedder": {"kind": "none"}},
+    )
     return create_app(settings)
 
 

@@ -1,5 +1,6 @@
 """Swagger UI in a real headless Chromium that can reach nothing but the sidecar."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -49,7 +50,7 @@ def test_try_it_out_answers_on_each_endpoint(page: Page, url: str, screenshots: 
             expect(field).to_have_value("t_unknown")
         execute.click()
         status = operation.locator(".live-responses-table tbody .response-col_status").first
-        expected = "404" if "{" in path else "200"
+        expected = re.compile("^404" if "{" in path else "^20[01]")
         expect(status, path).to_contain_text(expected, timeout=20_000)
         operation.locator(".opblock-summary-control").first.click()
     page.screenshot(path=screenshots / "docs.png", full_page=True)

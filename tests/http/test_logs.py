@@ -35,7 +35,7 @@ def test_logs_hold_codes_and_no_text(start: Start, capfd: pytest.CaptureFixture[
         openviking={"url": "http://127.0.0.1:9", "api_key": "root-key-1"},
     )
     headers = {"Authorization": "Bearer hush-hush-token", "X-Request-ID": "req-42"}
-    messages = [{"role": "user", "content": "Remember my sourdough recipe for the Lisbon trip."}]
+    messages = [{"role": "user", "content": "Where is my sourdough recipe for the Lisbon trip?"}]
     body = {"sessionId": "s-7", "messages": messages}
     assert client.post("/after-turn", json=body, headers=headers).is_success
     assert client.post("/assemble", json=body, headers=headers).is_success
