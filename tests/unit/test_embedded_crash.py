@@ -42,7 +42,7 @@ async def main(directory, start):
     backend = EmbeddedBackend(Path(directory), EmbeddedSettings())
     for batch in range(start, 100000):
         messages = [
-            CapturedMessage("user", (TextPart(f"I prefer marker{batch}x{n} for the theme. " + "padding " * 200),),
+            CapturedMessage("user", (TextPart(f"I own marker{batch}x{n} since spring. " + "padding " * 200),),
                             "2026-03-04T10:00:00+00:00", f"t_{batch}.{n}")
             for n in range(3)
         ]
