@@ -14,6 +14,7 @@
     ├── RequestTimeout           408 request_timeout
     ├── Overloaded               503 overloaded, with Retry-After
     ├── KeyReused                422 idempotency_key_reused
+    ├── RefusedByPolicy          422 policy
     ├── OutboxFull               503 outbox_full, with Retry-After
     ├── StoreUnavailable         503 store_unavailable, with Retry-After
     ├── BackendTrouble           503 with the backend's reason and Retry-After; 422 for what it refuses for good
@@ -119,6 +120,12 @@ class KeyReused(SidecarError):
     """The same idempotency key came with another turn."""
 
     code, status = Reason.IDEMPOTENCY_KEY_REUSED, 422
+
+
+class RefusedByPolicy(SidecarError):
+    """The text holds what the rules say must not be stored."""
+
+    code, status = Reason.POLICY, 422
 
 
 class OutboxFull(SidecarError):

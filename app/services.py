@@ -27,6 +27,8 @@ from app.engine.memories.forgetting import ForgetSelected, SelectMemory
 from app.engine.memories.keeping import ChangeMemory, ForgetMemory, StoreMemory
 from app.engine.memories.transfer import ExportMemories, ImportMemories
 from app.engine.memories.unkept import NoMemories
+from app.engine.policy.backend import GuardedBackend
+from app.engine.policy.memories import GuardedMemories, GuardedWaiting
 from app.engine.preflight import Preflight
 from app.engine.session_end import EndSession, ResetSession
 from app.engine.turn_capture import AfterTurn
@@ -157,7 +159,8 @@ async def _opened(
         opened = open_backend(settings)
         backend, server, open_memories = opened.backend, opened.server, opened.memories
         stack.push_async_callback(backend.aclose)
-    backend = MeasuredBackend(backend, metrics.on_backend_call)
+    policy = settings.policy.policy()
+    backend = MeasuredBackend(GuardedBackend(backend, policy), metrics.on_backend_call)
     store = await open_store(
         settings.store_url,
         rules=_work_rules(settings, backend.call_s),
@@ -179,7 +182,7 @@ async def _opened(
         cache_ms=settings.recall.cache_ms,
         stale_ms=settings.recall.stale_ms,
         reranker=_reranker(settings),
-        news=store.waiting.news,
+        news=GuardedWaiting(store.waiting, policy).news,
     )
     stack.push_async_callback(searches.aclose)
     offload = OffloadPool(settings, {"backend": backend, "store": store, "searches": searches})
@@ -191,7 +194,7 @@ async def _opened(
         memories_changed=searches.memories_changed,
         on_doubled=metrics.on_doubled,
     )
-    kept = open_memories(store.ledger) if open_memories else NoMemories()
+    kept = GuardedMemories(open_memories(store.ledger) if open_memories else NoMemories(), policy)
     memories, courier = _memories(settings, kept, store, searches, backend.call_s)
     listing = ListMemories(memories, partial(recallable, settings))
     selecting = SelectMemory(ListMemories(memories, whole), ReadMemory(memories))
@@ -204,9 +207,11 @@ async def _opened(
         backend=backend,
     )
     queries = RecentQueries()
-    preflight = Preflight(backend, store, settings.capture.summary_share, NoteCache().notes_on)
+    preflight = Preflight(backend, store, settings.capture.summary_share, NoteCache().notes_on, policy)
     classifier = classifier_of(settings.embedded.embedder)
-    transform = Transform(settings, searches, traces, classifier, queries=queries, on_recall=metrics.on_recall)
+    transform = Transform(
+        settings, searches, traces, classifier, queries=queries, policy=policy, on_recall=metrics.on_recall
+    )
     return Services(
         settings=settings,
         tokens=settings.auth.parsed(),
@@ -225,11 +230,12 @@ async def _opened(
             settings.capture.enabled,
             reads=read_statement,
             automation=settings.capture.automation_memory,
+            policy=policy,
         ),
-        compact=Compact(store, worker),
+        compact=Compact(store, worker, policy),
         end_session=EndSession(store, worker),
         reset_session=ResetSession(store, worker),
-        explain=Explain(queries, store, backend),
+        explain=Explain(queries, store, backend, policy),
         list_memories=listing,
         read_memory=selecting.reading,
         store_memory=tools.store_memory,
@@ -258,7 +264,9 @@ def _memories(
     delivery = settings.delivery
     backoff = usual_backoff(delivery.backoff_ms / 1000, delivery.max_backoff_ms / 1000)
     courier = MemoryCourier(kept, store.waiting, changed, backoff, call_s, time.monotonic)
-    return Memories(kept, store.waiting, courier, changed, read_statement), courier
+    policy = settings.policy.policy()
+    waiting = GuardedWaiting(store.waiting, policy)
+    return Memories(kept, waiting, courier, changed, read_statement, policy=policy), courier
 
 
 @contextmanager

@@ -7,6 +7,7 @@ import ipaddress
 import json
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
@@ -263,7 +264,14 @@ class PolicySettings(BaseModel):
         for name, pattern in self.patterns.items():
             if set(pattern) != {"pattern", "action"}:
                 raise ValueError(f"patterns has {name!r} with {sorted(pattern)}; it needs `pattern` and `action`")
-        return Policy.of(self.rules, {name: (one["pattern"], one["action"]) for name, one in self.patterns.items()})
+        patterns = ((name, one["pattern"], one["action"]) for name, one in self.patterns.items())
+        return _policy(tuple(self.rules.items()), tuple(patterns))
+
+
+@lru_cache(maxsize=8)
+def _policy(rules: tuple[tuple[str, str], ...], patterns: tuple[tuple[str, str, str], ...]) -> Policy:
+    """One policy for a process: it keeps the outcomes of texts that come again."""
+    return Policy.of(dict(rules), {name: (expression, action) for name, expression, action in patterns})
 
 
 class StoreSettings(BaseModel):

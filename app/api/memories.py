@@ -11,11 +11,11 @@ from app.api.document import problems
 from app.api.examples import MEMORY_REQUEST
 from app.api.memories_schema import (
     ChangeMemoryRequest,
-    MemoryBody,
     MemoryPageBody,
     MemoryRecordBody,
     ReceiptBody,
     StoreMemoryRequest,
+    WrittenMemoryBody,
     shown,
     shown_receipt,
     shown_record,
@@ -25,7 +25,7 @@ from app.api.memory_examples import (
     MEMORY_CHANGE_REQUEST,
     MEMORY_RECEIPT,
     MEMORY_RECORD_RESPONSE,
-    MEMORY_RESPONSE,
+    WRITTEN_MEMORY,
 )
 from app.api.scope import ServicesDep, TenantDep, resolve_optional
 from app.api.strict import StrictRoute, caller_of, deadline_of, refuse_large
@@ -35,6 +35,7 @@ from app.core.deadline import Deadline
 from app.core.identity import MAX_ID_CHARS, session_name
 from app.core.memories.memory import MAX_PAGE, Memory, MemoryChange, MemoryFilter, MemoryState
 from app.core.memories.paging import MAX_CURSOR_CHARS, Place, cursor_of, place_in
+from app.core.policy_line import PolicyLine
 from app.engine.memories.browsing import MemoryListing
 from app.engine.memories.collaborators import operator_of
 from app.engine.memories.keeping import Alteration, Statement
@@ -122,10 +123,10 @@ async def read_memory(services: ServicesDep, tenant: TenantDep, memory_id: Memor
     "/memories",
     summary="Store a memory",
     status_code=201,
-    response_model=MemoryBody,
+    response_model=WrittenMemoryBody,
     responses={
-        **_example(MEMORY_RESPONSE, 201),
-        200: {"description": "The same text was there: it is confirmed.", "model": MemoryBody},
+        **_example(WRITTEN_MEMORY, 201),
+        200: {"description": "The same text was there: it is confirmed.", "model": WrittenMemoryBody},
         **problems(422, 503),
     },
 )
@@ -158,14 +159,14 @@ async def store_memory(
     stored = await services.store_memory.run(who, asked, deadline)
     structlog.contextvars.bind_contextvars(memory=stored.memory.id)
     headers = {**_version(stored.memory), "Location": f"/memories/{stored.memory.id}"}
-    return Json(shown(stored.memory), 201 if stored.created else 200, headers=headers)
+    return Json(_told(shown(stored.memory), stored.policy), 201 if stored.created else 200, headers=headers)
 
 
 @writing.patch(
     "/memories/{id}",
     summary="Change a memory",
-    response_model=MemoryBody,
-    responses={**_example(MEMORY_RESPONSE), **problems(404, 409, 412, 503)},
+    response_model=WrittenMemoryBody,
+    responses={**_example(WRITTEN_MEMORY), **problems(404, 409, 412, 422, 503)},
 )
 async def change_memory(
     request: Request,
@@ -193,8 +194,8 @@ async def change_memory(
         sensitivity=body.sensitivity,
     )
     asked = Alteration(memory_id, change, _seen_version(if_match))
-    memory = await services.change_memory.run(operator_of(tenant), asked, _deadline(services))
-    return Json(shown(memory), headers=_version(memory))
+    changed = await services.change_memory.run(operator_of(tenant), asked, _deadline(services))
+    return Json(_told(shown(changed.memory), changed.policy), headers=_version(changed.memory))
 
 
 @router.delete(
@@ -213,6 +214,10 @@ async def forget_memory(services: ServicesDep, tenant: TenantDep, memory_id: Mem
 
 
 router.include_router(writing)
+
+
+def _told(memory: dict[str, Any], policy: tuple[PolicyLine, ...]) -> dict[str, Any]:
+    return {**memory, "policy": [line.shown() for line in policy]}
 
 
 def _deadline(services: Services) -> Deadline:

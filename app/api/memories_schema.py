@@ -95,6 +95,20 @@ class MemoryBody(Wire):
     sources: list[MemorySourceBody]
 
 
+class PolicyLineBody(Wire):
+    """How often a class was found in a text, and what was done."""
+
+    kind: str = Field(alias="class")
+    action: Literal["mask", "drop"]
+    count: int
+
+
+class WrittenMemoryBody(MemoryBody):
+    """A memory that was stored or changed."""
+
+    policy: list[PolicyLineBody] = Field(description="What the rules took out of its text before it was stored.")
+
+
 class ListedMemoryBody(MemoryBody):
     """A memory of a list; `score` where there was a query."""
 

@@ -61,3 +61,5 @@ MEMORY_RECEIPT: dict[str, Any] = {
         }
     ],
 }
+
+WRITTEN_MEMORY = {**MEMORY_RESPONSE, "policy": []}

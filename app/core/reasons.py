@@ -71,6 +71,7 @@ class Reason(StrEnum):
     REQUEST_TIMEOUT = "request_timeout", "The body took too long to arrive."
     OVERLOADED = "overloaded", "Too much is being read at once; try again after Retry-After."
     IDEMPOTENCY_KEY_REUSED = "idempotency_key_reused", "The same key came with another turn."
+    POLICY = "policy", "The text holds what SIDECAR_POLICY__RULES says must not be stored."
     OUTBOX_FULL = "outbox_full", "Too much is waiting for the backend; try again after Retry-After."
     INTERNAL_ERROR = (
         "internal_error",

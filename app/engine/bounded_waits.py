@@ -40,11 +40,11 @@ def _let_go(task: "asyncio.Task[Any]") -> None:
         task.exception()
 
 
-def are_large(messages: Sequence[Message]) -> bool:
+def are_large(messages: Sequence[Message], at_once: int = AT_ONCE_CHARS) -> bool:
     """Whether reading the messages takes long enough for others to notice."""
     if len(messages) > AT_ONCE_MESSAGES:
         return True
-    left = AT_ONCE_CHARS
+    left = at_once
     for message in messages:
         content = message.get("content")
         for part in content if isinstance(content, list) else (content,):

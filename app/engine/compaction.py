@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from app.core.deadline import Deadline
 from app.core.history.prompt import LEAST_TOKENS
@@ -12,6 +12,7 @@ from app.core.identity import Identity
 from app.core.json.answers import answer
 from app.core.reasons import Reason
 from app.engine.preflight import known_history
+from app.policy.policy import Policy
 from app.store.requests import CommitView, SessionSize
 from app.store.turns import SqlTurnStore
 from app.store.work import UNSENT_COMMITS, CommitPhase
@@ -78,6 +79,7 @@ class Compact:
 
     store: SqlTurnStore
     worker: Worker
+    policy: Policy = field(default_factory=Policy)
 
     async def run(self, who: Identity, asked: CompactInput, deadline: Deadline) -> CompactResult:
         """Deliver what is queued, archive, follow, read back. Two calls at once share one archive.
@@ -104,7 +106,8 @@ class Compact:
         await self.worker.wait_until(done, deadline)
         commits = await self.store.commits(ids)
         after = await _prompt(self.store, who, asked)
-        return _result(asked, commits, before, after, settled=all(_settled(c, tries[c.id]) for c in commits))
+        result = _result(asked, commits, before, after, settled=all(_settled(c, tries[c.id]) for c in commits))
+        return replace(result, result=replace(result.result, summary=self.policy.text(result.result.summary)))
 
 
 @dataclass(frozen=True, slots=True)

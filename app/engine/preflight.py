@@ -1,22 +1,25 @@
 """`preflight`: the session's history for the prompt, from the backend and what the store knows, whichever answers."""
 
 import asyncio
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import structlog
 
 from app.core.capture.captured_message import CapturedMessage
 from app.core.deadline import Deadline
 from app.core.history.digest import NotesOn, notes_on
-from app.core.history.prompt import assemble_history, brings_history
+from app.core.history.prompt import Assembled, assemble_history, brings_history
 from app.core.history.summary_text import History
 from app.core.identity import Identity
 from app.core.messages.host_message import Message, time_of
 from app.core.messages.tokens import message_tokens
 from app.core.reasons import Reason
 from app.engine import bounded_waits
+from app.engine.policy.texts import shown_message
 from app.engine.results import AssembleInput, AssembleResult
 from app.errors import SidecarError
+from app.policy.policy import Policy
 from app.ports import BackendError, ContextBackend, LocalHistory, SessionHistory, TurnStore
 
 log = structlog.get_logger(__name__)
@@ -51,6 +54,8 @@ class Preflight:
     store: TurnStore
     summary_share: float
     notes: NotesOn = notes_on
+    policy: Policy = field(default_factory=Policy)
+    """What may be shown of what the store has, and of the summary; the backend's texts come guarded."""
 
     async def run(self, who: Identity, asked: AssembleInput, deadline: Deadline) -> AssembleResult:
         """The messages with the archived history replaced by its summary (contract, `preflight`).
@@ -72,7 +77,7 @@ class Preflight:
         if stored.failed_ids and not known.unsummarised and not known.resetting:
             known = replace(known, unsummarised=await _unextracted(self.backend, who, stored.failed_ids, deadline))
         reading = asyncio.to_thread(
-            assemble_history,
+            self._assembled,
             asked.messages,
             _combined(stored, known, seen, undelivered),
             token_budget=asked.token_budget,
@@ -80,6 +85,7 @@ class Preflight:
             prompt_follows=bool(asked.prompt and asked.prompt.strip()),
             reads_archives=asked.reads_archives,
             notes=self.notes,
+            may_show=self.policy.text,
         )
         if known.known and abs(known.assemble_budget - asked.token_budget) > known.assemble_budget // BUDGET_STEPS:
             self.store.note_budget(who, asked.token_budget)
@@ -97,6 +103,18 @@ class Preflight:
             assembled=True,
             system_prompt_addition=assembled.system_addition,
         )
+
+    def _assembled(self, messages: tuple[Message, ...], history: History, **how: Any) -> Assembled:
+        """The prompt, with nothing in it that a rule forbids: the store may have it from before the rule."""
+        if self.policy.guards:
+            history = replace(
+                history,
+                overview=self.policy.text(history.overview),
+                unsummarised=tuple(shown_message(self.policy, message) for message in history.unsummarised),
+                opening=tuple(map(self.policy.text, history.opening)),
+                live=tuple(shown_message(self.policy, message) for message in history.live),
+            )
+        return assemble_history(messages, history, **how)
 
 
 async def _backend_history(

@@ -1,7 +1,7 @@
 """`/after-turn`: keep what is new of a turn. Answered once it is on disk; everything else happens behind the answer."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Literal
@@ -15,15 +15,21 @@ from app.core.memories.memory import NewMemory, Reading
 from app.core.memories.told import memory_told, told_in
 from app.core.messages.host_message import Message
 from app.core.messages.reading_cache import AT_ONCE_MESSAGES
+from app.core.policy_line import PolicyLine
 from app.core.reasons import Reason
 from app.engine import bounded_waits
 from app.engine.memories.collaborators import new_memory_id
+from app.engine.policy.texts import Texts
+from app.policy.policy import Policy
 from app.ports import Acceptance, Compaction, NewTurn, Recorded, SeenBefore
 from app.store.work import OPEN_TURNS
 
 if TYPE_CHECKING:  # a process without a store captures, too
     from app.store.turns import SqlTurnStore
     from app.worker.supervisor import Worker
+
+GUARDED_AT_ONCE_CHARS = 20_000
+"""Texts that are not longer are read under the policy faster than a thread is woken and others notice."""
 
 
 Reads = Callable[[str], Reading]
@@ -55,6 +61,8 @@ class AfterTurnResult:
     delivery: Literal["queued", "delivered"] = "queued"
     pending_tokens: int = 0
     compaction: Compaction = field(default_factory=Compaction)
+    policy: tuple[PolicyLine, ...] = ()
+    """What the rules took out before anything was kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +77,7 @@ class AfterTurn:
     """Tells category and sensitivity of what a turn asks to remember; None: nothing is stored at once."""
     automation: bool = False
     """Whether what is no chat (cron, sub-agents) is remembered, too."""
+    policy: Policy = field(default_factory=Policy)
 
     async def run(self, who: Identity, turn: TurnInput, deadline: Deadline) -> AfterTurnResult:
         """Put what is new of the turn on disk. Raises `KeyReused`, `OutboxFull`, `StoreUnavailable`.
@@ -80,30 +89,33 @@ class AfterTurn:
             return AfterTurnResult("skipped", Reason.SESSION_BYPASSED)
         if not self.enabled:
             return AfterTurnResult("skipped", Reason.CAPTURE_DISABLED)
-        captured, accepted = await _accepted(who, turn, self.store, self.reads if self._remembers(who) else None)
+        reads = self.reads if self._remembers(who) else None
+        captured, accepted, policy = await _accepted(who, turn, self.store, self.policy, reads)
         skipped = _why_skipped(turn, captured)
         delivered = accepted.delivered
         if turn.wait and self.worker and accepted.turn_id and not delivered and accepted.captured:
             delivered = await is_delivered(who, accepted.turn_id, deadline, store=self.store, worker=self.worker)
-        return _result(accepted, skipped, delivered=delivered)
+        return replace(_result(accepted, skipped, delivered=delivered), policy=policy)
 
     def _remembers(self, who: Identity) -> bool:
         return self.automation or who.kind is SessionKind.CHAT
 
 
 async def _accepted(
-    who: Identity, turn: TurnInput, store: "SqlTurnStore", reads: Reads | None
-) -> tuple[CapturedTurn, Acceptance]:
-    """What is new of the turn, put on disk.
+    who: Identity, turn: TurnInput, store: "SqlTurnStore", policy: Policy, reads: Reads | None
+) -> tuple[CapturedTurn, Acceptance, tuple[PolicyLine, ...]]:
+    """What is new of the turn, put on disk, and what the policy took out before.
 
     Comparing takes time, so it is done before the store is locked, with what the store has by then. A turn with a
     position is compared only when the store finds that messages of its times are there already.
     """
-    large = bounded_waits.are_large(turn.messages)
+    at_once = GUARDED_AT_ONCE_CHARS if policy.guards else bounded_waits.AT_ONCE_CHARS
+    large = bounded_waits.are_large(turn.messages, at_once)
     incoming = await bounded_waits.read(partial(read_incoming, turn.messages, turn.pre_prompt_count), large=large)
     in_order = not incoming.is_placed and incoming.has_untimed
     recorded = Recorded() if incoming.is_placed else await store.recorded(who, incoming.span, in_order=in_order)
     while True:
+        texts = Texts(policy)
         capture = partial(
             capture_turn,
             incoming,
@@ -112,10 +124,12 @@ async def _accepted(
             keyed=turn.key is not None,
             is_heartbeat=turn.is_heartbeat,
             peer_id=who.actor_peer,
+            guard=texts.guard if policy.guards else None,
         )
         captured = await bounded_waits.read(capture, large=large or len(recorded.fingerprints) > AT_ONCE_MESSAGES)
         try:
-            return captured, await store.accept(_new_turn(who, turn, incoming, captured, recorded, reads))
+            accepted = await store.accept(_new_turn(who, turn, incoming, captured, recorded, reads))
+            return captured, accepted, texts.lines()
         except SeenBefore:  # again only when yet another turn of these times has come in meanwhile
             recorded = await store.recorded(who, incoming.span, in_order=in_order)
 

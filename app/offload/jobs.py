@@ -122,11 +122,11 @@ async def assemble(
 ) -> Assembled:
     """`/assemble` with the messages and the prompt that ``raw`` holds."""
     messages, prompt = _parsed(raw)
-    searches = cast(Searches, _Searches(ports.call))
+    searches, policy = cast(Searches, _Searches(ports.call)), settings.policy.policy()
     classifier, recalled = classifier_of(settings.embedded.embedder), list[Reason]()
-    transform = Transform(settings, searches, ports, classifier, on_recall=recalled.append)
+    transform = Transform(settings, searches, ports, classifier, policy=policy, on_recall=recalled.append)
     backend, store = cast(ContextBackend, _Backend(ports.call)), cast(SqlTurnStore, _Store(ports.call))
-    preflight = Preflight(backend, store, settings.capture.summary_share)
+    preflight = Preflight(backend, store, settings.capture.summary_share, policy=policy)
     asked = replace(asked, messages=messages, prompt=prompt)
     result = await Assemble(preflight, transform).run(who, asked, deadline)
     own = len(result.messages) == len(messages) and all(map(lambda a, b: a is b, result.messages, messages))
@@ -142,7 +142,8 @@ async def keep_turn(
     messages, _ = _parsed(raw)
     turn = replace(turn, messages=messages, wait=False)
     store, capture = cast(SqlTurnStore, _Store(ports.call)), settings.capture
-    keep = AfterTurn(store, None, capture.enabled, read_statement, capture.automation_memory)
+    policy = settings.policy.policy()
+    keep = AfterTurn(store, None, capture.enabled, read_statement, capture.automation_memory, policy)
     return await keep.run(who, turn, deadline)
 
 

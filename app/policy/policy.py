@@ -36,7 +36,7 @@ class Applied:
 
 
 class Outcome(NamedTuple):
-    """A text under the policy. ``text`` is empty when it was ``dropped``."""
+    """A text under the policy, with what was found masked. ``dropped``: the rules want none of it kept or shown."""
 
     text: str
     applied: tuple[Applied, ...] = ()
@@ -89,20 +89,19 @@ class Policy:
         """What may be stored or shown of ``text``. Linear in its length; a masked text comes out unchanged again."""
         if self._kept is not None and len(text) <= MAX_REMEMBERED_CHARS:
             return self._kept(text)
-        lines: tuple[Applied, ...] = ()
+        lines: list[Applied] = []
         for _ in range(MAX_PASSES):
-            outcome = self._once(text)
-            lines = total((*lines, *outcome.applied))
-            text = outcome.text
-            if outcome.dropped or not outcome.applied:
-                return Outcome(text, lines, outcome.dropped)
-        return Outcome(text, lines)
+            text, applied = self._once(text)
+            if not applied:
+                break
+            lines += applied
+        return Outcome(text, total(lines), dropped=any(line.action is Action.DROP for line in lines))
 
     def text(self, text: str) -> str:
-        """What may be shown of ``text``: nothing, where it is dropped."""
+        """``text`` with everything masked that is not allowed, what would be dropped as well."""
         return self.apply(text).text
 
-    def _once(self, text: str) -> Outcome:
+    def _once(self, text: str) -> tuple[str, tuple[Applied, ...]]:
         masks = [mask.span() for mask in _MASK.finditer(text)] if " removed]" in text else []
         found = [
             (start, end, guard)
@@ -111,17 +110,15 @@ class Policy:
             if end > start and not _is_inside(masks, start, end)
         ]
         if not found:
-            return Outcome(text)
+            return text, ()
         merged = _merged(found)
         applied = total(Applied(guard.detector.kind, guard.action, 1) for _, _, guard in merged)
-        if any(line.action is Action.DROP for line in applied):
-            return Outcome("", applied, dropped=True)
         pieces: list[str] = []
         at = 0
         for start, end, guard in merged:
             pieces += (text[at:start], f"[{guard.detector.kind} removed]")
             at = end
-        return Outcome("".join([*pieces, text[at:]]), applied)
+        return "".join([*pieces, text[at:]]), applied
 
 
 def total(applied: Iterable[Applied]) -> tuple[Applied, ...]:

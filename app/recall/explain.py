@@ -6,7 +6,7 @@ made of them. A memory is read from the backend.
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Protocol
 
@@ -15,6 +15,7 @@ from app.core.deadline import Deadline
 from app.core.identity import Identity, PeerRole, Tenant
 from app.core.recall.query import fingerprint
 from app.core.recall.trace import RecallTrace, Verdict
+from app.policy.policy import Policy
 from app.ports import BackendError, ContextBackend, StoredTurn
 
 MAX_QUERIES = 1_000
@@ -65,14 +66,25 @@ class Explain:
     queries: RecentQueries
     turns: Turns
     backend: ContextBackend
+    policy: Policy = field(default_factory=Policy)
+
+    def shown(self, trace: RecallTrace) -> RecallTrace:
+        """The trace with everything masked that is not allowed: it may be from before a rule."""
+        candidates = tuple(
+            one if one.text is None else replace(one, text=self.policy.text(one.text)) for one in trace.candidates
+        )
+        query = None if trace.query is None else self.policy.text(trace.query)
+        return replace(trace, query=query, candidates=candidates)
 
     async def run(self, trace: RecallTrace, tenant: Tenant, deadline: Deadline) -> Texts:
         """The texts behind a trace of this tenant. Raises `StoreUnavailable`; never for a backend that is away."""
         # Whose peer asked then does not matter: the operator of a tenant may see all that is the tenant's.
+        trace = self.shown(trace)
         who = Identity(tenant, trace.session, trace.session_key, trace.agent, None, PeerRole.NONE)
         query = self.queries.of(trace)
         if query is None and trace.asked:
             query = await _stored_query(trace, who, self.turns, self.backend, deadline)
+            query = query and self.policy.text(query)
         memories = {candidate.uri: candidate.text for candidate in trace.candidates if candidate.text is not None}
         order = sorted(trace.candidates, key=lambda candidate: candidate.verdict is not Verdict.KEPT)
         missing = [uri for uri in dict.fromkeys(candidate.uri for candidate in order) if uri not in memories]

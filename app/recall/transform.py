@@ -8,7 +8,7 @@ import asyncio
 import random
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Protocol
@@ -27,6 +27,7 @@ from app.core.recall.query import fingerprint
 from app.core.recall.trace import MAX_TRACED_CANDIDATES, RecallTrace, SearchTrace
 from app.engine import bounded_waits
 from app.engine.results import AssembleInput, AssembleResult, RecallReport
+from app.policy.policy import Policy
 from app.ports import BackendError, Target
 from app.recall.block import render_block
 from app.recall.decision import Decision, Rules, decide
@@ -98,7 +99,8 @@ class _Recall:
 class Transform:
     """The use case of `/assemble`'s phase `transform`: recalls for one process.
 
-    ``queries`` keeps what was asked for those who look at it, and ``on_recall`` is told what each recall came to.
+    ``queries`` keeps what was asked for those who look at it, and
+    ``policy`` says what of it may be kept and searched for. ``on_recall`` is told what each recall came to.
     ``now`` is the wall clock in epoch seconds, ``clock`` a monotonic one in seconds.
     """
 
@@ -111,6 +113,7 @@ class Transform:
         *,
         sources: Iterable[RecallSource] = SOURCES,
         queries: RecentQueries | None = None,
+        policy: Policy | None = None,
         on_recall: Callable[[Reason], None] = lambda _reason: None,
         now: Callable[[], float] = time.time,
         clock: Callable[[], float] = time.perf_counter,
@@ -121,6 +124,7 @@ class Transform:
         self._traces = traces
         self._classifier = classifier
         self._queries = queries or RecentQueries()
+        self._policy = policy or Policy()
         self._on_recall = on_recall
         self._now = now
         self._clock = clock
@@ -170,7 +174,10 @@ class Transform:
             bypassed=asked.bypassed,
         )
         in_thread = recall.large or self._classifier.slow
-        recall.decision = await bounded_waits.read(judging, large=in_thread, deadline=deadline)
+        decision = await bounded_waits.read(judging, large=in_thread, deadline=deadline)
+        recall.decision = replace(
+            decision, query=self._policy.text(decision.query), latest=self._policy.text(decision.latest)
+        )
         recall.known.decision = recall.decision
 
     async def _recall(

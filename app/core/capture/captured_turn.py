@@ -13,6 +13,7 @@ from typing import Literal
 
 from app.core.capture.appended import appended_part
 from app.core.capture.captured_message import CapturedMessage, Part, TextPart, ToolPart
+from app.core.capture.guarding import Guard
 from app.core.capture.incoming import Incoming, Span, span_of
 from app.core.capture.storable_parts import clean_input, json_text, within_limits
 from app.core.cleaning.host_text import clean_assistant_text, clean_tool_text, storable
@@ -60,18 +61,20 @@ def capture_turn(
     keyed: bool = False,
     is_heartbeat: bool = False,
     peer_id: str | None = None,
+    guard: Guard | None = None,
 ) -> CapturedTurn:
     """What is new in ``incoming`` and what of it is kept.
 
     ``recorded`` are fingerprints of messages that were captured before, oldest first; what is among them is not new, as
     far as times, or without them ``keyed`` (the host's key names the turn) and the order, can say so. ``received_at``
-    is the time of messages without one. A heartbeat keeps its fingerprints and nothing else.
+    is the time of messages without one. A heartbeat keeps its fingerprints and nothing else. ``guard`` says what may be
+    kept of each message.
     """
     seen = _seen(incoming, recorded, keyed=keyed) if recorded else [False] * len(incoming.messages)
     fresh = [message for message, old in zip(incoming.messages, seen, strict=True) if not old]
     before = frozenset(recorded)
     told = [] if is_heartbeat else [appended_part(one, before) for one in fresh if not is_simulated(one)]
-    captured = captured_messages(told, received_at, peer_id)
+    captured = captured_messages(told, received_at, peer_id, guard)
     return CapturedTurn(
         messages=captured,
         fingerprints=tuple(
@@ -89,7 +92,7 @@ def with_ids(messages: Iterable[CapturedMessage], turn_id: str) -> tuple[Capture
 
 
 def captured_messages(
-    messages: Sequence[Message], received_at: datetime, peer_id: str | None = None
+    messages: Sequence[Message], received_at: datetime, peer_id: str | None = None, guard: Guard | None = None
 ) -> tuple[CapturedMessage, ...]:
     """The messages as they are stored: cleaned, results folded into their calls, nothing empty, no text too long."""
     drafts: list[_Draft] = []
@@ -115,7 +118,7 @@ def captured_messages(
     return tuple(
         CapturedMessage(draft.role, parts, draft.created_at, peer_id=peer_id)
         for draft in drafts
-        for parts in within_limits(draft.finished())
+        for parts in within_limits(guard(draft.finished()) if guard else draft.finished())
     )
 
 

@@ -5,7 +5,7 @@ them; either way the summary stands in for them, so nothing vanishes without a w
 not at all.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, compress, takewhile
 
@@ -58,6 +58,7 @@ def assemble_history(
     prompt_follows: bool = False,
     reads_archives: bool = False,
     notes: NotesOn = notes_on,
+    may_show: Callable[[str], str] = str,
 ) -> Assembled:
     """The prompt's messages: leading system messages, the summary, then the live messages within ``token_budget``.
 
@@ -65,7 +66,8 @@ def assemble_history(
     and goes before what the newest messages need. Where the host has all the messages that it stands for, it costs no
     more than they did, or is a few lines. ``prompt_follows``: the host will put one more user message behind these.
     ``reads_archives``: the model has the tools for it, and is told so where there are archives.
-    ``notes``: see `NotesOn`. Running this on its own output changes nothing. Linear in the size of the
+    ``notes``: see `NotesOn`. ``may_show``: what may be shown of the summary.
+    Running this on its own output changes nothing. Linear in the size of the
     input.
     """
     own = _own_at_the_head(messages)
@@ -83,7 +85,7 @@ def assemble_history(
         tokens = sum(map(message_tokens, final)) + estimate_tokens(addition or "")
         return Assembled(tuple(final), addition, tokens, changed=bool(body) or len(final) != len(messages))
 
-    body = summary_text(history, gone, (), former.body, room, notes) if room else ""
+    body = may_show(summary_text(history, gone, (), former.body, room, notes)) if room else ""
     body = _no_longer(body, gone if complete else (), former.sent_back)
     # Nothing is taken out unless a summary stands in for it.
     untold = list(messages) if gone or any(own) else kept
@@ -92,7 +94,7 @@ def assemble_history(
     if whole.estimated_tokens <= token_budget:
         return whole
     shown, cut = _within_budget(live, token_budget - room - SUMMARY_COST if room else token_budget)
-    body = summary_text(history, gone, cut, former.body, room, notes) if room else ""
+    body = may_show(summary_text(history, gone, cut, former.body, room, notes)) if room else ""
     whole = answer(shown, cut, body)
     excess = whole.estimated_tokens - token_budget
     if not body or excess <= 0:

@@ -10,6 +10,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Literal
 
+from app.core.policy_line import PolicyLine
 from app.text.dates import iso, moment_of
 
 MAX_TEXT_CHARS = 20_000
@@ -191,6 +192,16 @@ class Stored:
 
     memory: Memory
     created: bool
+    policy: tuple[PolicyLine, ...] = ()
+    """What the rules took out of its text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A memory after a change, and what the rules took out of its new text."""
+
+    memory: Memory
+    policy: tuple[PolicyLine, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ import secrets
 from base64 import b32encode
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Protocol
 
@@ -13,6 +13,7 @@ from app.core.identity import Identity, PeerRole, Tenant
 from app.core.memories.memory import Reading
 from app.errors import BackendTrouble, NotFound
 from app.memory_ports import MemoryStore, WaitingMemories
+from app.policy.policy import Policy
 from app.ports import BackendError
 
 
@@ -35,6 +36,7 @@ class Memories:
     reads: Callable[[str], Reading]
     """What a text that names no category or sensitivity is."""
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    policy: Policy = field(default_factory=Policy)
 
 
 def new_memory_id() -> str:

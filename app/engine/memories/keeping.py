@@ -4,9 +4,19 @@ from dataclasses import dataclass, replace
 
 from app.core.deadline import Deadline
 from app.core.identity import Identity
-from app.core.memories.memory import Kept, Memory, MemoryChange, MemorySource, NewMemory, Receipt, Sensitivity, Stored
+from app.core.memories.memory import (
+    Changed,
+    Kept,
+    MemoryChange,
+    MemorySource,
+    NewMemory,
+    Receipt,
+    Sensitivity,
+    Stored,
+)
 from app.engine.memories.collaborators import Memories, new_memory_id, told_to_the_caller
-from app.errors import NotFound
+from app.engine.policy.texts import Texts
+from app.errors import NotFound, RefusedByPolicy
 from app.ports import BackendError
 from app.text.dates import iso
 
@@ -47,9 +57,12 @@ class StoreMemory:
     async def run(self, who: Identity, asked: Statement, deadline: Deadline) -> Stored:
         """Store it. Raises `OutboxFull`, `StoreUnavailable`, and `BackendTrouble` for what is refused for good.
 
-        What waits from before goes first, so that of two texts under a key the later one holds.
+        What waits from before goes first, so that of two texts under a key the later one holds. Raises
+        `RefusedByPolicy` for what the rules drop; what they mask is stored masked.
         """
-        new = self._new(who, asked)
+        texts = Texts(self.memories.policy)
+        new = self._new(who, replace(asked, text=texts.rule(asked.text), key=asked.key and texts.rule(asked.key)))
+        _refuse_dropped(texts)
         deadline = deadline.within_ms(DIRECT_MS)
         left = await self.memories.delivery.flush(who.tenant, deadline)
         try:
@@ -62,7 +75,7 @@ class StoreMemory:
                     raise
             stored = await self.memories.waiting.put(who.tenant, replace(new, promised=True))
         await self.memories.changed(who.tenant)
-        return stored
+        return replace(stored, policy=texts.lines())
 
     def _new(self, who: Identity, asked: Statement) -> NewMemory:
         suggested = self.memories.reads(asked.text)
@@ -97,19 +110,21 @@ class ChangeMemory:
 
     memories: Memories
 
-    async def run(self, who: Identity, asked: Alteration, deadline: Deadline) -> Memory:
-        """The changed memory. Raises `NotFound`, `VersionConflict`, `Conflict`, `BackendTrouble`."""
+    async def run(self, who: Identity, asked: Alteration, deadline: Deadline) -> Changed:
+        """The changed memory. Raises `NotFound`, `VersionConflict`, `Conflict`, `BackendTrouble`, `RefusedByPolicy`."""
+        texts = Texts(self.memories.policy)
+        change = asked.change
+        change = change if change.text is None else replace(change, text=texts.rule(change.text))
+        _refuse_dropped(texts)
         with told_to_the_caller():
             await _delivered(self.memories, who, asked.memory_id, deadline)
             try:
-                changed = await self.memories.store.change(
-                    who, asked.memory_id, asked.change, asked.if_version, deadline
-                )
+                changed = await self.memories.store.change(who, asked.memory_id, change, asked.if_version, deadline)
             finally:
                 await self.memories.changed(who.tenant)
         if changed is None:
             raise NotFound("there is no such memory")
-        return changed
+        return Changed(changed, texts.lines())
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +144,12 @@ class ForgetMemory:
         if receipt is None:
             raise NotFound("there is no such memory")
         return replace(receipt, kept=(*receipt.kept, *NOT_LOOKED_INTO))
+
+
+def _refuse_dropped(texts: Texts) -> None:
+    if texts.dropped:
+        found = ", ".join(line.kind for line in texts.lines() if line.action == "drop")
+        raise RefusedByPolicy(f"the text holds what is not stored here: {found}")
 
 
 async def _delivered(memories: Memories, who: Identity, memory_id: str, deadline: Deadline) -> None:

@@ -48,13 +48,17 @@ class ImportMemories:
     ) -> Imported:
         """Put exported memories back; a (line, problem) among them is one that could not be read.
 
-        Raises `BackendTrouble`. What an interrupted import has written is skipped when it is tried again.
+        Raises `BackendTrouble`. What the rules drop is skipped, and what an interrupted import has
+        written is skipped when it is tried again.
         """
         rejected: list[tuple[int, str]] = []
         wanted: list[MemoryRecord] = []
+        dropped = 0
         for one in records:
             if isinstance(one, tuple):
                 rejected.append(one)
+            elif self.memories.policy.apply(one.memory.text).dropped:
+                dropped += 1
             else:
                 wanted.append(one)
         imported = 0
@@ -64,4 +68,4 @@ class ImportMemories:
                     imported += await self.memories.store.take_in(who, wanted[start : start + AT_ONCE], deadline)
             finally:
                 await self.memories.changed(who.tenant)
-        return Imported(imported, len(wanted) - imported, tuple(rejected))
+        return Imported(imported, len(wanted) - imported + dropped, tuple(rejected))

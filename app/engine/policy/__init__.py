@@ -1,0 +1,1 @@
+"""Where the policy acts: in front of everything that is written, and behind everything that is read."""
