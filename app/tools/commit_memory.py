@@ -54,7 +54,10 @@ async def run(uses: Uses, caller: Caller, asked: StoreArguments) -> Answer:
     )
     stored = await uses.store_memory.run(caller.who, statement, caller.deadline)
     memory = stored.memory
-    details = {**details_of(memory), "created": stored.created}
+    details = {**details_of(memory), "created": stored.created, "policy": [line.shown() for line in stored.policy]}
+    if stored.policy:
+        found = ", ".join(line.kind for line in stored.policy)
+        return Answer(f"Remembered as {memory.id}, without what must not be stored: {found}.", details)
     if not stored.created:
         return Answer(f"This was remembered already, as {memory.id}; it is confirmed now.", details)
     return Answer(f"Remembered as {memory.id} ({category_of(memory)}).", details)

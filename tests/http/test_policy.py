@@ -144,6 +144,26 @@ def test_a_memory_that_is_dropped_is_refused(start: Start) -> None:
     assert client.patch(f"/memories/{kept['id']}", json={"text": f"card {CARD}"}).status_code == 422
 
 
+def test_a_tool_stores_masked_and_says_so(client: TestClient, tmp_path: Path) -> None:
+    arguments = {"text": f"The wiki password is {TOLD}"}
+    answer = client.post("/tools/memory_store", json={**SCOPE, "arguments": arguments}).json()
+    assert answer["ok"] is True
+    assert "without what must not be stored: secret" in answer["content"][0]["text"]
+    assert answer["details"]["policy"] == [{"class": "secret", "action": "mask", "count": 1}]
+    found = client.post("/tools/memory_recall", json={**SCOPE, "arguments": {"query": "wiki password"}}).text
+    assert "[secret removed]" in found
+    assert list(below(tmp_path)) == []
+
+
+def test_a_tool_is_told_what_is_not_stored(start: Start, tmp_path: Path) -> None:
+    client = start(policy={"rules": {"secret": "drop"}})
+    arguments = {"text": f"The wiki password is {TOLD}"}
+    answer = client.post("/tools/memory_store", json={**SCOPE, "arguments": arguments}).json()
+    assert (answer["ok"], answer["reason"]) == (False, "policy")
+    assert TOLD not in json.dumps(answer)
+    assert list(below(tmp_path)) == []
+
+
 def test_an_import_is_masked(client: TestClient, tmp_path: Path) -> None:
     stored = client.post("/memories", json={"text": "I like green tea"}).json()
     line = {**json.loads(client.get("/memories/export").text.splitlines()[0]), "id": "m_other"}
