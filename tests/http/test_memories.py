@@ -73,6 +73,7 @@ def test_a_memory_has_the_shape_of_the_contract(client: TestClient) -> None:
     )
     memory = answer.json()
     assert answer.status_code == 201 and answer.headers["etag"] == '"1"'
+    assert memory.pop("policy") == []
     assert set(memory) == {
         *("id", "uri", "category", "text", "origin", "peer", "createdAt", "updatedAt", "lastConfirmedAt", "expiresAt"),
         *("confidence", "sensitivity", "pinned", "version", "state", "sources"),
@@ -256,13 +257,13 @@ def test_wrong_fields_are_named(client: TestClient, body: dict[str, Any], field:
 
 
 def test_a_peers_memory_is_the_peers(client: TestClient) -> None:
-    store(client, "The door code is 5512.", agentId="helper", sessionId="s", **{"for": "peer"})
+    store(client, "The door is painted green.", agentId="helper", sessionId="s", **{"for": "peer"})
     (memory,) = listed(client, "?peer=helper")
     assert (memory["origin"], memory["peer"]) == ("peer", "helper")
-    ask = {"messages": [{"role": "user", "content": "What is the door code?"}], "sessionId": "z"}
+    ask = {"messages": [{"role": "user", "content": "How is the door painted?"}], "sessionId": "z"}
     mine = client.post("/assemble", json={**ask, "agentId": "helper"}).json().get("contextBlock") or ""
     others = client.post("/assemble", json={**ask, "agentId": "main"}).json().get("contextBlock") or ""
-    assert "5512" in mine and "5512" not in others
+    assert "green" in mine and "green" not in others
 
 
 def test_ttl_days_null_is_for_good(client: TestClient) -> None:
