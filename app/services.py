@@ -27,8 +27,8 @@ from app.engine.memories.forgetting import ForgetSelected, SelectMemory
 from app.engine.memories.keeping import ChangeMemory, ForgetMemory, StoreMemory
 from app.engine.memories.transfer import ExportMemories, ImportMemories
 from app.engine.memories.unkept import NoMemories
-from app.engine.policy.backend import GuardedBackend
-from app.engine.policy.memories import GuardedMemories, GuardedWaiting
+from app.engine.policy.guarded_backend import GuardedBackend
+from app.engine.policy.guarded_memories import GuardedMemories, GuardedWaiting
 from app.engine.preflight import Preflight
 from app.engine.session_end import EndSession, ResetSession
 from app.engine.turn_capture import AfterTurn

@@ -30,12 +30,12 @@ from app.api.memory_examples import (
 from app.api.scope import ServicesDep, TenantDep, resolve_optional
 from app.api.strict import StrictRoute, caller_of, deadline_of, refuse_large
 from app.api.wire import Json
+from app.core.capture.policy_line import PolicyLine
 from app.core.cleaning.host_text import storable
 from app.core.deadline import Deadline
 from app.core.identity import MAX_ID_CHARS, session_name
 from app.core.memories.memory import MAX_PAGE, Memory, MemoryChange, MemoryFilter, MemoryState
 from app.core.memories.paging import MAX_CURSOR_CHARS, Place, cursor_of, place_in
-from app.core.policy_line import PolicyLine
 from app.engine.memories.browsing import MemoryListing
 from app.engine.memories.collaborators import operator_of
 from app.engine.memories.keeping import Alteration, Statement

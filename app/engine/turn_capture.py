@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from app.core.capture.captured_turn import CapturedTurn, capture_turn
 from app.core.capture.incoming import Incoming, read_incoming
+from app.core.capture.policy_line import PolicyLine
 from app.core.deadline import Deadline
 from app.core.identity import Identity, PeerRole, SessionKind
 from app.core.json.answers import answer
@@ -15,7 +16,6 @@ from app.core.memories.memory import NewMemory, Reading
 from app.core.memories.told import memory_told, told_in
 from app.core.messages.host_message import Message
 from app.core.messages.reading_cache import AT_ONCE_MESSAGES
-from app.core.policy_line import PolicyLine
 from app.core.reasons import Reason
 from app.engine import bounded_waits
 from app.engine.memories.collaborators import new_memory_id

@@ -10,7 +10,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Literal
 
-from app.core.policy_line import PolicyLine
+from app.core.capture.policy_line import PolicyLine
 from app.text.dates import iso, moment_of
 
 MAX_TEXT_CHARS = 20_000

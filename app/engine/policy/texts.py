@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from app.core.capture.captured_message import CapturedMessage, Part
 from app.core.capture.guarding import guarded_message, guarded_parts
-from app.core.policy_line import PolicyLine
+from app.core.capture.policy_line import PolicyLine
 from app.policy.policy import Applied, Policy, total
 
 
