@@ -25,13 +25,13 @@ from app.embedded.index.documents import file_entries
 from app.embedded.index.live_index import LiveIndex
 from app.embedded.index.memory_rows import Found
 from app.embedded.storage import layout
-from app.embedded.storage.items import tidy
 from app.embedded.storage.memory_files import MemoryFiles
 from app.embedded.storage.record_memories import key_of, record_of
 from app.embedded.storage.records import PARAPHRASED, Record, Source, edited, merge, with_source
 from app.embedded.storage.residue import residue_of
 from app.embedded.storage.withheld import Withheld
 from app.errors import Conflict, VersionConflict
+from app.text.items import tidy
 
 
 class Forgotten(Exception):

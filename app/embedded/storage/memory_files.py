@@ -10,9 +10,9 @@ from pathlib import Path, PurePosixPath
 
 from app.core.memories.memory import Memory, MemoryRecord
 from app.embedded.storage import layout
-from app.embedded.storage.items import statements, tidy
 from app.embedded.storage.record_memories import imported
 from app.embedded.storage.records import Record, identified, read_records, write_records
+from app.text.items import statements, tidy
 
 MAX_RECORDS = 64
 """Statements of a file that memories are stored in."""

@@ -13,9 +13,9 @@ from app.core.memories.memory import (
     Sensitivity,
     SourceKind,
 )
-from app.embedded.storage.items import tidy
 from app.embedded.storage.records import NOT_ADOPTED, Record, Source, holds_until
 from app.text.dates import iso, moment_of
+from app.text.items import tidy
 
 _FIRST = "1970-01-01T00:00:00.000Z"
 _NAMED = "named."

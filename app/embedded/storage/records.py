@@ -23,8 +23,8 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from app.embedded.storage.items import blocks, item, statements
 from app.text.dates import moment_of
+from app.text.items import blocks, item, statements
 
 TRAILER = "<!-- MEMORY_FIELDS"
 TRAILER_END = "-->"
