@@ -19,6 +19,7 @@ from sqlalchemy import (
     UniqueConstraint,
     false,
     text,
+    true,
 )
 
 metadata = MetaData()
@@ -171,7 +172,13 @@ memory_ledger = Table(
     Column("fields", Text, nullable=False),
     Column("history", Text, nullable=False),
     Column("version", Integer, nullable=False),
+    Column("stamp", Text, nullable=False, server_default=""),
+    Column("settled", Boolean, nullable=False, server_default=true()),
+    Column("plain", Boolean, nullable=False, server_default=true()),
     Index("memory_ledger_by_uri", "account", "user_name", "uri"),
+    Index("memory_ledger_by_text", "account", "user_name", "text_hash"),
+    Index("memory_ledger_by_key", "account", "user_name", "key"),
+    Index("memory_ledger_by_plain", "plain", "settled", "account", "user_name"),
     Index("memory_ledger_by_date", "account", "user_name", "created_at", "memory_id"),
 )
 """What the sidecar keeps of a memory beside a backend that has no place for it; see `app.memory_ports.LedgerEntry`."""

@@ -18,15 +18,13 @@ from app.errors import OutboxFull
 from app.memory_ports import MemoryNews
 from app.store.backlog import Bounds
 from app.store.connections import Database
-from app.store.schema import memory_versions, waiting_memories
+from app.store.memory_versions import count_change, version_of
+from app.store.schema import waiting_memories
 
 _OF_TENANT = and_(
     waiting_memories.c.account == bindparam("account"), waiting_memories.c.user_name == bindparam("user_name")
 )
 _BODIES = select(waiting_memories.c.body, waiting_memories.c.refused).where(_OF_TENANT).order_by(waiting_memories.c.id)
-_VERSION = select(memory_versions.c.version).where(
-    memory_versions.c.account == bindparam("account"), memory_versions.c.user_name == bindparam("user_name")
-)
 
 
 class SqlWaitingMemories:
@@ -70,7 +68,7 @@ class SqlWaitingMemories:
 
     async def changed(self, tenant: Tenant) -> None:
         """See `WaitingMemories.changed`."""
-        await self._database.write(_bump, tenant)
+        await self._database.write(count_change, tenant)
 
 
 def put(connection: Connection, tenant: Tenant, new: NewMemory, bounds: Bounds, now: float) -> Stored:
@@ -93,8 +91,7 @@ def put(connection: Connection, tenant: Tenant, new: NewMemory, bounds: Bounds, 
 
 def _news(connection: Connection, tenant: Tenant) -> MemoryNews:
     bodies = connection.execute(_BODIES, _name(tenant)).all()
-    version = connection.execute(_VERSION, _name(tenant)).scalar() or 0
-    return MemoryNews(version, tuple(_load(row.body) for row in bodies))
+    return MemoryNews(version_of(connection, tenant), tuple(_load(row.body) for row in bodies))
 
 
 def _to_deliver(connection: Connection, tenant: Tenant) -> tuple[NewMemory, ...]:
@@ -115,24 +112,6 @@ def _remove(connection: Connection, tenant: Tenant, memory_id: str) -> bool:
 
 def _refuse(connection: Connection, tenant: Tenant, memory_id: str, why: str) -> None:
     connection.execute(update(waiting_memories).where(_is(tenant, memory_id)).values(refused=why or "refused"))
-
-
-def _bump(connection: Connection, tenant: Tenant) -> None:
-    mine = and_(*(memory_versions.c[name] == value for name, value in _name(tenant).items()))
-    counted = update(memory_versions).where(mine).values(version=memory_versions.c.version + 1)
-    if connection.execute(counted).rowcount == 0:
-        _insert_version(connection, tenant, counted)
-
-
-def _insert_version(connection: Connection, tenant: Tenant, counted: Any) -> None:
-    if connection.dialect.name == "postgresql":
-        from sqlalchemy.dialects.postgresql import insert as insert_or_not
-
-        row = insert_or_not(memory_versions).values(**_name(tenant), version=0).on_conflict_do_nothing()
-        connection.execute(row)
-    else:
-        connection.execute(insert(memory_versions).values(**_name(tenant), version=0))
-    connection.execute(counted)
 
 
 def _is(tenant: Tenant, memory_id: str) -> Any:

@@ -1,6 +1,7 @@
 """What the store keeps of memories, on both databases: those that wait for the backend, and the ledger."""
 
 from dataclasses import replace
+from itertools import count
 
 import anyio
 import pytest
@@ -9,7 +10,7 @@ from app.core.identity import Tenant
 from app.core.memories.memory import MemorySource, NewMemory
 from app.core.memories.paging import Place
 from app.errors import OutboxFull
-from app.memory_ports import LedgerEntry
+from app.memory_ports import LedgerEntry, LedgerRows
 from app.store.turns import SqlTurnStore
 from tests.contract.conftest import OpenStore
 
@@ -79,39 +80,90 @@ async def test_changes_are_counted_for_every_process(opened: OpenStore) -> None:
     assert (await other.waiting.news(BOB)).version == 0
 
 
+async def put(store: SqlTurnStore, *entries: LedgerEntry, tenant: Tenant = ALICE) -> None:
+    def write(rows: LedgerRows) -> None:
+        for one in entries:
+            rows.put(one)
+
+    await store.ledger.changing(tenant, write)
+
+
 async def test_the_ledger_gives_back_what_was_put(store: SqlTurnStore) -> None:
     ledger = store.ledger
-    made = entry(1, key="k", fields={"pinned": True, "text": "发布\x00"}, history=({"version": 1},))
-    assert await ledger.put(ALICE, made)
+    made = entry(1, key="k", fields={"pinned": True, "text": "发布\x00"}, history=({"version": 1},), stamp="s")
+    await put(store, made, replace(entry(2), uri=made.uri))
     assert await ledger.by_id(ALICE, "m_1") == made and await ledger.by_id(BOB, "m_1") is None
-    assert await ledger.by_uri(ALICE, [made.uri, "viking://none"]) == {made.uri: made}
+    assert await ledger.by_uri(ALICE, [made.uri, "viking://none"]) == {
+        made.uri: [made, replace(entry(2), uri=made.uri)]
+    }
     changed = replace(made, version=2, state="superseded")
-    assert await ledger.put(ALICE, changed) and await ledger.by_id(ALICE, "m_1") == changed
-    assert await ledger.remove(ALICE, "m_1") and not await ledger.remove(ALICE, "m_1")
+    await put(store, changed)
+    assert await ledger.by_id(ALICE, "m_1") == changed
+    await ledger.changing(ALICE, lambda rows: rows.remove("m_1"))
+    assert [one.memory_id for one in await ledger.entries(ALICE)] == ["m_2"]
 
 
-async def test_of_two_writers_of_an_entry_one_wins(store: SqlTurnStore) -> None:
-    won: list[int] = []
+async def test_the_ledger_is_searched_by_text_key_and_place(store: SqlTurnStore) -> None:
+    await put(store, entry(1, key="k", text_hash="x"), entry(2, key="k"), entry(3, text_hash="x"))
+    await put(store, entry(4, key="k", text_hash="x"), tenant=BOB)
 
-    async def write(number: int, if_version: int) -> None:
-        if await store.ledger.put(ALICE, entry(1, uri=f"viking://{number}", version=if_version + 1), if_version):
-            won.append(number)
+    def look(rows: LedgerRows) -> list[list[str]]:
+        return [
+            [one.memory_id for one in found] for found in (rows.saying("x"), rows.named("k"), rows.at(entry(2).uri))
+        ]
 
-    for version in (0, 1):
-        won.clear()
-        async with anyio.create_task_group() as writers:
-            for number in range(6):
-                writers.start_soon(write, number, version)
-        assert len(won) == 1
-        found = await store.ledger.by_id(ALICE, "m_1")
-        assert found is not None and (found.uri, found.version) == (f"viking://{won[0]}", version + 1)
+    assert await store.ledger.changing(ALICE, look) == [["m_1", "m_3"], ["m_1", "m_2"], ["m_2"]]
+    places = await store.ledger.places(ALICE)
+    assert {(one.uri, one.memory_id, one.version) for one in places} == {(entry(n).uri, f"m_{n}", 1) for n in (1, 2, 3)}
+
+
+async def test_the_ledger_knows_what_is_not_as_the_backend_has_it(store: SqlTurnStore) -> None:
+    await put(store, entry(1), entry(2, plain=False), entry(3, plain=False, settled=False))
+    assert [one.memory_id for one in await store.ledger.notable(ALICE)] == ["m_2", "m_3"]
+    assert await store.ledger.unsettled() == [ALICE]
+    await put(store, entry(3, plain=False))
+    assert await store.ledger.unsettled() == []
+
+
+async def test_a_change_of_the_ledger_is_counted_and_one_that_fails_leaves_nothing(store: SqlTurnStore) -> None:
+    before = await store.ledger.version(ALICE)
+    await put(store, entry(1))
+    assert await store.ledger.version(ALICE) == (await store.waiting.news(ALICE)).version == before + 1
+
+    def fail(rows: LedgerRows) -> None:
+        rows.put(entry(2))
+        raise LookupError
+
+    with pytest.raises(LookupError):
+        await store.ledger.changing(ALICE, fail)
+    assert await store.ledger.by_id(ALICE, "m_2") is None
+
+
+async def test_writers_of_one_tenant_come_one_after_the_other(opened: OpenStore) -> None:
+    stores = [await opened(), await opened()]
+
+    numbers = count(1)
+
+    def add(rows: LedgerRows) -> None:
+        if not rows.saying("same"):
+            rows.put(entry(next(numbers), text_hash="same"))
+
+    async with anyio.create_task_group() as writers:
+        for writer in range(8):
+            writers.start_soon(stores[writer % 2].ledger.changing, ALICE, add)
+    assert len(await stores[0].ledger.entries(ALICE)) == 1
+
+
+async def test_the_ledger_is_listed_by_state(store: SqlTurnStore) -> None:
+    await put(store, entry(1), entry(2, state="superseded"), entry(3, state="forgotten"))
+    found = await store.ledger.entries(ALICE, states=("live", "superseded"))
+    assert [one.memory_id for one in found] == ["m_2", "m_1"]
 
 
 async def test_the_ledger_is_paged_newest_first(store: SqlTurnStore) -> None:
     made = [entry(number) for number in range(5)]
     made.append(replace(entry(9), created_at=made[4].created_at))
-    for one in made:
-        await store.ledger.put(ALICE, one)
+    await put(store, *made)
     order = [one.memory_id for one in await store.ledger.entries(ALICE)]
     assert order == ["m_9", "m_4", "m_3", "m_2", "m_1", "m_0"]
     page = await store.ledger.entries(ALICE, Place(made[4].created_at, "m_9"), 2)
