@@ -91,7 +91,7 @@ async def _one(services: ServicesDep, tenant: Tenant, trace_id: str) -> RecallTr
     trace = await services.traces.get(account_key(tenant), trace_id)
     if trace is None:
         raise NotFound("no such recall, or it is no longer kept")
-    return services.explain.shown(trace)
+    return await services.explain.shown(trace)
 
 
 async def _page(

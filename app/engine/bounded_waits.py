@@ -40,18 +40,28 @@ def _let_go(task: "asyncio.Task[Any]") -> None:
         task.exception()
 
 
-def are_large(messages: Sequence[Message], at_once: int = AT_ONCE_CHARS) -> bool:
-    """Whether reading the messages takes long enough for others to notice."""
-    if len(messages) > AT_ONCE_MESSAGES:
-        return True
-    left = at_once
-    for message in messages:
-        content = message.get("content")
-        for part in content if isinstance(content, list) else (content,):
-            if isinstance(part, str):
-                left -= len(part)
-            elif isinstance(part, dict):
-                left -= sum([len(text) for text in part.values() if isinstance(text, str)])
+def is_much(value: object, chars: int, *, per_value: int = 0) -> bool:
+    """Whether JSON data holds more text than ``chars`` characters, names included, wherever it stands.
+
+    Each value counts as ``per_value`` characters besides, for what reading one costs however short it is.
+    """
+    left = chars
+    values: list[object] = [value]
+    while values:
+        one = values.pop()
+        left -= per_value
+        if isinstance(one, str):
+            left -= len(one)
+        elif isinstance(one, dict):
+            left -= sum(map(len, one))
+            values += one.values()
+        elif isinstance(one, list | tuple):
+            values += one
         if left < 0:
             return True
     return False
+
+
+def are_large(messages: Sequence[Message], at_once: int = AT_ONCE_CHARS) -> bool:
+    """Whether reading the messages takes long enough for others to notice."""
+    return len(messages) > AT_ONCE_MESSAGES or is_much(messages, at_once)

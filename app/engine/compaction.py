@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from app.core.deadline import Deadline
 from app.core.history.prompt import LEAST_TOKENS
@@ -11,6 +12,7 @@ from app.core.history.summary_text import summary_tokens
 from app.core.identity import Identity
 from app.core.json.answers import answer
 from app.core.reasons import Reason
+from app.engine.policy.applying import under
 from app.engine.preflight import known_history
 from app.policy.policy import Policy
 from app.store.requests import CommitView, SessionSize
@@ -107,7 +109,9 @@ class Compact:
         commits = await self.store.commits(ids)
         after = await _prompt(self.store, who, asked)
         result = _result(asked, commits, before, after, settled=all(_settled(c, tries[c.id]) for c in commits))
-        return replace(result, result=replace(result.result, summary=self.policy.text(result.result.summary)))
+        summary = result.result.summary
+        shown = await under(self.policy, partial(self.policy.text, summary), summary)
+        return replace(result, result=replace(result.result, summary=shown))
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from app.core.messages.reading_cache import AT_ONCE_MESSAGES
 from app.core.reasons import Reason
 from app.engine import bounded_waits
 from app.engine.memories.collaborators import new_memory_id
+from app.engine.policy.applying import is_long
 from app.engine.policy.texts import Texts
 from app.policy.policy import Policy
 from app.ports import Acceptance, Compaction, NewTurn, Recorded, SeenBefore
@@ -27,10 +28,6 @@ from app.store.work import OPEN_TURNS
 if TYPE_CHECKING:  # a process without a store captures, too
     from app.store.turns import SqlTurnStore
     from app.worker.supervisor import Worker
-
-GUARDED_AT_ONCE_CHARS = 20_000
-"""Texts that are not longer are read under the policy faster than a thread is woken and others notice."""
-
 
 Reads = Callable[[str], Reading]
 
@@ -109,8 +106,7 @@ async def _accepted(
     Comparing takes time, so it is done before the store is locked, with what the store has by then. A turn with a
     position is compared only when the store finds that messages of its times are there already.
     """
-    at_once = GUARDED_AT_ONCE_CHARS if policy.guards else bounded_waits.AT_ONCE_CHARS
-    large = bounded_waits.are_large(turn.messages, at_once)
+    large = bounded_waits.are_large(turn.messages) or (bool(policy.guards) and is_long(turn.messages))
     incoming = await bounded_waits.read(partial(read_incoming, turn.messages, turn.pre_prompt_count), large=large)
     in_order = not incoming.is_placed and incoming.has_untimed
     recorded = Recorded() if incoming.is_placed else await store.recorded(who, incoming.span, in_order=in_order)

@@ -1,21 +1,22 @@
 """The rules, and what they make of a text: allowed, masked, or dropped as a whole."""
 
+import hashlib
 import re
 import sys
+import threading
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import lru_cache
 from typing import NamedTuple
 
 from app.policy.detector import Detector, Span
 from app.policy.detectors import CLASSES, DETECTORS
 from app.policy.linear_patterns import NotLinear, Pattern
 
-MAX_REMEMBERED_CHARS = 4_000
-"""Longest text whose outcome is kept: the same memories and messages come up again and again."""
+MAX_KEPT, MAX_KEPT_CHARS = 16_384, 8_000_000
+"""Outcomes that are kept, and characters of masked text in them: the same memories and messages come up again."""
 
 
 class Action(StrEnum):
@@ -43,6 +44,33 @@ class Outcome(NamedTuple):
     dropped: bool = False
 
 
+class Outcomes:
+    """The outcomes of the texts that came last, by a hash of each, within bounds. Any thread may ask."""
+
+    def __init__(self) -> None:
+        self._kept: dict[bytes, Outcome | None] = {}
+        """The least recently used first; None for a text that stays as it is."""
+        self._chars = 0
+        self._lock = threading.Lock()
+
+    def of(self, text: str, make: Callable[[str], Outcome]) -> Outcome:
+        """What ``make`` says of the text, or said of it before."""
+        key = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        with self._lock:
+            if key in self._kept:
+                kept = self._kept[key] = self._kept.pop(key)
+                return kept or Outcome(text)
+        made = make(text)
+        with self._lock:
+            if key not in self._kept:
+                self._kept[key] = made if made.applied else None
+                self._chars += len(made.text) if made.applied else 0
+            while len(self._kept) > MAX_KEPT or self._chars > MAX_KEPT_CHARS:
+                oldest = self._kept.pop(next(iter(self._kept)))
+                self._chars -= len(oldest.text) if oldest else 0
+        return made
+
+
 DEFAULTS: Mapping[str, Action] = dict.fromkeys(CLASSES, Action.ALLOW) | {
     "secret": Action.MASK,
     "card": Action.MASK,
@@ -56,17 +84,19 @@ _MASK = re.compile(r"\[[a-z0-9_-]{1,40} removed\]")
 _NAME = re.compile(r"[a-z0-9_-]{1,40}")
 
 
-class _Guard(NamedTuple):
+class Guard(NamedTuple):
+    """What becomes of the places that a detector finds."""
+
     detector: Detector
     action: Action
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Rules by class, and an operator's own patterns. Equal texts have equal outcomes; those of short ones are kept."""
+    """Rules by class, and an operator's own patterns. Equal texts have equal outcomes; the latest are kept."""
 
-    guards: tuple[_Guard, ...] = ()
-    _kept: Callable[[str], Outcome] | None = field(default=None, compare=False, repr=False)
+    guards: tuple[Guard, ...] = ()
+    _kept: Outcomes = field(default_factory=Outcomes, compare=False, repr=False)
 
     @classmethod
     def of(cls, rules: Mapping[str, str], patterns: Mapping[str, tuple[str, str]]) -> "Policy":
@@ -79,16 +109,20 @@ class Policy:
             if kind not in actions:
                 raise ValueError(f"has no class {kind!r}; there are {', '.join(CLASSES)}")
             actions[kind] = _action(kind, action, Action)
-        guards = [_Guard(detector, actions[detector.kind]) for detector in DETECTORS]
+        guards = [Guard(detector, actions[detector.kind]) for detector in DETECTORS]
         for name, (expression, action) in patterns.items():
-            guards.append(_Guard(_custom(name, expression), _action(name, action, (Action.MASK, Action.DROP))))
-        active = cls(tuple(guard for guard in guards if guard.action is not Action.ALLOW))
-        return cls(active.guards, lru_cache(maxsize=4096)(active.apply))
+            guards.append(Guard(_custom(name, expression), _action(name, action, (Action.MASK, Action.DROP))))
+        return cls(tuple(guard for guard in guards if guard.action is not Action.ALLOW))
 
     def apply(self, text: str) -> Outcome:
         """What may be stored or shown of ``text``. Linear in its length; a masked text comes out unchanged again."""
-        if self._kept is not None and len(text) <= MAX_REMEMBERED_CHARS:
-            return self._kept(text)
+        return self._kept.of(text, self._applied) if self.guards else Outcome(text)
+
+    def text(self, text: str) -> str:
+        """``text`` with everything masked that is not allowed, what would be dropped as well."""
+        return self.apply(text).text
+
+    def _applied(self, text: str) -> Outcome:
         lines: list[Applied] = []
         for _ in range(MAX_PASSES):
             text, applied = self._once(text)
@@ -96,10 +130,6 @@ class Policy:
                 break
             lines += applied
         return Outcome(text, total(lines), dropped=any(line.action is Action.DROP for line in lines))
-
-    def text(self, text: str) -> str:
-        """``text`` with everything masked that is not allowed, what would be dropped as well."""
-        return self.apply(text).text
 
     def _once(self, text: str) -> tuple[str, tuple[Applied, ...]]:
         masks = [mask.span() for mask in _MASK.finditer(text)] if " removed]" in text else []
@@ -129,10 +159,10 @@ def total(applied: Iterable[Applied]) -> tuple[Applied, ...]:
     return tuple(Applied(kind, action, count) for (kind, action), count in sorted(counts.items()))
 
 
-def _merged(found: Sequence[tuple[int, int, _Guard]]) -> list[tuple[int, int, _Guard]]:
+def _merged(found: Sequence[tuple[int, int, Guard]]) -> list[tuple[int, int, Guard]]:
     """Places that overlap as one; what drops wins over what masks, and the earlier detector over the later."""
     order = sorted(enumerate(found), key=lambda each: (each[1][0], each[0]))
-    merged: list[tuple[int, int, _Guard]] = []
+    merged: list[tuple[int, int, Guard]] = []
     for _, (start, end, guard) in order:
         if merged and start < merged[-1][1]:
             first, last, before = merged[-1]

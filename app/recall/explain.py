@@ -8,6 +8,7 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from typing import Protocol
 
 from app.core.capture.captured_message import CapturedMessage, TextPart
@@ -15,6 +16,7 @@ from app.core.deadline import Deadline
 from app.core.identity import Identity, PeerRole, Tenant
 from app.core.recall.query import fingerprint
 from app.core.recall.trace import RecallTrace, Verdict
+from app.engine.policy.applying import under
 from app.policy.policy import Policy
 from app.ports import BackendError, ContextBackend, StoredTurn
 
@@ -68,23 +70,20 @@ class Explain:
     backend: ContextBackend
     policy: Policy = field(default_factory=Policy)
 
-    def shown(self, trace: RecallTrace) -> RecallTrace:
+    async def shown(self, trace: RecallTrace) -> RecallTrace:
         """The trace with everything masked that is not allowed: it may be from before a rule."""
-        candidates = tuple(
-            one if one.text is None else replace(one, text=self.policy.text(one.text)) for one in trace.candidates
-        )
-        query = None if trace.query is None else self.policy.text(trace.query)
-        return replace(trace, query=query, candidates=candidates)
+        texts = [trace.query, [candidate.text for candidate in trace.candidates]]
+        return await under(self.policy, partial(_shown, self.policy, trace), texts)
 
     async def run(self, trace: RecallTrace, tenant: Tenant, deadline: Deadline) -> Texts:
         """The texts behind a trace of this tenant. Raises `StoreUnavailable`; never for a backend that is away."""
         # Whose peer asked then does not matter: the operator of a tenant may see all that is the tenant's.
-        trace = self.shown(trace)
+        trace = await self.shown(trace)
         who = Identity(tenant, trace.session, trace.session_key, trace.agent, None, PeerRole.NONE)
         query = self.queries.of(trace)
         if query is None and trace.asked:
             query = await _stored_query(trace, who, self.turns, self.backend, deadline)
-            query = query and self.policy.text(query)
+            query = query and await under(self.policy, partial(self.policy.text, query), query)
         memories = {candidate.uri: candidate.text for candidate in trace.candidates if candidate.text is not None}
         order = sorted(trace.candidates, key=lambda candidate: candidate.verdict is not Verdict.KEPT)
         missing = [uri for uri in dict.fromkeys(candidate.uri for candidate in order) if uri not in memories]
@@ -95,6 +94,14 @@ class Explain:
             except BackendError as error:
                 problem = str(error.reason)
         return Texts(query, memories, problem)
+
+
+def _shown(policy: Policy, trace: RecallTrace) -> RecallTrace:
+    candidates = tuple(
+        one if one.text is None else replace(one, text=policy.text(one.text)) for one in trace.candidates
+    )
+    query = None if trace.query is None else policy.text(trace.query)
+    return replace(trace, query=query, candidates=candidates)
 
 
 async def _stored_query(

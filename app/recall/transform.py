@@ -26,6 +26,7 @@ from app.core.recall.hits import Hit
 from app.core.recall.query import fingerprint
 from app.core.recall.trace import MAX_TRACED_CANDIDATES, RecallTrace, SearchTrace
 from app.engine import bounded_waits
+from app.engine.policy.applying import under
 from app.engine.results import AssembleInput, AssembleResult, RecallReport
 from app.policy.policy import Policy
 from app.ports import BackendError, Target
@@ -175,9 +176,8 @@ class Transform:
         )
         in_thread = recall.large or self._classifier.slow
         decision = await bounded_waits.read(judging, large=in_thread, deadline=deadline)
-        recall.decision = replace(
-            decision, query=self._policy.text(decision.query), latest=self._policy.text(decision.latest)
-        )
+        masked = partial(_masked, self._policy, decision)
+        recall.decision = await under(self._policy, masked, decision.query, decision.latest)
         recall.known.decision = recall.decision
 
     async def _recall(
@@ -281,3 +281,7 @@ class Transform:
 
     def _ms_since(self, began: float) -> float:
         return round((self._clock() - began) * 1000, 3)
+
+
+def _masked(policy: Policy, decision: Decision) -> Decision:
+    return replace(decision, query=policy.text(decision.query), latest=policy.text(decision.latest))

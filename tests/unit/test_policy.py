@@ -1,6 +1,7 @@
 """What the rules make of a text: masked, dropped, let through; stable, linear, and clear about wrong settings."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -8,10 +9,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from app.policy import policy as policy_module
 from app.policy import secret_values
+from app.policy.detector import Detector
 from app.policy.detectors import CLASSES, DETECTORS
 from app.policy.linear_patterns import NotLinear, Pattern
-from app.policy.policy import Action, Applied, Policy, total
+from app.policy.policy import Action, Applied, Guard, Policy, total
 from app.settings import PolicySettings
 
 DEFAULT = Policy.of({}, {})
@@ -210,3 +213,42 @@ def test_the_work_on_a_long_text_grows_with_its_length(unit: str, monkeypatch: p
 def test_a_name_long_ago_tells_nothing() -> None:
     text = "the password was changed. " + "word " * 200 + "Heron!Lake!55"
     assert DEFAULT.text(text) == text
+
+
+def test_a_history_that_comes_again_is_read_once() -> None:
+    reads: list[str] = []
+    policy = Policy((Guard(Detector("secret", "none", lambda text: reads.append(text) or ()), Action.MASK),))
+    history = [f"step {number} " + "of the release " * 1_000 for number in range(150)]
+    for _ in range(3):
+        assert [policy.text(text) for text in history] == history
+    assert reads == history
+
+
+def test_what_is_kept_of_outcomes_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(policy_module, "MAX_KEPT", 10)
+    monkeypatch.setattr(policy_module, "MAX_KEPT_CHARS", 300)
+    reads: list[str] = []
+
+    def find(text: str) -> Iterator[tuple[int, int]]:
+        reads.append(text)
+        yield from ((at, at + 4) for at in [text.find("hush")] if at >= 0)
+
+    policy = Policy((Guard(Detector("secret", "hush", find), Action.MASK),))
+    for number in range(11):
+        policy.text(f"tea {number}")
+    reads.clear()
+    policy.text("tea 10")
+    assert reads == []
+    policy.text("tea 0")  # the oldest went
+    assert reads == ["tea 0"]
+    masked = ["x" * 200 + f"hush {number}" for number in range(2)]
+    for text in (*masked, masked[0]):
+        assert "hush" not in policy.text(text)
+    assert reads.count(masked[0]) == 2
+
+
+@pytest.mark.parametrize("joint", [" ", "\n", ";", "&"])
+def test_each_of_many_assignments_is_masked_however_they_are_joined(joint: str) -> None:
+    values = [f"Heron{number}Lake!{number * 7919 % 10_000}" for number in range(1_000)]
+    masked = DEFAULT.text(joint.join(f"DB_PASSWORD_{number}={value}" for number, value in enumerate(values)))
+    assert [value for value in values if value in masked] == []

@@ -1,6 +1,7 @@
 """Storing, changing and forgetting a memory: `POST`, `PATCH` and `DELETE /memories`."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 from app.core.deadline import Deadline
 from app.core.identity import Identity
@@ -15,6 +16,7 @@ from app.core.memories.memory import (
     Stored,
 )
 from app.engine.memories.collaborators import Memories, new_memory_id, told_to_the_caller
+from app.engine.policy.applying import under
 from app.engine.policy.texts import Texts
 from app.errors import NotFound, RefusedByPolicy
 from app.ports import BackendError
@@ -61,7 +63,12 @@ class StoreMemory:
         `RefusedByPolicy` for what the rules drop; what they mask is stored masked.
         """
         texts = Texts(self.memories.policy)
-        new = self._new(who, replace(asked, text=texts.rule(asked.text), key=asked.key and texts.rule(asked.key)))
+        masked = await under(
+            texts.policy,
+            lambda: replace(asked, text=texts.rule(asked.text), key=asked.key and texts.rule(asked.key)),
+            asked.text,
+        )
+        new = self._new(who, masked)
         _refuse_dropped(texts)
         deadline = deadline.within_ms(DIRECT_MS)
         left = await self.memories.delivery.flush(who.tenant, deadline)
@@ -114,7 +121,8 @@ class ChangeMemory:
         """The changed memory. Raises `NotFound`, `VersionConflict`, `Conflict`, `BackendTrouble`, `RefusedByPolicy`."""
         texts = Texts(self.memories.policy)
         change = asked.change
-        change = change if change.text is None else replace(change, text=texts.rule(change.text))
+        if (text := change.text) is not None:
+            change = replace(change, text=await under(texts.policy, partial(texts.rule, text), text))
         _refuse_dropped(texts)
         with told_to_the_caller():
             await _delivered(self.memories, who, asked.memory_id, deadline)

@@ -8,6 +8,7 @@ from app.core.identity import Identity
 from app.core.memories.memory import Imported, MemoryRecord, all_waiting
 from app.core.memories.paging import Place, place_of
 from app.engine.memories.collaborators import Memories, told_to_the_caller
+from app.engine.policy.applying import under
 from app.text.dates import iso
 
 AT_ONCE = 200
@@ -52,15 +53,15 @@ class ImportMemories:
         written is skipped when it is tried again.
         """
         rejected: list[tuple[int, str]] = []
-        wanted: list[MemoryRecord] = []
-        dropped = 0
+        readable: list[MemoryRecord] = []
         for one in records:
             if isinstance(one, tuple):
                 rejected.append(one)
-            elif self.memories.policy.apply(one.memory.text).dropped:
-                dropped += 1
             else:
-                wanted.append(one)
+                readable.append(one)
+        policy, texts = self.memories.policy, [one.memory.text for one in readable]
+        drops = await under(policy, lambda: [policy.apply(text).dropped for text in texts], texts)
+        wanted = [one for one, is_dropped in zip(readable, drops, strict=True) if not is_dropped]
         imported = 0
         with told_to_the_caller():
             try:
@@ -68,4 +69,4 @@ class ImportMemories:
                     imported += await self.memories.store.take_in(who, wanted[start : start + AT_ONCE], deadline)
             finally:
                 await self.memories.changed(who.tenant)
-        return Imported(imported, len(wanted) - imported + dropped, tuple(rejected))
+        return Imported(imported, len(readable) - imported, tuple(rejected))

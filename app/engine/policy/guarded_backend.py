@@ -4,17 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from app.core.capture.captured_message import CapturedMessage, TextPart
+from app.core.capture.captured_message import CapturedMessage
 from app.core.deadline import Deadline
 from app.core.identity import Identity
 from app.core.recall.hits import Hit
-from app.engine import bounded_waits
+from app.engine.policy.applying import texts_of, under
 from app.engine.policy.texts import shown_message
 from app.policy.policy import Policy
 from app.ports import Appended, BackendHealth, CommitReceipt, CommitStatus, ContextBackend, SessionHistory, Target
-
-AT_ONCE_CHARS = 20_000
-"""Texts of messages that are not longer are read at once."""
 
 
 class GuardedBackend:
@@ -37,18 +34,16 @@ class GuardedBackend:
 
     async def find(self, who: Identity, query: str, target: Target, limit: int, deadline: Deadline) -> list[Hit]:
         """See `ContextBackend.find`."""
-        hits = await self._backend.find(who, self._policy.text(query), target, limit, deadline)
-        judged = [(hit, self._policy.apply(hit.text)) for hit in hits]
-        return [
-            hit if outcome.text == hit.text else replace(hit, text=outcome.text)
-            for hit, outcome in judged
-            if not outcome.dropped
-        ]
+        policy = self._policy
+        query = await under(policy, partial(policy.text, query), query)
+        hits = await self._backend.find(who, query, target, limit, deadline)
+        return await under(policy, partial(_recalled, policy, hits), [hit.text for hit in hits])
 
     async def read(self, who: Identity, uris: Sequence[str], deadline: Deadline) -> dict[str, str]:
         """See `ContextBackend.read`."""
         texts = await self._backend.read(who, uris, deadline)
-        return {uri: self._policy.text(text) for uri, text in texts.items()}
+        text = self._policy.text
+        return await under(self._policy, lambda: {uri: text(one) for uri, one in texts.items()}, list(texts.values()))
 
     async def append(self, who: Identity, messages: Sequence[CapturedMessage], deadline: Deadline) -> Appended:
         """See `ContextBackend.append`."""
@@ -75,13 +70,8 @@ class GuardedBackend:
     async def history(self, who: Identity, token_budget: int, deadline: Deadline) -> SessionHistory:
         """See `ContextBackend.history`."""
         history = await self._backend.history(who, token_budget, deadline)
-        messages = await self._shown(history.messages)
-        return replace(
-            history,
-            overview=self._policy.text(history.overview),
-            abstracts=tuple((archive, self._policy.text(text)) for archive, text in history.abstracts),
-            messages=tuple(messages),
-        )
+        texts = [history.overview, history.abstracts, texts_of(history.messages)]
+        return await under(self._policy, partial(_remembered, self._policy, history), texts)
 
     async def archives(self, who: Identity, deadline: Deadline) -> tuple[str, ...]:
         """See `ContextBackend.archives`."""
@@ -104,14 +94,26 @@ class GuardedBackend:
         await self._backend.aclose()
 
     async def _shown(self, messages: Sequence[CapturedMessage]) -> list[CapturedMessage]:
-        """The messages under the policy; in a thread where that takes longer than a thread needs to wake."""
-        masked = partial(_masked, self._policy, messages)
-        return await bounded_waits.read(masked, large=sum(map(_size, messages)) > AT_ONCE_CHARS)
+        return await under(self._policy, partial(_masked, self._policy, messages), texts_of(messages))
 
 
 def _masked(policy: Policy, messages: Sequence[CapturedMessage]) -> list[CapturedMessage]:
     return [shown_message(policy, message) for message in messages]
 
 
-def _size(message: CapturedMessage) -> int:
-    return sum(len(part.text) if isinstance(part, TextPart) else len(part.output or "") for part in message.parts)
+def _recalled(policy: Policy, hits: Sequence[Hit]) -> list[Hit]:
+    judged = [(hit, policy.apply(hit.text)) for hit in hits]
+    return [
+        hit if outcome.text == hit.text else replace(hit, text=outcome.text)
+        for hit, outcome in judged
+        if not outcome.dropped
+    ]
+
+
+def _remembered(policy: Policy, history: SessionHistory) -> SessionHistory:
+    return replace(
+        history,
+        overview=policy.text(history.overview),
+        abstracts=tuple((archive, policy.text(text)) for archive, text in history.abstracts),
+        messages=tuple(_masked(policy, history.messages)),
+    )

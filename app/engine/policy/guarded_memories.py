@@ -1,7 +1,9 @@
 """Memories on purpose behind the policy: written and shown masked, whatever was stored before."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
+from typing import TypeVar
 
 from app.core.deadline import Deadline
 from app.core.identity import Identity, Tenant
@@ -16,49 +18,70 @@ from app.core.memories.memory import (
     Stored,
 )
 from app.core.memories.paging import Place
+from app.engine.policy.applying import under
 from app.memory_ports import MemoryNews, MemoryStore, WaitingMemories
 from app.policy.policy import Policy
 
+T = TypeVar("T")
 
-class GuardedMemories:
+
+class _Guarded:
+    """What both have in common. ``shown`` is what the policy makes of one thing that has texts."""
+
+    def __init__(self, policy: Policy) -> None:
+        self._policy = policy
+
+    async def _one(self, shown: Callable[[Policy, T], T], one: T) -> T:
+        return (await self._each(shown, [one]))[0]
+
+    async def _each(self, shown: Callable[[Policy, T], T], things: Sequence[T]) -> list[T]:
+        policy = self._policy
+        return await under(policy, lambda: [shown(policy, one) for one in things], [_texts_of(one) for one in things])
+
+
+class GuardedMemories(_Guarded):
     """A `MemoryStore` that passes each call on to another one, with texts, keys and queries under the policy."""
 
     def __init__(self, memories: MemoryStore, policy: Policy) -> None:
+        super().__init__(policy)
         self._memories = memories
-        self._policy = policy
 
     async def newest(
         self, who: Identity, wanted: MemoryFilter, after: Place | None, limit: int, deadline: Deadline
     ) -> Sequence[Memory]:
         """See `MemoryStore.newest`."""
-        return [
-            shown_memory(self._policy, one) for one in await self._memories.newest(who, wanted, after, limit, deadline)
-        ]
+        return await self._each(shown_memory, await self._memories.newest(who, wanted, after, limit, deadline))
 
     async def search(
         self, who: Identity, query: str, wanted: MemoryFilter, limit: int, deadline: Deadline
     ) -> Sequence[ScoredMemory]:
         """See `MemoryStore.search`."""
-        found = await self._memories.search(who, self._policy.text(query), wanted, limit, deadline)
-        return [replace(one, memory=shown_memory(self._policy, one.memory)) for one in found]
+        query = await under(self._policy, partial(self._policy.text, query), query)
+        return await self._each(_shown_found, await self._memories.search(who, query, wanted, limit, deadline))
 
     async def get(self, who: Identity, memory_id: str, deadline: Deadline) -> MemoryRecord | None:
         """See `MemoryStore.get`."""
         record = await self._memories.get(who, memory_id, deadline)
-        return record and self._shown(record)
+        if record is None:
+            return None
+        [shown] = await self._each(_shown_record, [record])
+        return shown
 
     async def store(self, who: Identity, new: NewMemory, deadline: Deadline) -> Stored:
         """See `MemoryStore.store`."""
-        stored = await self._memories.store(who, shown_new(self._policy, new), deadline)
-        return replace(stored, memory=shown_memory(self._policy, stored.memory))
+        stored = await self._memories.store(who, await self._one(shown_new, new), deadline)
+        return replace(stored, memory=await self._one(shown_memory, stored.memory))
 
     async def change(
         self, who: Identity, memory_id: str, change: MemoryChange, if_version: int | None, deadline: Deadline
     ) -> Memory | None:
         """See `MemoryStore.change`."""
-        text = None if change.text is None else self._policy.text(change.text)
-        changed = await self._memories.change(who, memory_id, replace(change, text=text), if_version, deadline)
-        return changed and shown_memory(self._policy, changed)
+        change = await self._one(_shown_change, change)
+        changed = await self._memories.change(who, memory_id, change, if_version, deadline)
+        if changed is None:
+            return None
+        [shown] = await self._each(shown_memory, [changed])
+        return shown
 
     async def forget(self, who: Identity, memory_id: str, deadline: Deadline) -> Receipt | None:
         """See `MemoryStore.forget`."""
@@ -68,37 +91,33 @@ class GuardedMemories:
         self, who: Identity, after: Place | None, limit: int, deadline: Deadline
     ) -> Sequence[MemoryRecord]:
         """See `MemoryStore.export`."""
-        return [self._shown(record) for record in await self._memories.export(who, after, limit, deadline)]
+        return await self._each(_shown_record, await self._memories.export(who, after, limit, deadline))
 
     async def take_in(self, who: Identity, records: Sequence[MemoryRecord], deadline: Deadline) -> int:
         """See `MemoryStore.take_in`."""
-        return await self._memories.take_in(who, [self._shown(record) for record in records], deadline)
-
-    def _shown(self, record: MemoryRecord) -> MemoryRecord:
-        history = tuple(replace(version, text=self._policy.text(version.text)) for version in record.history)
-        return replace(record, memory=shown_memory(self._policy, record.memory), history=history)
+        return await self._memories.take_in(who, await self._each(_shown_record, records), deadline)
 
 
-class GuardedWaiting:
+class GuardedWaiting(_Guarded):
     """The memories that wait for the backend, likewise: they may have been put there before a rule came."""
 
     def __init__(self, waiting: WaitingMemories, policy: Policy) -> None:
+        super().__init__(policy)
         self._waiting = waiting
-        self._policy = policy
 
     async def put(self, tenant: Tenant, new: NewMemory) -> Stored:
         """See `WaitingMemories.put`."""
-        stored = await self._waiting.put(tenant, shown_new(self._policy, new))
-        return replace(stored, memory=shown_memory(self._policy, stored.memory))
+        stored = await self._waiting.put(tenant, await self._one(shown_new, new))
+        return replace(stored, memory=await self._one(shown_memory, stored.memory))
 
     async def of(self, tenant: Tenant) -> Sequence[NewMemory]:
         """See `WaitingMemories.of`."""
-        return [shown_new(self._policy, new) for new in await self._waiting.of(tenant)]
+        return await self._each(shown_new, await self._waiting.of(tenant))
 
     async def news(self, tenant: Tenant) -> MemoryNews:
         """See `WaitingMemories.news`."""
         news = await self._waiting.news(tenant)
-        return replace(news, waiting=tuple(shown_new(self._policy, new) for new in news.waiting))
+        return replace(news, waiting=tuple(await self._each(shown_new, news.waiting))) if news.waiting else news
 
     async def remove(self, tenant: Tenant, memory_id: str) -> bool:
         """See `WaitingMemories.remove`."""
@@ -118,3 +137,31 @@ def shown_memory(policy: Policy, memory: Memory) -> Memory:
 def shown_new(policy: Policy, new: NewMemory) -> NewMemory:
     """The memory that is to be stored, likewise."""
     return replace(new, text=policy.text(new.text), key=new.key and policy.text(new.key))
+
+
+def _shown_record(policy: Policy, record: MemoryRecord) -> MemoryRecord:
+    history = tuple(replace(version, text=policy.text(version.text)) for version in record.history)
+    return replace(record, memory=shown_memory(policy, record.memory), history=history)
+
+
+def _shown_found(policy: Policy, found: ScoredMemory) -> ScoredMemory:
+    return replace(found, memory=shown_memory(policy, found.memory))
+
+
+def _shown_change(policy: Policy, change: MemoryChange) -> MemoryChange:
+    return change if change.text is None else replace(change, text=policy.text(change.text))
+
+
+def _texts_of(one: object) -> list[object]:
+    """What of a memory is under the policy."""
+    match one:
+        case Memory() | NewMemory():
+            return [one.text, one.key]
+        case ScoredMemory():
+            return [one.memory.text, one.memory.key]
+        case MemoryRecord():
+            return [one.memory.text, one.memory.key, [version.text for version in one.history]]
+        case MemoryChange():
+            return [one.text]
+        case _:
+            raise TypeError(type(one))
