@@ -31,7 +31,7 @@ _OPTION = re.compile(r"-[pPa](?=[^\s=-]{4})")
 
 
 class Candidate(NamedTuple):
-    """A value and where it stands. ``key_start`` is where the run begins whose key named it, or ``start``."""
+    """A value and where it stands."""
 
     start: int
     end: int
@@ -55,9 +55,6 @@ def _of_run(run: str, start: int) -> Iterator[Candidate]:
         if len(run) >= 3:
             yield Candidate(start, start + len(run), run)
         return
-    if len(run) > LONGEST:
-        run = run[:LONGEST]
-    at = 0
     keys = list(_KEY.finditer(run)) if ("=" in run or ":" in run) else []
     if not keys and run.count(":") == 1 and not run.endswith(":"):  # user:password
         before, _, after = run.partition(":")
@@ -81,14 +78,18 @@ def _trimmed(value: str, start: int) -> Iterator[Candidate]:
     bare = value.lstrip(_LEADING)
     start += len(value) - len(bare)
     bare = _without_trailing(bare)
-    if len(bare) >= 3 and not bare.startswith(("---", "//")) and not bare.endswith("---"):  # armour and rules
+    is_rule = bare.startswith(("---", "//")) or bare.endswith("---")  # or armour
+    if 3 <= len(bare) <= LONGEST and not is_rule:
         yield Candidate(start, start + len(bare), bare)
 
 
 def _without_trailing(value: str) -> str:
     """``value`` without the punctuation behind it. ``!`` may be part of a password; a bracket has its partner."""
-    while value and value[-1] in _TRAILING and _PARTNERS.get(value[-1], " ") not in value:
-        value = value[:-1]
+    end = len(value)
+    opened = {closing for closing, opening in _PARTNERS.items() if opening in value}
+    while end and value[end - 1] in _TRAILING and value[end - 1] not in opened:
+        end -= 1
+    value = value[:end]
     if value.endswith("!") and value[:-1].isalpha():
         return value.rstrip("!")
     return value
