@@ -1,10 +1,9 @@
 """The port to memories on local files: `app.embedded.memory_desk` in worker threads, under a deadline."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import datetime
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING
 
 from app.core.deadline import Deadline
 from app.core.identity import Identity
@@ -23,46 +22,22 @@ from app.core.memories.paging import Place
 from app.core.memories.relevance import relevance
 from app.core.recall.hits import Hit
 from app.embedded.index.documents import Document, peer_realm
-from app.embedded.index.live_index import Admits, admits_all
-from app.embedded.space import UserSpace
 from app.ports import BackendError
 from app.text.dates import iso
+
+if TYPE_CHECKING:  # it makes them
+    from app.embedded.backend import EmbeddedBackend
 
 MAX_FILTERED = 200
 """Hits that are looked at for those that a filter asks for."""
 MAX_SCANNED = 10_000
 """Memories that do not hold any more are in no index of words: so many of the newest are compared with a query."""
 
-Answer = TypeVar("Answer")
-
-
-class Engine(Protocol):
-    """What `app.embedded.backend.EmbeddedBackend` does for its memories."""
-
-    clock: Callable[[], datetime]
-
-    async def reading(self, who: Identity, work: Callable[[UserSpace], Answer], deadline: Deadline) -> Answer:
-        """``work`` on a user who has something stored; others are `BackendError` with ``not_found``."""
-
-    async def changing(self, who: Identity, work: Callable[[UserSpace], Answer], deadline: Deadline) -> Answer:
-        """``work`` on a user, who is made if need be."""
-
-    async def find_in(
-        self,
-        who: Identity,
-        query: str,
-        realms: Sequence[str],
-        limit: int,
-        deadline: Deadline,
-        admits: Admits = admits_all,
-    ) -> list[Hit]:
-        """The best hits among the documents of these realms that ``admits`` takes."""
-
 
 class EmbeddedMemories:
     """`app.memory_ports.MemoryStore` on local files."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: "EmbeddedBackend") -> None:
         self._engine = engine
 
     async def newest(
