@@ -1,6 +1,7 @@
 """What a commit's messages say of memories that are there: some hold no more. Synchronous; called in threads."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from app.classify.replaces import Judge
@@ -19,6 +20,15 @@ MAX_KNOWN = 200
 """Memories, the newest, that a commit's statements are compared with."""
 
 
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    """A memory that a later statement replaces: its record as it was when that was decided, and what becomes of it."""
+
+    found: Found
+    before: Record
+    after: Record
+
+
 class MemoryUpdates:
     """The memories of the user at ``root``, as later statements change them."""
 
@@ -28,22 +38,36 @@ class MemoryUpdates:
         self._withheld = withheld
         self._judge = judge
 
-    def run(self, session: str, learned: Sequence[Learned], mentions: Sequence[Mention], now: str) -> None:
-        """Put what was said in the place of what it says holds no more. What was ``learned`` is stored by then; of the
-        ``mentions`` those become memories that replace one. Call it with the user's lock held.
+    def decide(self, session: str, learned: Sequence[Learned], mentions: Sequence[Mention], now: str) -> list[Replaced]:
+        """What was said put in the place of what it says holds no more; nothing is written. What was ``learned`` is
+        stored by then; of the ``mentions`` those become memories that replace one.
 
-        May be repeated: a memory that was replaced takes no part, and what is known is not learnt again.
+        The judge takes a while (it may embed some dozen statements), so the user's lock is not held meanwhile: a
+        prompt's history is read under it.
         """
         known = self._known(now)
+        before = {memory_id: record for memory_id, (_, record) in known.items()}
         said: list[Learned | Mention] = [*learned, *mentions]
         for one in sorted(said, key=lambda one: one.record.source.observed_at):
             new = self._stated(one, [record for _, record in known.values()])
             owned = [record for found, record in known.values() if _owns(one, found.memory)]
             old = replaced_by(new, owned, self._judge) if new else None
             if new and old:
-                found = known[old.id][0]
-                known[old.id] = found, replacement(old, new, now, session)
-                self._write(*known[old.id])
+                known[old.id] = known[old.id][0], replacement(old, new, now, session)
+        changed = (one for memory_id, one in known.items() if one[1] is not before[memory_id])
+        return [Replaced(found, before[after.id], after) for found, after in changed]
+
+    def write(self, replaced: Sequence[Replaced]) -> None:
+        """Write what was decided, but for memories that somebody has changed or forgotten since. Call it with the
+        user's lock held. May be repeated.
+        """
+        for one in replaced:
+
+            def changed(records: list[Record], one: Replaced = one) -> list[Record]:
+                return [one.after if record == one.before else record for record in records]
+
+            if self._files.record(one.found.path, one.before.id) == one.before:
+                self._index.take_in([self._files.rewrite(one.found.path, changed, [one.found.memory.text])])
 
     def _known(self, now: str) -> dict[str, tuple[Found, Record]]:
         newest = self._index.memories(lambda rows: rows.page(MemoryFilter(), None, MAX_KNOWN, now))
@@ -59,12 +83,6 @@ class MemoryUpdates:
             return next(iter(same), None)
         left = self._withheld.left_of(new.value, new.source.observed_at, new.source.ref)
         return new if left and not same else None
-
-    def _write(self, found: Found, after: Record) -> None:
-        def changed(records: list[Record]) -> list[Record]:
-            return [after if one.id == after.id else one for one in records]
-
-        self._index.take_in([self._files.rewrite(found.path, changed, [found.memory.text])])
 
 
 def _owns(said: Learned | Mention, memory: Memory) -> bool:

@@ -189,7 +189,9 @@ class UserSpace:
                     new = [one for one in outcome.memories if not self.memories.learn(one, stamp)]
                     outcome = replace(outcome, memories=tuple(new))
                     self.index.take_in(distil.write_memories(self.root, session, archive_id, outcome, now))
-                    self._updates.run(session, outcome.memories, outcome.mentions, stamp)
+                replaced = self._updates.decide(session, outcome.memories, outcome.mentions, stamp)
+                with layout.locked(self.root, Deadline.after_ms(_UNHURRIED_MS)):
+                    self._updates.write(replaced)
             self._close_commit(session, archive_id, "completed", outcome.summary, outcome.abstract, "", now)
             self.index.embed()
         except Exception as error:  # the archive must end in a state that says so, whatever it was

@@ -1,7 +1,10 @@
 """What later statements replace, where no rule knows: end to end on the embedded engine, and the decision by itself."""
 
+import threading
 from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -10,9 +13,11 @@ import pytest
 from app.core.capture.captured_message import CapturedMessage, TextPart
 from app.core.deadline import Deadline
 from app.core.identity import Identity, PeerRole, SessionKind, Tenant
+from app.core.memories.memory import MemoryFilter
 from app.embedded.backend import EmbeddedBackend
 from app.embedded.extraction.updates import NEAREST, replaced_by
 from app.embedded.index.superseded_rows import left_of, superseded_by
+from app.embedded.memory_store import EmbeddedMemories
 from app.embedded.storage.layout import user_dir
 from app.embedded.storage.records import Record, Source, read_records
 from app.ports import CommitState, Target
@@ -142,3 +147,52 @@ def test_what_a_record_says_was_said_before() -> None:
     assert {value for _, value in superseded_by(now)} == {"I live in Lisbon"}
     assert ("t_1.0", "I live in Lisbon") in superseded_by(now)
     assert left_of("Hi. I live in  Lisbon! I have a dog.", ["I live in Lisbon"]) == "Hi.  I have a dog."
+
+
+class Slow(Always):
+    """A judge that does not go on before it may."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.begun, self.may_go_on = threading.Event(), threading.Event()
+
+    def replaces(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        if pairs:
+            self.begun.set()
+            assert self.may_go_on.wait(30)
+        return super().replaces(pairs)
+
+
+@asynccontextmanager
+async def judging(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[EmbeddedBackend]:
+    """A commit that runs: its judge is asked, and goes on at the end of the block."""
+    judge = Slow()
+    monkeypatch.setattr("app.embedded.space.judge_of", lambda _embedder: judge)
+    backend = EmbeddedBackend(tmp_path, EmbeddedSettings(), clock=lambda: datetime(2026, 4, 1, tzinfo=UTC))
+    try:
+        await tell(backend, "I prefer tabs.")
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(partial(tell, backend, "I prefer spaces now, not tabs any more.", first_day=2))
+            assert await anyio.to_thread.run_sync(judge.begun.wait, 30)
+            yield backend
+            judge.may_go_on.set()
+    finally:
+        judge.may_go_on.set()
+        await backend.aclose()
+
+
+async def test_a_prompt_waits_for_no_judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with judging(tmp_path, monkeypatch) as backend:
+        history = await backend.history(WHO, 1_000, Deadline.after_ms(2_000))
+        assert "tabs" in history.overview
+    assert held(tmp_path)[1] == ["I prefer tabs."]
+
+
+async def test_what_is_forgotten_while_the_judge_judges_stays_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with judging(tmp_path, monkeypatch) as backend:
+        memories, soon = EmbeddedMemories(backend), Deadline.after_ms(2_000)
+        [old] = [one for one in await memories.newest(WHO, MemoryFilter(), None, 10, soon) if "tabs." in one.text]
+        await memories.forget(WHO, old.id, soon)
+    assert held(tmp_path)[1] == []
