@@ -4,6 +4,8 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 EXTRAS ?= postgres,embed
 ARGS ?=
+# Real servers are started for each group of tests (a file, or a file on one backend), two groups at a time.
+SPLIT := -n 2 --dist loadgroup
 
 .DEFAULT_GOAL := help
 .PHONY: help run test check format openapi docs integration crash soak openclaw train bench bench-recall bench-relevance clean
@@ -49,16 +51,16 @@ docs: $(BIN)/.installed-dev ## write the README's tables and the plugin's tools 
 	$(BIN)/python -m docs.plugin_tools --write
 
 integration: $(BIN)/.installed-dev ## against the real OpenViking; says why it skips when the rig is missing
-	$(BIN)/pytest tests/integration -rs
+	$(BIN)/pytest tests/integration -rs $(SPLIT)
 
 crash: $(BIN)/.installed-dev ## kill, drop, hang, restart: no turn lost, none doubled
-	$(BIN)/pytest tests/crash -rs
+	$(BIN)/pytest tests/crash -rs $(SPLIT)
 
 soak: $(BIN)/.installed-dev ## 10,000 turns against everything that goes wrong, on both databases; prints its figures
 	$(BIN)/python -m tests.crash.soak
 
 openclaw: $(BIN)/.installed-dev ## against the real OpenClaw; says why it skips when the rig is missing
-	$(BIN)/pytest tests/openclaw -rs
+	$(BIN)/pytest tests/openclaw -rs $(SPLIT)
 
 train: $(BIN)/.installed-dev ## learn the weights of app/classify from the examples in training/, and print how good they are
 	$(BIN)/python -m training.train

@@ -63,14 +63,14 @@ def test_a_mistake_reaches_the_model_as_advice(memories: World) -> None:
 
 def test_the_agent_reads_what_a_summary_stands_for(world: World) -> None:
     words = "make ship ENV=harbour-7"
-    world.gateway.say(f"The deploy command is `{words}`, to the letter. SAY: noted", "long")
+    world.gateway.say(f"The deploy command is `{words}`, to the letter. SAY: noted", "manual")
     for n in range(4):
-        world.gateway.say(f"Chapter {n}: {'the ship went on over the wide sea; ' * 30} SAY: heard {n}", "long")
-    assert json.loads(world.gateway.verb("compact", "agent:main:long"))["compacted"] is True
-    found = shown(world, "Which command was it?", "long", step("ov_archive_search", query="deploy command"))
+        world.gateway.say(f"Chapter {n}: {'the ship went on over the wide sea; ' * 30} SAY: heard {n}", "manual")
+    assert json.loads(world.gateway.verb("compact", "agent:main:manual"))["compacted"] is True
+    found = shown(world, "Which command was it?", "manual", step("ov_archive_search", query="deploy command"))
     assert words in found
     archive = re.findall(r"archive_[0-9]{3}", found[: found.index(words)])[-1]
-    page = shown(world, "Read it to me.", "long", step("ov_archive_expand", archiveId=archive))
+    page = shown(world, "Read it to me.", "manual", step("ov_archive_expand", archiveId=archive))
     assert f"`{words}`, to the letter." in page
     system = text_of(world.asked("Read it to me.")[0])
     assert "ov_archive_search" in system
