@@ -83,6 +83,24 @@ class MemoryStore(Protocol):
         """Put exported memories on disk with their ids, times and history; how many. Ids there are left alone."""
         ...
 
+    async def undelivered(self, tenant: Tenant) -> Sequence[Memory]:
+        """The live ones that are on disk here, and that the backend's own search does not know as they are.
+
+        Raises `app.errors.StoreUnavailable`.
+        """
+        ...
+
+    async def unsettled(self) -> Sequence[Tenant]:
+        """Whose memories are on disk here and not, or not as they are, where the backend keeps them.
+
+        Raises `app.errors.StoreUnavailable`.
+        """
+        ...
+
+    async def settle(self, tenant: Tenant, deadline: Deadline) -> None:
+        """Have the backend know what it does not know yet of a tenant's memories."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class LedgerEntry:
@@ -197,6 +215,8 @@ class MemoryNews:
 
     version: int = 0
     waiting: tuple[NewMemory, ...] = ()
+    undelivered: tuple[Memory, ...] = ()
+    """What `MemoryStore.undelivered` has."""
 
 
 class WaitingMemories(Protocol):

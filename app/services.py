@@ -3,7 +3,7 @@
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 
 import anyio
@@ -33,7 +33,7 @@ from app.engine.preflight import Preflight
 from app.engine.session_end import EndSession, ResetSession
 from app.engine.turn_capture import AfterTurn
 from app.errors import CanNotStart, StoreUnavailable
-from app.memory_ports import MemoryLedger, MemoryStore
+from app.memory_ports import MemoryLedger, MemoryNews, MemoryStore, WaitingMemories
 from app.observe.measured import MeasuredBackend
 from app.observe.metrics import Metrics
 from app.offload.pool import OffloadPool
@@ -177,12 +177,13 @@ async def _opened(
         now=time.time,
     )
     stack.push_async_callback(traces.aclose)
+    kept = GuardedMemories(open_memories(store.ledger) if open_memories else NoMemories(), policy)
     searches = Searches(
         backend,
         cache_ms=settings.recall.cache_ms,
         stale_ms=settings.recall.stale_ms,
         reranker=_reranker(settings),
-        news=GuardedWaiting(store.waiting, policy).news,
+        news=partial(_news, GuardedWaiting(store.waiting, policy), kept),
     )
     stack.push_async_callback(searches.aclose)
     offload = OffloadPool(settings, {"backend": backend, "store": store, "searches": searches})
@@ -194,7 +195,6 @@ async def _opened(
         memories_changed=searches.memories_changed,
         on_doubled=metrics.on_doubled,
     )
-    kept = GuardedMemories(open_memories(store.ledger) if open_memories else NoMemories(), policy)
     memories, courier = _memories(settings, kept, store, searches, backend.call_s)
     listing = ListMemories(memories, partial(recallable, settings))
     selecting = SelectMemory(ListMemories(memories, whole), ReadMemory(memories))
@@ -247,6 +247,11 @@ async def _opened(
         call_tool=CallTool(tools),
         server=server,
     )
+
+
+async def _news(waiting: WaitingMemories, kept: MemoryStore, tenant: Tenant) -> MemoryNews:
+    """What a search of the backend may not know: what waits for it, and what it does not have as it is."""
+    return replace(await waiting.news(tenant), undelivered=tuple(await kept.undelivered(tenant)))
 
 
 def _memories(

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from app.core.deadline import Deadline
-from app.core.identity import Identity
+from app.core.identity import Identity, Tenant
 from app.core.memories.memory import (
     Memory,
     MemoryChange,
@@ -131,6 +131,17 @@ class EmbeddedMemories:
     async def take_in(self, who: Identity, records: Sequence[MemoryRecord], deadline: Deadline) -> int:
         """See `MemoryStore.take_in`."""
         return await self._engine.changing(who, lambda space: space.memories.take_in(records, deadline), deadline)
+
+    async def undelivered(self, tenant: Tenant) -> Sequence[Memory]:  # noqa: ARG002 - nobody has any
+        """None: all of them are where they are searched for."""
+        return ()
+
+    async def unsettled(self) -> Sequence[Tenant]:
+        """Nobody's."""
+        return ()
+
+    async def settle(self, tenant: Tenant, deadline: Deadline) -> None:
+        """Nothing to do."""
 
     async def _is_known(self, who: Identity, memory_id: str, deadline: Deadline) -> bool:
         """Whether it is there; asking leaves no trace on disk."""

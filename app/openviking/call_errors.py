@@ -34,10 +34,14 @@ _OF_A_PROXY = frozenset({502, 504})
 
 
 class Lane(StrEnum):
-    """Calls that fail together: a dead embedding model breaks searches and leaves sessions alone."""
+    """Calls that fail together: a dead embedding model breaks searches and leaves sessions alone.
+
+    Writing a memory waits until it is indexed, so that it fails when neither of the others does.
+    """
 
     SEARCH = "search"
     SESSIONS = "sessions"
+    MEMORIES = "memories"
 
 
 @dataclass(frozen=True, slots=True)

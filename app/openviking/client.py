@@ -17,7 +17,7 @@ from anyio import CapacityLimiter, create_task_group
 from app.core.capture.batches import batches
 from app.core.capture.captured_message import CapturedMessage
 from app.core.deadline import Clock, Deadline
-from app.core.identity import Identity
+from app.core.identity import Identity, PeerRole, Tenant
 from app.openviking import models
 from app.openviking.breaker import State
 from app.openviking.call_errors import Lane, Operation, rejected
@@ -25,6 +25,7 @@ from app.openviking.calls import Calls
 from app.openviking.gateway import Gateway
 from app.openviking.headers import common_key, effective_tenant, trace_headers
 from app.openviking.health import Health
+from app.openviking.recall import LedgerRecall
 from app.openviking.recovery import MAX_RECOVERED, beside, with_recovered
 from app.openviking.session_messages import to_wire
 from app.ports import (
@@ -83,7 +84,9 @@ class OpenVikingBackend:
         self._passed_on = outgoing_headers
         self._gateway = Gateway(settings, transport=transport, clock=clock)
         self._health = Health(self._gateway, settings.keys(), common_key(settings))
-        self._calls = Calls(settings, self._gateway, self._health, outgoing_headers)
+        self.calls = self._calls = Calls(settings, self._gateway, self._health, outgoing_headers)
+        self.recall: LedgerRecall | None = None
+        """Knows what is not to be shown as the server has it; None where no memories are kept one by one."""
         self._url = _shown(settings.url)
         self.place = f"{self.name} {self._url}"
         self.call_s = settings.timeout_ms / 1000
@@ -107,7 +110,21 @@ class OpenVikingBackend:
         def parse(result: Any) -> list[Hit]:
             return models.hits(result, target, tenant.user, who.actor_peer)[:limit]
 
-        return await self._calls.make(_FIND, who, "POST", "/api/v1/search/find", parse, deadline, body=body)
+        hits = await self._calls.make(_FIND, who, "POST", "/api/v1/search/find", parse, deadline, body=body)
+        return hits if self.recall is None or target is Target.RESOURCES else await self.recall.shown(tenant, hits)
+
+    async def find_below(
+        self, tenant: Tenant, query: str, folders: Sequence[str], limit: int, deadline: Deadline
+    ) -> list[Hit]:
+        """The best files below these folders, whichever peer they belong to."""
+        who = Identity(tenant, "", None, "", None, PeerRole.NONE)
+        body = {"query": query, "limit": max(1, limit), "level": models.LEAF, "target_uri": list(folders)}
+        path = "/api/v1/search/find"
+        return await self._calls.make(_FIND, who, "POST", path, models.files_found, deadline, body=body)
+
+    def tenant_of(self, tenant: Tenant) -> Tenant:
+        """The tenant that a request means: what it does not name is configured."""
+        return effective_tenant(self._settings, tenant)
 
     async def read(self, who: Identity, uris: Sequence[str], deadline: Deadline) -> dict[str, str]:
         """See `ContextBackend.read`. One request a URI, a few at a time."""
@@ -130,12 +147,17 @@ class OpenVikingBackend:
                 reads.start_soon(read_one, uri)
         if failures and len(failures) == len(uris):
             raise failures[0]
-        return found
+        if self.recall is None:
+            return found
+        hits = [Hit(uri, text, 0.0) for uri, text in found.items()]
+        return {hit.uri: hit.text for hit in await self.recall.shown(self.tenant_of(who.tenant), hits)}
 
     async def append(self, who: Identity, messages: Sequence[CapturedMessage], deadline: Deadline) -> Appended:
         """See `ContextBackend.append`. Use `capture.batches` to cut a turn into what one call takes."""
         if not 1 <= len(messages) <= MAX_BATCH:
             raise rejected(f"a batch has 1 to {MAX_BATCH} messages")
+        if self.recall:
+            await self.recall.heard(self.tenant_of(who.tenant), messages)
         body = {"messages": [to_wire(message) for message in messages]}
         path = _session(who, "/messages/batch")
         return await self._calls.make(_APPEND, who, "POST", path, models.appended, deadline, body=body)
@@ -275,7 +297,7 @@ class OpenVikingBackend:
         return {"breakers_open": float(sum(state is not State.CLOSED for state in self.breaker_states().values()))}
 
     def breaker_states(self) -> dict[tuple[str, str], State]:
-        """(``account/user``, ``search`` or ``sessions``) to state, for those that are not well."""
+        """(``account/user``, ``search``, ``sessions`` or ``memories``) to state, for those that are not well."""
         return self._gateway.breakers.states()
 
     async def aclose(self) -> None:

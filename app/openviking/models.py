@@ -59,6 +59,18 @@ def hits(result: Any, target: Target, user: str | None, peer: str | None) -> lis
     return sorted(mine, key=lambda hit: -hit.score)
 
 
+def files_found(result: Any) -> list[Hit]:
+    """The files of memories that a find has, best first, whosever they are."""
+    found = [_hit(item, Target.MEMORIES) for item in _list(_object(result, "result"), "memories")]
+    return sorted((hit for hit in found if hit.level == LEAF), key=lambda hit: -hit.score)
+
+
+def dated(uri: str) -> str:
+    """``YYYY-MM-DD`` of an event, from the folders that it stands in; empty for anything else."""
+    found = _DATED.search(uri)
+    return "-".join(found.groups()) if found else ""
+
+
 def text(result: Any) -> str:
     """The content of a file."""
     if not isinstance(result, str):
@@ -207,7 +219,6 @@ def _hit(item: Any, target: Target) -> Hit:
     uri, score, level, text = item.get("uri"), item.get("score"), item.get("level", LEAF), item.get("abstract")
     if not isinstance(uri, str) or isinstance(score, bool) or not isinstance(score, (int, float)):
         raise Garbage("a hit without URI and score")
-    dated = _DATED.search(uri)
     place = _place(uri)
     return Hit(
         uri=uri,
@@ -216,7 +227,7 @@ def _hit(item: Any, target: Target) -> Hit:
         level=level if isinstance(level, int) else LEAF,
         category="resource" if target is Target.RESOURCES else place.category or _tagged(item.get("tags")),
         peer=place.peer,
-        updated_at="-".join(dated.groups()) if dated else None,
+        updated_at=dated(uri) or None,
     )
 
 

@@ -1,9 +1,16 @@
 """Opens the OpenViking backend, and where settings ask for it a server of our own behind it."""
 
+from functools import partial
 from urllib.parse import urlsplit
 
+from app.memory_ports import MemoryLedger
 from app.observe.context import outgoing_headers
 from app.openviking.client import OpenVikingBackend
+from app.openviking.memory_files import MemoryFiles
+from app.openviking.memory_search import MemorySearch
+from app.openviking.memory_store import OpenVikingMemories
+from app.openviking.recall import LedgerRecall
+from app.openviking.settling import Settling
 from app.ports import OpenedBackend
 from app.settings import Settings
 
@@ -14,9 +21,18 @@ DEFAULT_PORT = 1933
 def open_backend(settings: Settings) -> OpenedBackend:
     """See `app.backends`. Nothing is sent yet."""
     backend = OpenVikingBackend(settings.openviking, outgoing_headers=outgoing_headers)
+    memories = partial(open_memories, backend)
     if not settings.local.enabled:
-        return OpenedBackend(backend)
+        return OpenedBackend(backend, memories=memories)
     from app.local.supervised_server import LocalServer
 
     port = urlsplit(settings.openviking.url).port or DEFAULT_PORT
-    return OpenedBackend(backend, LocalServer(settings.local, port, settings.data_dir, backend.move_to))
+    return OpenedBackend(backend, LocalServer(settings.local, port, settings.data_dir, backend.move_to), memories)
+
+
+def open_memories(backend: OpenVikingBackend, ledger: MemoryLedger) -> OpenVikingMemories:
+    """Its memories one by one; from now on recall shows none of them as they were before."""
+    recall = backend.recall = LedgerRecall(ledger)
+    settling = Settling(ledger, MemoryFiles(backend.calls))
+    search = MemorySearch(ledger, settling, recall, backend.find_below)
+    return OpenVikingMemories(ledger, settling, recall, search, backend.tenant_of)

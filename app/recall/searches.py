@@ -205,10 +205,11 @@ class Searches:
 
 def _matching(news: MemoryNews, who: Identity, query: str, limit: int) -> tuple[Hit, ...]:
     """What waits for the backend and is about the query, best first."""
-    if not news.waiting:
+    if not news.waiting and not news.undelivered:
         return ()
-    now = iso(datetime.now(UTC))
-    seen = [one for one in all_waiting(news.waiting, now) if one.peer is None or one.peer == who.actor_peer]
+    known = {one.id for one in news.undelivered}
+    here = [one for one in all_waiting(news.waiting, iso(datetime.now(UTC))) if one.id not in known]
+    seen = [one for one in (*news.undelivered, *here) if one.peer is None or one.peer == who.actor_peer]
     hits = [
         Hit(one.uri, one.text, score, category=one.category, peer=one.peer, updated_at=one.created_at)
         for one in seen

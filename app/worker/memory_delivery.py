@@ -66,11 +66,9 @@ class MemoryCourier:
         """
         if not await self._waiting.to_deliver(tenant):
             return None
-        lock = self._turns.setdefault(tenant, anyio.Lock())
-        async with lock:
-            failed = self._failures.get(tenant)
-            if failed and self._monotonic() < failed.until:
-                return failed.error
+        async with self._turn_of(tenant):
+            if (failed := self._failed_lately(tenant)) is not None:
+                return failed
             for new in await self._waiting.to_deliver(tenant):
                 try:
                     await self._store.store(_operator(tenant), new, deadline)
@@ -87,13 +85,30 @@ class MemoryCourier:
             self._failures.pop(tenant, None)
         return None
 
+    async def _settle(self, tenant: Tenant, deadline: Deadline) -> None:
+        """Have the backend know what the store of memories has decided without it."""
+        async with self._turn_of(tenant):
+            if self._failed_lately(tenant) is not None:
+                return
+            try:
+                await self._store.settle(tenant, deadline)
+            except BackendError as error:
+                self._failed(tenant, error)
+            else:
+                self._failures.pop(tenant, None)
+            await self._changed(tenant)
+
     async def run(self) -> None:
         """Deliver until cancelled."""
         places = anyio.CapacityLimiter(TENANTS_AT_ONCE)
 
         async def deliver(tenant: Tenant) -> None:
             async with places:
-                await self.flush(tenant, Deadline(self._monotonic() + self._call_s, self._monotonic))
+                await self.flush(tenant, self._deadline())
+
+        async def settle(tenant: Tenant) -> None:
+            async with places:
+                await self._settle(tenant, self._deadline())
 
         while True:
             self._work = anyio.Event()
@@ -101,10 +116,23 @@ class MemoryCourier:
                 async with anyio.create_task_group() as group:
                     for tenant in await self._waiting.tenants():
                         group.start_soon(deliver, tenant)
+                    for tenant in await self._store.unsettled():
+                        group.start_soon(settle, tenant)
             except* StoreUnavailable:
                 log.error("store_unavailable")
             with anyio.move_on_after(self._next_look()):
                 await self._work.wait()
+
+    def _turn_of(self, tenant: Tenant) -> anyio.Lock:
+        return self._turns.setdefault(tenant, anyio.Lock())
+
+    def _deadline(self) -> Deadline:
+        return Deadline(self._monotonic() + self._call_s, self._monotonic)
+
+    def _failed_lately(self, tenant: Tenant) -> BackendError | None:
+        """What kept the tenant's memories from being delivered, as long as that is not tried again."""
+        failed = self._failures.get(tenant)
+        return failed.error if failed and self._monotonic() < failed.until else None
 
     def _failed(self, tenant: Tenant, error: BackendError) -> None:
         before = self._failures.get(tenant)

@@ -1,7 +1,9 @@
 """What every store of memories promises (`app.memory_ports.MemoryStore`); see `tests.contract.subject` on joining."""
 
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -21,11 +23,19 @@ from app.core.memories.paging import place_of
 from app.errors import Conflict, VersionConflict
 from app.memory_ports import MemoryStore
 from app.ports import BackendError, Target
-from tests.contract.subject import Subject, eventually, soon
+from tests.contract.openviking import openviking
+from tests.contract.subject import SUBJECTS, Subject, eventually, soon
 
 pytestmark = pytest.mark.anyio
 
 NUMBERS = count(1)
+
+
+@pytest.fixture(params=[*sorted(SUBJECTS), "openviking"])
+async def subject(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Subject]:
+    plugin = {**SUBJECTS, "openviking": openviking}[request.param]
+    async with plugin(tmp_path) as subject:
+        yield subject
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from app.core.deadline import Deadline
-from app.core.identity import Identity
+from app.core.identity import Identity, Tenant
 from app.core.memories.memory import (
     Memory,
     MemoryChange,
@@ -63,6 +63,17 @@ class NoMemories:
     async def take_in(self, who: Identity, records: Sequence[MemoryRecord], deadline: Deadline) -> int:
         """Refused."""
         _refuse()
+
+    async def undelivered(self, tenant: Tenant) -> Sequence[Memory]:
+        """None."""
+        return ()
+
+    async def unsettled(self) -> Sequence[Tenant]:
+        """Nobody's."""
+        return ()
+
+    async def settle(self, tenant: Tenant, deadline: Deadline) -> None:
+        """Nothing to do."""
 
 
 def _refuse() -> NoReturn:

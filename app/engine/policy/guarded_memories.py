@@ -97,6 +97,18 @@ class GuardedMemories(_Guarded):
         """See `MemoryStore.take_in`."""
         return await self._memories.take_in(who, await self._each(_shown_record, records), deadline)
 
+    async def undelivered(self, tenant: Tenant) -> Sequence[Memory]:
+        """See `MemoryStore.undelivered`."""
+        return await self._each(shown_memory, await self._memories.undelivered(tenant))
+
+    async def unsettled(self) -> Sequence[Tenant]:
+        """See `MemoryStore.unsettled`."""
+        return await self._memories.unsettled()
+
+    async def settle(self, tenant: Tenant, deadline: Deadline) -> None:
+        """See `MemoryStore.settle`."""
+        await self._memories.settle(tenant, deadline)
+
 
 class GuardedWaiting(_Guarded):
     """The memories that wait for the backend, likewise: they may have been put there before a rule came."""

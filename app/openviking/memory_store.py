@@ -1,0 +1,253 @@
+"""Memories one by one on OpenViking: files on the server, and all about them in the ledger.
+
+What is asked for is decided within a transaction of the ledger, where one writer comes after the other; then the files
+are brought in step (`app.openviking.settling`). A server that is away delays that and nothing else: until it is done,
+what is new is recalled from the ledger, and what is old is left out of whatever the server finds.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+
+from app.core.deadline import Deadline
+from app.core.identity import Identity, Tenant
+from app.core.memories.memory import (
+    Kept,
+    Memory,
+    MemoryChange,
+    MemoryFilter,
+    MemoryRecord,
+    MemoryState,
+    NewMemory,
+    Receipt,
+    ScoredMemory,
+    Selected,
+    Stored,
+)
+from app.core.memories.paging import Place
+from app.core.memories.relevance import relevance
+from app.core.memories.withholding import Withholding
+from app.core.reasons import Reason
+from app.errors import Conflict, VersionConflict
+from app.memory_ports import LedgerEntry, LedgerRows, MemoryLedger
+from app.openviking import ledger_entries
+from app.openviking.ledger_entries import FORGOTTEN, LIVE, SHOWN, SUPERSEDED, hash_of, is_live, memory_of, record_of
+from app.openviking.memory_search import MemorySearch
+from app.openviking.recall import LedgerRecall, withholding_of
+from app.openviking.settling import Settling
+from app.ports import BackendError
+from app.text.dates import iso
+
+PAGE = 500
+"""Entries read at once while a filter is looked for."""
+MAX_SCANNED = 10_000
+"""Memories that do not hold, or that can not be searched for on the server, are compared with a query one by one."""
+_STATES = {None: SHOWN, MemoryState.LIVE: (LIVE,), MemoryState.EXPIRED: (LIVE,), MemoryState.SUPERSEDED: (SUPERSEDED,)}
+
+
+class OpenVikingMemories:
+    """`MemoryStore` on an OpenViking server. ``tenant_of`` fills in what a request does not name."""
+
+    def __init__(
+        self,
+        ledger: MemoryLedger,
+        settling: Settling,
+        recall: LedgerRecall,
+        search: MemorySearch,
+        tenant_of: Callable[[Tenant], Tenant],
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._ledger = ledger
+        self._settling = settling
+        self._recall = recall
+        self._search = search
+        self._tenant_of = tenant_of
+        self._clock = now
+
+    async def newest(
+        self, who: Identity, wanted: MemoryFilter, after: Place | None, limit: int, deadline: Deadline
+    ) -> Sequence[Memory]:
+        """See `MemoryStore.newest`. The ledger answers, once it knows what OpenViking has written by itself."""
+        tenant = self._tenant_of(who.tenant)
+        await self._settling.look(tenant, deadline)
+        return await self._newest(tenant, wanted, after, limit)
+
+    async def _newest(self, tenant: Tenant, wanted: MemoryFilter, after: Place | None, limit: int) -> list[Memory]:
+        found: list[Memory] = []
+        now, size = self._now(), limit if wanted == MemoryFilter() else PAGE
+        while len(found) < limit:
+            page = await self._ledger.entries(tenant, after, size, _STATES[wanted.state])
+            found += [memory for one in page if wanted.admits(memory := memory_of(one, now))]
+            if len(page) < size:
+                break
+            after = Place(page[-1].created_at, page[-1].memory_id)
+        return found[:limit]
+
+    async def search(
+        self, who: Identity, query: str, wanted: MemoryFilter, limit: int, deadline: Deadline
+    ) -> Sequence[ScoredMemory]:
+        """See `MemoryStore.search`. While the server is away, memories are found by their words alone."""
+        tenant = self._tenant_of(who.tenant)
+        if wanted.state is MemoryState.LIVE:
+            try:
+                return await self._search.run(tenant, query, wanted, limit, deadline)
+            except BackendError as error:
+                if not error.retryable:
+                    raise
+        memories = await self._newest(tenant, wanted, None, MAX_SCANNED)
+        scored = [ScoredMemory(memory, relevance(query, memory.text)) for memory in memories]
+        return sorted((one for one in scored if one.score > 0), key=lambda one: -one.score)[:limit]
+
+    async def get(self, who: Identity, memory_id: str, deadline: Deadline) -> MemoryRecord | None:
+        """See `MemoryStore.get`."""
+        tenant = self._tenant_of(who.tenant)
+        entry = await self._ledger.by_id(tenant, memory_id)
+        if entry is None:
+            await self._settling.look(tenant, deadline)
+            entry = await self._ledger.by_id(tenant, memory_id)
+        return record_of(entry, self._now()) if entry and entry.state in SHOWN else None
+
+    async def store(self, who: Identity, new: NewMemory, deadline: Deadline) -> Stored:
+        """See `MemoryStore.store`."""
+        tenant, now = self._tenant_of(who.tenant), self._now()
+        decided = partial(_store, new=new, now=now, withholding=withholding_of(tenant))
+        kept, created, touched = await self._ledger.changing(tenant, decided)
+        await self._settling.settle(tenant, touched, deadline)
+        return Stored(memory_of(kept, now), created)
+
+    async def change(
+        self, who: Identity, memory_id: str, change: MemoryChange, if_version: int | None, deadline: Deadline
+    ) -> Memory | None:
+        """See `MemoryStore.change`."""
+        if await self.get(who, memory_id, deadline) is None:
+            return None
+        tenant, now = self._tenant_of(who.tenant), self._now()
+
+        def decided(rows: LedgerRows) -> LedgerEntry | None:
+            entry = rows.by_id(memory_id)
+            if entry is None or entry.state not in SHOWN:
+                return None
+            if if_version is not None and entry.version != if_version:
+                raise VersionConflict(f"the memory is at version {entry.version}")
+            if entry.state == SUPERSEDED:
+                raise Conflict("another memory stands in the place of this one")
+            after = ledger_entries.changed(entry, change, now, withholding_of(tenant))
+            if after is not entry:
+                rows.put(after)
+                _withdraw_copies(rows, entry, after, now, withholding_of(tenant))
+            return after
+
+        entry = await self._ledger.changing(tenant, decided)
+        if entry is None:
+            return None
+        await self._settling.settle(tenant, (memory_id,), deadline)
+        return memory_of(entry, now)
+
+    async def forget(self, who: Identity, memory_id: str, deadline: Deadline) -> Receipt | None:
+        """See `MemoryStore.forget`. Where OpenViking says it all the same is looked for, and named."""
+        if await self.get(who, memory_id, deadline) is None:
+            return None
+        tenant, now = self._tenant_of(who.tenant), self._now()
+
+        def decided(rows: LedgerRows) -> LedgerEntry | None:
+            entry = rows.by_id(memory_id)
+            if entry is None or entry.state not in SHOWN:
+                return None
+            after = ledger_entries.forgotten(entry, now, withholding_of(tenant))
+            rows.put(after)
+            _withdraw_copies(rows, entry, after, now, withholding_of(tenant))
+            return entry
+
+        entry = await self._ledger.changing(tenant, decided)
+        if entry is None:
+            return None
+        await self._settling.settle(tenant, (memory_id,), deadline)
+        memory = memory_of(entry, now)
+        kept = await self._settling.left_of(tenant, memory_id, memory.text, deadline)
+        selected = (Selected(memory.id, memory.uri, memory.category),)
+        removed = {"memories": 1, "turns": 0}
+        return Receipt(f"f_{memory_id.removeprefix('m_')}", now, selected, removed, tuple(Kept(*one) for one in kept))
+
+    async def export(
+        self, who: Identity, after: Place | None, limit: int, deadline: Deadline
+    ) -> Sequence[MemoryRecord]:
+        """See `MemoryStore.export`."""
+        tenant, now = self._tenant_of(who.tenant), self._now()
+        await self._settling.look(tenant, deadline)
+        return [record_of(one, now) for one in await self._ledger.entries(tenant, after, limit, SHOWN)]
+
+    async def take_in(self, who: Identity, records: Sequence[MemoryRecord], deadline: Deadline) -> int:
+        """See `MemoryStore.take_in`. What is not on the server at the deadline is brought there later."""
+        tenant = self._tenant_of(who.tenant)
+        by_id = {one.memory.id: ledger_entries.imported(one) for one in reversed(records)}
+
+        def decided(rows: LedgerRows) -> list[str]:
+            new = [one for memory_id, one in by_id.items() if _is_free(rows.by_id(memory_id))]
+            for one in new:
+                rows.put(one)
+            return [one.memory_id for one in new]
+
+        new = await self._ledger.changing(tenant, decided)
+        await self._settling.settle(tenant, new, deadline)
+        return len(new)
+
+    async def undelivered(self, tenant: Tenant) -> Sequence[Memory]:
+        """See `MemoryStore.undelivered`."""
+        notable = await self._recall.notable(self._tenant_of(tenant))
+        return notable.undelivered(self._now())
+
+    async def unsettled(self) -> Sequence[Tenant]:
+        """See `MemoryStore.unsettled`."""
+        return await self._ledger.unsettled()
+
+    async def settle(self, tenant: Tenant, deadline: Deadline) -> None:
+        """See `MemoryStore.settle`."""
+        await self._settling.settle_all(self._tenant_of(tenant), deadline)
+
+    def _now(self) -> str:
+        return iso(self._clock())
+
+
+def _is_free(entry: LedgerEntry | None) -> bool:
+    """Whether an import may take this id: one that was forgotten is put back on purpose."""
+    return entry is None or entry.state not in SHOWN
+
+
+def _store(
+    rows: LedgerRows, *, new: NewMemory, now: str, withholding: Withholding
+) -> tuple[LedgerEntry, bool, tuple[str, ...]]:
+    """What is stored, whether it is new, and the ids of all entries that changed."""
+    there = rows.by_id(new.id)
+    if there and there.state not in SHOWN:
+        raise BackendError(Reason.OPENVIKING_REJECTED, "it was forgotten", retryable=False, not_found=True)
+    same = [one for one in rows.saying(hash_of(new.text)) if _is_holding(one, new, now)]
+    known = there or (None if new.promised else next(iter(same), None))
+    if known is None:
+        kept = ledger_entries.added(new, now)
+    else:
+        kept = known if known.memory_id == new.id else ledger_entries.confirmed(known, new)
+    rows.put(kept)
+    named = [one for one in rows.named(new.key) if _is_holding(one, new, now)] if new.key else []
+    others = {one.memory_id: one for one in [*(same if new.promised else ()), *named]}
+    others.pop(kept.memory_id, None)
+    for other in others.values():
+        rows.put(ledger_entries.superseded(other, new.created_at, new.text, withholding))
+    return kept, known is None, (kept.memory_id, *others)
+
+
+def _is_holding(entry: LedgerEntry, new: NewMemory, now: str) -> bool:
+    return is_live(entry, now) and entry.fields.get("peer") == new.peer
+
+
+def _withdraw_copies(
+    rows: LedgerRows, before: LedgerEntry, after: LedgerEntry, at: str, withholding: Withholding
+) -> None:
+    """Have other files not say what this memory said: statements that OpenViking has written down twice."""
+    if after.text_hash == before.text_hash and after.state != FORGOTTEN:
+        return
+    for other in rows.saying(before.text_hash):
+        if other.memory_id == before.memory_id or other.state != LIVE or ledger_entries.is_own(other):
+            continue
+        copy = ledger_entries.forgotten(other, at, withholding)
+        rows.put(replace(copy, fields={**copy.fields, "copy_of": before.memory_id}))

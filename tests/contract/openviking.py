@@ -1,0 +1,137 @@
+"""An OpenViking in memory behind a fake transport: files, sessions and a search by words, with the real one's manners.
+
+What it answers has the shape of OpenViking 0.5.2's answers; ``tests/integration`` runs the same suite on the real one.
+"""
+
+import json
+import re
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from app.openviking.client import OpenVikingBackend
+from app.openviking.opening import open_memories
+from app.settings import OpenVikingSettings
+from app.store.turns import open_store
+from app.text.words import token_set
+from tests.contract.subject import Subject
+from tests.unit.turning import FakeClock, work_rules
+
+TRAILER = '\n\n<!-- MEMORY_FIELDS\n{\n  "version": 1\n}\n-->'
+_FIELDS = re.compile(r"<!-- MEMORY_FIELDS.*?-->", re.DOTALL)
+
+
+@dataclass
+class FakeOpenViking:
+    """The server. ``down`` refuses every connection; ``before`` is told of each request."""
+
+    files: dict[str, str] = field(default_factory=dict)
+    times: dict[str, str] = field(default_factory=dict)
+    sessions: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    down: bool = False
+    before: Callable[[httpx.Request], None] = lambda _request: None
+    _writes: int = 0
+
+    def put(self, uri: str, text: str) -> None:
+        """A file as its own extraction writes it."""
+        self._writes += 1
+        self.files[uri] = _FIELDS.sub("", text).strip()
+        at = datetime.fromtimestamp(1_800_000_000 + self._writes, UTC)
+        self.times[uri] = at.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+    def below(self, uri: str) -> list[str]:
+        """The files at or below a URI."""
+        return [one for one in sorted(self.files) if one == uri or one.startswith(f"{uri.rstrip('/')}/")]
+
+    def answer(self, request: httpx.Request) -> httpx.Response:
+        """The answer to a request."""
+        self.before(request)
+        if self.down:
+            raise httpx.ConnectError("refused", request=request)
+        user = request.headers.get("x-openviking-user", "default")
+        url, body = request.url, json.loads(request.content or b"{}")
+
+        def real(uri: str) -> str:
+            return uri.replace("viking://~", f"viking://user/{user}", 1)
+
+        match request.method, url.path.removeprefix("/api/v1/").split("/"):
+            case "POST", ["content", "write"]:
+                self.put(real(body["uri"]), body["content"])
+                return _ok({"uri": real(body["uri"]), "vector_status": "complete"})
+            case "GET", ["content", "read"]:
+                uri = real(url.params["uri"])
+                text = self.files.get(uri)
+                return _missing() if text is None else _ok(text + TRAILER * ("raw" in url.params))
+            case "DELETE", ["fs"]:
+                self.files.pop(real(url.params["uri"]), None)
+                return _ok({"uri": real(url.params["uri"]), "estimated_deleted_count": 1})
+            case "GET", ["fs", "tree"]:
+                found = self.below(real(url.params["uri"]))
+                return _ok([self._listed(uri) for uri in found]) if found else _missing()
+            case "POST", ["search", "grep"]:
+                return _ok({"matches": list(self._matches(real(body["uri"]), re.compile(body["pattern"])))})
+            case "POST", ["search", "find"]:
+                targets = body["target_uri"] if isinstance(body["target_uri"], list) else [body["target_uri"]]
+                return _ok({"memories": self._found(body["query"], [real(one) for one in targets])[: body["limit"]]})
+            case "POST", ["sessions", name, "messages", "batch"]:
+                live = self.sessions.setdefault(f"{user}/{name}", [])
+                live += body["messages"]
+                return _ok({"message_count": len(live), "pending_tokens": 1})
+        return _missing()
+
+    def _listed(self, uri: str) -> dict[str, Any]:
+        return {"uri": uri, "isDir": False, "size": len(self.files[uri].encode()), "modTime": self.times[uri]}
+
+    def _matches(self, uri: str, pattern: re.Pattern[str]) -> Any:
+        for one in self.below(uri):
+            for number, line in enumerate(self.files[one].split("\n"), 1):
+                if pattern.search(line):
+                    yield {"uri": one, "line": number, "content": line}
+
+    def _found(self, query: str, targets: list[str]) -> list[dict[str, Any]]:
+        asked = token_set(query)
+        uris = dict.fromkeys(uri for target in targets for uri in self.below(target))
+        scores = {uri: len(asked & token_set(self.files[uri])) / max(1, len(asked)) for uri in uris}
+        return [
+            {"uri": uri, "level": 2, "score": score, "abstract": self.files[uri], "tags": []}
+            for uri, score in sorted(scores.items(), key=lambda one: -one[1])
+            if score
+        ]
+
+
+def backend_on(server: FakeOpenViking) -> OpenVikingBackend:
+    """A backend that talks to it, for every user."""
+    settings = OpenVikingSettings(url="http://openviking.test", breaker_failures=1_000)
+    return OpenVikingBackend(settings, transport=httpx.MockTransport(server.answer))
+
+
+@asynccontextmanager
+async def openviking(directory: Path) -> AsyncIterator[Subject]:
+    """A subject on a server of its own, with a store of the sidecar's."""
+    async with subject_on(FakeOpenViking(), directory) as subject:
+        yield subject
+
+
+@asynccontextmanager
+async def subject_on(server: FakeOpenViking, directory: Path) -> AsyncIterator[Subject]:
+    """A subject on this server."""
+    backend = backend_on(server)
+    store = await open_store(f"sqlite:///{directory / 'turns.db'}", rules=work_rules(), clock=FakeClock())
+    try:
+        yield Subject(backend, open_memories(backend, store.ledger))
+    finally:
+        await store.aclose()
+        await backend.aclose()
+
+
+def _ok(result: Any) -> httpx.Response:
+    return httpx.Response(200, json={"status": "ok", "result": result})
+
+
+def _missing() -> httpx.Response:
+    return httpx.Response(404, json={"status": "error", "error": {"code": "NOT_FOUND", "message": "no"}})
