@@ -14,13 +14,16 @@ from app.api import (
     assemble,
     compact,
     deliveries,
+    deliveries_pages,
     mcp,
     memories,
     memories_forget,
+    memories_pages,
     memory_transfer,
     recalls,
     service,
     sessions,
+    sessions_pages,
     tools,
 )
 from app.api.document import describe
@@ -77,6 +80,8 @@ def create_app(settings: Settings, *, backend: ContextBackend | None = None) -> 
     for module in (assemble, after_turn, compact, sessions, tools, mcp):
         app.include_router(module.router)
     for module in (memory_transfer, memories_forget, memories, deliveries, recalls, service):
+        app.include_router(module.router)
+    for module in (memories_pages, sessions_pages, deliveries_pages):
         app.include_router(module.router)
     app.openapi = partial(describe, app)  # type: ignore[method-assign]
     return app

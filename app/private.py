@@ -1,6 +1,9 @@
 """Keeping what people said from other users of the machine."""
 
+import os
+import secrets
 import stat
+from contextlib import suppress
 from pathlib import Path
 
 import structlog
@@ -25,3 +28,15 @@ def make_private(directory: Path) -> None:
             continue
         except PermissionError as error:
             log.warning("not_private", path=str(path), error=error.strerror)
+
+
+def private_key(path: Path) -> bytes:
+    """The 32 random bytes kept at ``path``, made when they are first asked for; the same for every process."""
+    if not path.exists():
+        draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
+        with os.fdopen(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
+            file.write(secrets.token_bytes(32))
+        with suppress(FileExistsError):  # another process was first
+            path.hardlink_to(draft)
+        draft.unlink()
+    return path.read_bytes()

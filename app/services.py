@@ -21,6 +21,7 @@ from app.embedded.index.embedders import make_embedder
 from app.engine.archives import Archives
 from app.engine.assembly import Assemble
 from app.engine.compaction import Compact
+from app.engine.looking import LookAtSessions
 from app.engine.memories.browsing import ListMemories, ReadMemory, whole
 from app.engine.memories.collaborators import Memories, operator_of
 from app.engine.memories.forgetting import ForgetSelected, SelectMemory
@@ -37,8 +38,9 @@ from app.memory_ports import MemoryLedger, MemoryNews, MemoryStore, WaitingMemor
 from app.observe.measured import MeasuredBackend
 from app.observe.metrics import Metrics
 from app.offload.pool import OffloadPool
+from app.policy.policy import Policy
 from app.ports import BackendHealth, BackendServer, ContextBackend
-from app.private import make_private
+from app.private import make_private, private_key
 from app.recall.cut import recallable
 from app.recall.explain import Explain, RecentQueries
 from app.recall.rerank import Reranker
@@ -81,6 +83,8 @@ class Services:
     end_session: EndSession
     reset_session: ResetSession
     explain: Explain
+    look_at_sessions: LookAtSessions
+    archives: Archives
     list_memories: ListMemories
     read_memory: ReadMemory
     store_memory: StoreMemory
@@ -90,6 +94,11 @@ class Services:
     export_memories: ExportMemories
     import_memories: ImportMemories
     call_tool: CallTool
+    policy: Policy
+    form_key: bytes
+    """Of the proofs in forms, where there is no token to make them with."""
+    keeps_memories: bool
+    """Whether the backend keeps memories one by one."""
     server: BackendServer | None = None
     """The backend's server, where it runs as a child of this process."""
 
@@ -236,6 +245,8 @@ async def _opened(
         end_session=EndSession(store, worker),
         reset_session=ResetSession(store, worker),
         explain=Explain(queries, store, backend, policy),
+        look_at_sessions=LookAtSessions(store, backend, policy),
+        archives=tools.archives,
         list_memories=listing,
         read_memory=selecting.reading,
         store_memory=tools.store_memory,
@@ -245,6 +256,9 @@ async def _opened(
         export_memories=ExportMemories(memories),
         import_memories=ImportMemories(memories),
         call_tool=CallTool(tools),
+        policy=policy,
+        form_key=await anyio.to_thread.run_sync(private_key, settings.data_dir / "forms.key"),
+        keeps_memories=open_memories is not None,
         server=server,
     )
 

@@ -1,13 +1,14 @@
 """One handler for every error: each becomes a problem document."""
 
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 import structlog
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
-from app.api.pages import PAGES, page, wants_page
+from app.api.pages import PAGES, page, section_of, wants_page
 from app.api.wire import field_problems, problem
 from app.core.reasons import Reason
 from app.errors import FieldProblem, InvalidRequest, NotFound, SidecarError
@@ -58,9 +59,16 @@ def answer_to(path: str, accept: str, error: SidecarError, request_id: str) -> R
     answer = problem(error, request_id)
     if wants_page(path, accept):
         named = error.problems if isinstance(error, InvalidRequest) else ()
-        shown = {"title": error.code.meaning, "detail": error.detail, "code": str(error.code), "problems": named}
+        shown: dict[str, Any] = {
+            "title": error.code.meaning,
+            "detail": error.detail,
+            "code": str(error.code),
+            "problems": named,
+        }
         headers = {name: value for name in ("Retry-After",) if (value := answer.headers.get(name))}
-        answer = page("problem.html", error.status, number=error.status, request_id=request_id, **shown)
+        back, name = section_of(path)
+        shown |= {"back": back, "name": name, "number": error.status, "request_id": request_id}
+        answer = page("problem.html", error.status, **shown)
         answer.headers.update(headers)
     if error.status == 401 and path.startswith(PAGES):
         answer.headers["WWW-Authenticate"] = 'Basic realm="token as password", charset="UTF-8"'

@@ -1,7 +1,6 @@
 """``/memories``: what is remembered, one statement at a time: listed, read, stored, changed, forgotten."""
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Annotated, Any
 
 import structlog
@@ -27,26 +26,23 @@ from app.api.memory_examples import (
     MEMORY_RECORD_RESPONSE,
     WRITTEN_MEMORY,
 )
+from app.api.memory_listing import MAX_DATE_CHARS, MAX_QUERY_CHARS, listing
 from app.api.scope import ServicesDep, TenantDep, resolve_optional
 from app.api.strict import StrictRoute, caller_of, deadline_of, refuse_large
 from app.api.wire import Json
 from app.core.capture.policy_line import PolicyLine
 from app.core.cleaning.host_text import storable
 from app.core.deadline import Deadline
-from app.core.identity import MAX_ID_CHARS, session_name
-from app.core.memories.memory import MAX_PAGE, Memory, MemoryChange, MemoryFilter, MemoryState
-from app.core.memories.paging import MAX_CURSOR_CHARS, Place, cursor_of, place_in
-from app.engine.memories.browsing import MemoryListing
+from app.core.identity import MAX_ID_CHARS
+from app.core.memories.memory import MAX_PAGE, Memory, MemoryChange, MemoryState
+from app.core.memories.paging import MAX_CURSOR_CHARS, cursor_of
 from app.engine.memories.collaborators import operator_of
 from app.engine.memories.keeping import Alteration, Statement
 from app.errors import FieldProblem, InvalidRequest
 from app.services import Services
-from app.text.dates import iso, moment_of
 
 router = APIRouter(tags=["memories"])
 writing = APIRouter(route_class=StrictRoute)
-
-MAX_QUERY_CHARS = 4_000
 
 MemoryId = Annotated[str, Path(alias="id", max_length=128, pattern=r"^[^\x00]*$", description="A memory's `id`.")]
 
@@ -75,8 +71,12 @@ async def list_memories(
         MemoryState.LIVE
     ),
     peer: Annotated[str | None, Query(max_length=MAX_ID_CHARS, description="Only this peer's.")] = None,
-    since: Annotated[str | None, Query(max_length=40, description="Said at or after this, ISO 8601.")] = None,
-    until: Annotated[str | None, Query(max_length=40, description="Said at or before this, ISO 8601.")] = None,
+    since: Annotated[
+        str | None, Query(max_length=MAX_DATE_CHARS, description="Said at or after this, ISO 8601.")
+    ] = None,
+    until: Annotated[
+        str | None, Query(max_length=MAX_DATE_CHARS, description="Said at or before this, ISO 8601.")
+    ] = None,
     pinned: Annotated[bool | None, Query(description="Only those that are pinned, or are not.")] = None,
     session: Annotated[
         str | None, Query(max_length=MAX_ID_CHARS, description="Only what was said in this session.")
@@ -90,16 +90,18 @@ async def list_memories(
 
     What was said (raw turns) is among them only with `category=events`, or where a `query` finds it.
     """
-    wanted = MemoryFilter(
-        category=category or None,
+    asked = listing(
+        query=query,
+        category=category,
         state=state,
-        peer=peer or None,
-        since=_moment("since", since),
-        until=_moment("until", until),
+        peer=peer,
+        since=since,
+        until=until,
         pinned=pinned,
-        session=session_name(session, None) if session else None,
+        session=session,
+        limit=limit,
+        cursor=cursor,
     )
-    asked = MemoryListing(wanted, storable(query or ""), limit, _place(cursor))
     found = await services.list_memories.run(operator_of(tenant), asked, _deadline(services))
     memories = [shown(memory) for memory in found.memories]
     if found.scores is not None:
@@ -230,23 +232,6 @@ def _text(given: str, field: str = "text") -> str:
     if not text:
         raise InvalidRequest(FieldProblem(field, "must say something"))
     return text
-
-
-def _moment(name: str, given: str | None) -> str | None:
-    """A moment of the query; a ``+`` that became a space is one again."""
-    if not given:
-        return None
-    moment: datetime | None = moment_of(given) or moment_of(given.replace(" ", "+"))
-    if moment is None:
-        raise InvalidRequest(FieldProblem(f"query.{name}", "give a moment in ISO 8601, such as 2026-03-04T09:00:00Z"))
-    return iso(moment)
-
-
-def _place(cursor: str | None) -> Place | None:
-    try:
-        return place_in(cursor) if cursor else None
-    except ValueError:
-        raise InvalidRequest(FieldProblem("query.cursor", "give the nextCursor of the page before")) from None
 
 
 def _version(memory: Memory) -> Mapping[str, str]:

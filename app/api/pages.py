@@ -6,9 +6,11 @@ somebody might smuggle into a session's name could run.
 
 import base64
 import hashlib
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
 
 from fastapi import Response
 
@@ -19,6 +21,15 @@ if TYPE_CHECKING:
 
 PAGES = "/ui/"
 """Paths of pages."""
+NAVIGATION = (
+    ("/", "Sidecar"),
+    ("/ui/memories", "Memories"),
+    ("/ui/sessions", "Sessions"),
+    ("/ui/recalls", "Recalls"),
+    ("/ui/deliveries", "Deliveries"),
+    ("/docs", "API"),
+)
+"""Every page leads to these."""
 _FOLDER = Path(__file__).with_name("templates")
 _TROUBLE = BACKEND_TROUBLE | {"degraded"}
 
@@ -29,10 +40,26 @@ def page(template: str, status: int = 200, **values: Any) -> Response:
     headers = {
         "Content-Security-Policy": _policy(),
         "Cache-Control": "no-store",
-        "Referrer-Policy": "no-referrer",
+        "Referrer-Policy": "same-origin",  # with none at all a browser does not say that a form is ours
         "X-Content-Type-Options": "nosniff",
     }
     return Response(text.encode("utf-8", "replace"), status, headers, "text/html; charset=utf-8")
+
+
+def see_other(path: str) -> Response:
+    """Where to look after something was done: loading that again does nothing a second time."""
+    return Response(status_code=303, headers={"Location": path, "Cache-Control": "no-store"})
+
+
+def link(path: str, **query: str | None) -> str:
+    """The path with those of the query that say something."""
+    said = {name: value for name, value in query.items() if value}
+    return f"{path}?{urlencode(said, errors='replace')}" if said else path
+
+
+def section_of(path: str) -> tuple[str, str]:
+    """The page of `NAVIGATION` that a path belongs to, and its name; the first page for any other."""
+    return next((one for one in NAVIGATION[1:] if f"{path}/".startswith(f"{one[0]}/")), NAVIGATION[0])
 
 
 def wants_page(path: str, accept: str) -> bool:
@@ -53,8 +80,8 @@ def _environment() -> "Environment":
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"time": _time, "ms": _ms, "short": _short}
-    made.globals |= {"style": Markup(_style()), "tone_of": _tone, "here": ""}  # noqa: S704 - our own file
+    made.filters |= {"time": _time, "moment": _moment, "bytes": _bytes, "ms": _ms, "short": _short}
+    made.globals |= {"style": Markup(_style()), "tone_of": _tone, "here": "", "navigation": NAVIGATION}  # noqa: S704 - our own file
     return made
 
 
@@ -77,6 +104,18 @@ def _tone(code: str) -> str:
 
 def _time(at: str) -> str:
     return at[:19].replace("T", " ")
+
+
+def _moment(seconds: float) -> str:
+    """Seconds since the epoch; a clock that is far off shows as it is."""
+    try:
+        return _time(datetime.fromtimestamp(seconds, UTC).isoformat())
+    except (ValueError, OverflowError, OSError):
+        return f"{seconds:.0f}"
+
+
+def _bytes(count: int) -> str:
+    return f"{count:,} bytes" if count < 10_000 else f"{count / 1024:,.0f} KiB"
 
 
 def _ms(value: float) -> str:

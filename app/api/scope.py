@@ -71,7 +71,7 @@ async def tenant_of(
 def is_known(request: Request) -> bool:
     """Whether the caller has a token, or none is needed."""
     try:
-        _bound_tenant(request.app.state.services, _token(request))
+        _bound_tenant(request.app.state.services, token_of(request))
     except Unauthorized:
         return False
     return True
@@ -84,7 +84,7 @@ def tenant_from(request: Request) -> Tenant:
     that OpenViking does not allow.
     """
     services: Services = request.app.state.services
-    bound = _bound_tenant(services, _token(request))
+    bound = _bound_tenant(services, token_of(request))
     asked = Tenant(_id_header(request, "X-OpenViking-Account"), _id_header(request, "X-OpenViking-User"))
     if bound:
         for wanted, allowed in ((asked.account, bound.account), (asked.user, bound.user)):
@@ -168,7 +168,7 @@ def _bound_tenant(services: Services, token: str | None) -> Tenant | None:
     return bound
 
 
-def _token(request: Request) -> str | None:
+def token_of(request: Request) -> str | None:
     """The Bearer token; on pages also a password, for people: browsers send no Bearer tokens."""
     scheme, _, given = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer":

@@ -62,7 +62,7 @@ class Reason(StrEnum):
     # errors (problem documents)
     INVALID_REQUEST = "invalid_request", "The request is malformed; errors names each field."
     UNAUTHORIZED = "unauthorized", "No token, or a wrong one."
-    FORBIDDEN = "forbidden", "The token may not act for this tenant."
+    FORBIDDEN = "forbidden", "The token may not act for this tenant, or the request comes from a page of another site."
     NOT_FOUND = "not_found", "There is no such thing here."
     METHOD_NOT_ALLOWED = "method_not_allowed", "This path does not take this method."
     CONFLICT = "conflict", "The thing is not in a state that allows this."

@@ -15,13 +15,24 @@ from app.core.history.commit_policy import CommitRules
 from app.core.identity import Identity, Tenant
 from app.errors import StoreUnavailable
 from app.ports import Acceptance, LocalHistory, NewTurn, Recorded, StoredTurn
-from app.store import acceptance, clock_repair, delivery_rows, requests, retention, session_history, session_rows, steps
+from app.store import (
+    acceptance,
+    clock_repair,
+    delivery_rows,
+    requests,
+    retention,
+    session_history,
+    session_lists,
+    session_rows,
+    steps,
+)
 from app.store.backlog import Backlog, Bounds, bytes_by_tenant
 from app.store.connections import Database, open_database
 from app.store.delivery_rows import Delivery, DeliveryPage, OutboxGauges
 from app.store.memory_ledger import SqlMemoryLedger
 from app.store.prepared import Prepared, prepare
 from app.store.requests import CommitView, SessionSize
+from app.store.session_lists import CommitLine, SessionLine, SessionPage, TurnPage
 from app.store.steps import WorkRules
 from app.store.waiting_memories import SqlWaitingMemories
 from app.store.work import Lane, Lease, Outcome, SendTurn, Step, WorkStep
@@ -185,6 +196,22 @@ class SqlTurnStore:
     async def discard(self, tenant: Tenant | None, turn_id: str) -> Delivery:
         """Give an undelivered turn up. Raises `NotFound`, `Conflict`."""
         return await self._asked(delivery_rows.discard, tenant, turn_id, self.clock())
+
+    async def sessions(self, tenant: Tenant, search: str, *, limit: int, cursor: str | None) -> SessionPage:
+        """A tenant's sessions, the latest first; with ``search`` those whose name, key, agent or sender contains it."""
+        return await self._database.read(session_lists.page, tenant, search, limit, cursor)
+
+    async def session(self, tenant: Tenant, session: str) -> SessionLine:
+        """One session of a tenant. Raises `NotFound`."""
+        return await self._database.read(session_lists.get, tenant, session)
+
+    async def turns_of(self, tenant: Tenant, session: str, *, limit: int, cursor: str | None) -> TurnPage:
+        """The turns of a session with what they say, newest first. Raises `NotFound`."""
+        return await self._database.read(session_lists.turns_of, tenant, session, limit, cursor)
+
+    async def commits_of(self, tenant: Tenant, session: str) -> tuple[CommitLine, ...]:
+        """The newest archives that were asked for of a session, newest first. Raises `NotFound`."""
+        return await self._database.read(session_lists.commits_of, tenant, session)
 
     async def gauges(self) -> OutboxGauges:
         """The outbox in numbers."""

@@ -54,6 +54,10 @@ class SqlWaitingMemories:
         """Those that the backend has not refused, oldest first."""
         return await self._database.read(_to_deliver, tenant)
 
+    async def refusals(self, tenant: Tenant) -> dict[str, str]:
+        """Which of them the backend never takes, and why."""
+        return await self._database.read(_refusals, tenant)
+
     async def tenants(self) -> Sequence[Tenant]:
         """Whose memories wait to be delivered."""
         return await self._database.read(_tenants)
@@ -97,6 +101,12 @@ def _news(connection: Connection, tenant: Tenant) -> MemoryNews:
 def _to_deliver(connection: Connection, tenant: Tenant) -> tuple[NewMemory, ...]:
     rows = connection.execute(_BODIES, _name(tenant)).all()
     return tuple(_load(row.body) for row in rows if not row.refused)
+
+
+def _refusals(connection: Connection, tenant: Tenant) -> dict[str, str]:
+    query = select(waiting_memories.c.memory_id, waiting_memories.c.refused).where(_OF_TENANT)
+    rows = connection.execute(query.where(waiting_memories.c.refused != ""), _name(tenant))
+    return {row.memory_id: row.refused for row in rows}
 
 
 def _tenants(connection: Connection) -> list[Tenant]:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from starlette.testclient import TestClient
@@ -31,3 +32,19 @@ def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
 @pytest.fixture
 def client(start: Start) -> TestClient:
     return start()
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    """One sidecar for all tests of a module: see `person`."""
+    settings = Settings(_env_file=None, data_dir=tmp_path_factory.mktemp("service") / "data", log_level="error")
+    with TestClient(create_app(settings)) as client:
+        yield client
+
+
+@pytest.fixture
+def person(service: TestClient) -> Iterator[TestClient]:
+    """The shared sidecar, for a user of whom nothing is known yet."""
+    service.headers["X-OpenViking-User"] = f"person-{uuid4().hex[:12]}"
+    yield service
+    del service.headers["X-OpenViking-User"]
