@@ -229,8 +229,7 @@ async def _shown(
 async def _recalls_of(services: Services, tenant: Tenant, memory: Memory) -> list[RecallTrace]:
     said_at = moment_of(memory.created_at)
     since = said_at.timestamp() if said_at else 0.0
-    found = await services.traces.that_recalled(account_key(tenant), memory.uri, since, RECALLS_SHOWN)
-    return [services.explain.shown(trace) for trace in found]
+    return await services.traces.that_recalled(account_key(tenant), memory.uri, since, RECALLS_SHOWN)
 
 
 def _filled_in(memory: Memory, typed: Form | None) -> dict[str, Any]:

@@ -72,7 +72,7 @@ def test_a_wrong_filter_is_named_on_a_page_with_a_way_back(page: Page, url: str)
     page.get_by_label("Since").fill("soon")
     page.get_by_role("button", name="Filter").click()
     expect(page.locator("code", has_text="since")).to_be_visible()
-    page.get_by_role("link", name="All recalls").click()
+    page.get_by_role("link", name="Back to Recalls").click()
     expect(page.locator("tbody tr")).to_have_count(3)
 
 
@@ -80,10 +80,11 @@ def test_the_first_page_leads_to_recalls_by_keyboard_alone(page: Page, url: str)
     page.goto(url)
     page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="To the content")).to_be_focused()
-    for _ in range(3):
+    for _ in range(6):
         page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="API", exact=True)).to_be_focused()
-    page.keyboard.press("Tab")
+    for _ in range(3):
+        page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Recalls")).to_be_visible()
 
