@@ -131,16 +131,25 @@ def test_any_conversation(shared: TestClient, path: str, body: dict) -> None:
 
 @QUICK
 @given(
-    path=st.sampled_from(["/turns/{}", "/recalls/{}", "/ui/recalls/{}", "/deliveries/{}", "/memories/{}", "/{}"]),
+    path=st.sampled_from(
+        [
+            *("/turns/{}", "/recalls/{}", "/ui/recalls/{}", "/deliveries/{}", "/memories/{}", "/{}"),
+            *("/ui/memories/{}", "/ui/memories/{}/forget", "/ui/sessions/{}", "/ui/sessions/{}/archives/{}"),
+            *("/ui/deliveries/{}", "/ui/deliveries/{}/discard", "/ui/{}"),
+        ]
+    ),
     name=st.text(min_size=1, max_size=70) | st.sampled_from(["\x00", "a\x00b", "..", "%", "\u2028"]),
 )
 def test_any_path(shared: TestClient, path: str, name: str) -> None:
-    assert shared.get(path.format(quote(name, safe="", errors="replace"))).status_code < 500
+    named = quote(name, safe="", errors="replace")
+    assert shared.get(path.format(named, named)).status_code < 500
 
 
 @QUICK
 @given(
-    path=st.sampled_from(["/deliveries", "/recalls", "/ui/recalls", "/memories"]),
+    path=st.sampled_from(
+        ["/deliveries", "/recalls", "/ui/recalls", "/memories", "/ui/memories", "/ui/sessions", "/ui/deliveries"]
+    ),
     query=st.dictionaries(
         st.sampled_from(
             ["session", "since", "until", "cursor", "limit", "state", "query", "category", "peer", "pinned"]
