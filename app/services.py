@@ -15,6 +15,7 @@ from app.core.deadline import Deadline
 from app.core.history.commit_policy import CommitRules
 from app.core.history.note_cache import NoteCache
 from app.core.identity import Tenant
+from app.core.messages.reading_cache import Readings
 from app.embedded.classifying import classifier_of
 from app.embedded.extraction.readings import read_statement
 from app.embedded.index.embedders import make_embedder
@@ -77,6 +78,7 @@ class Services:
     traces: TraceStore
     offload: OffloadPool
     queries: RecentQueries
+    readings: Readings
     assemble: Assemble
     after_turn: AfterTurn
     compact: Compact
@@ -232,6 +234,7 @@ async def _opened(
         traces=traces,
         offload=offload,
         queries=queries,
+        readings=Readings(),
         assemble=Assemble(preflight, transform),
         after_turn=AfterTurn(
             store,

@@ -53,7 +53,7 @@ PARTS: tuple[tuple[str, tuple[str, ...]], ...] = (
         ),
     ),
     ("query and gate", ("/app/recall/decision.py",)),
-    ("tokens", ("/app/core/messages/tokens.py", ":_tokens", ":are_large")),
+    ("reading messages", ("/app/core/messages/",)),
     ("injecting", ("/app/core/injection/inject.py",)),
     ("trace", ("/app/store/traces.py", "/app/core/recall/trace.py", "transform.py:_trace")),
     ("backend call", ("/app/openviking/", "/httpx/", "/httpcore/", "/pytest_httpx/")),

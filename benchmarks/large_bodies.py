@@ -24,7 +24,7 @@ import app.recall.sources  # noqa: F401 - declares the lines by which the fence 
 from app.core.deadline import Deadline
 from app.core.history.commit_policy import CommitRules
 from app.core.identity import Identity, PeerRole, Tenant
-from app.core.messages.host_message import Message
+from app.core.messages.host_message import HostMessage
 from app.embedded.backend import EmbeddedBackend
 from app.engine.turn_capture import AfterTurn, AfterTurnResult, TurnInput
 from app.settings import EmbeddedSettings
@@ -40,9 +40,10 @@ def who(user: str) -> Identity:
     return Identity(Tenant("acme", user), "s1", None, "main", None, PeerRole.ASSISTANT)
 
 
-def body(text: str, first: int, count: int) -> tuple[Message, ...]:
+def body(text: str, first: int, count: int) -> tuple[HostMessage, ...]:
     """Messages of one millisecond each."""
-    return tuple({"role": "user", "content": text, "timestamp": START + first + number} for number in range(count))
+    stamps = range(START + first, START + first + count)
+    return tuple(HostMessage({"role": "user", "content": text, "timestamp": stamp}) for stamp in stamps)
 
 
 @contextmanager
@@ -72,7 +73,7 @@ async def measure(count: int, directory: str) -> bool:
     store = await open_store(f"sqlite:///{directory}/turns.db", rules=rules)
     worker = Worker(store, EmbeddedBackend(Path(directory), EmbeddedSettings()), WorkerSettings())
 
-    async def send(user: str, messages: tuple[Message, ...], key: str) -> AfterTurnResult:
+    async def send(user: str, messages: tuple[HostMessage, ...], key: str) -> AfterTurnResult:
         turn = TurnInput(messages, pre_prompt_count=0, key=key)
         return await AfterTurn(store, worker).run(who(user), turn, Deadline.after_ms(120_000))
 

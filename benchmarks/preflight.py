@@ -20,6 +20,7 @@ from app.core.capture.captured_turn import capture_turn
 from app.core.capture.incoming import read_incoming
 from app.core.history.note_cache import NoteCache
 from app.core.history.prompt import History, assemble_history
+from app.core.messages.host_message import HostMessage
 
 LENGTHS = (1000, 2000, 4000, 8000, 16000)
 LIMIT_MESSAGES, LIMIT_S, LIMIT_GROWTH = 8000, 1.0, 3.0
@@ -50,7 +51,7 @@ def conversation(length: int, timed: bool) -> list[dict[str, Any]]:
 
 def measure(length: int, timed: bool, token_budget: int) -> float:
     """Seconds of processor time, best of three, for one preflight with half of the history archived and digested."""
-    messages = conversation(length, timed)
+    messages = [HostMessage(message) for message in conversation(length, timed)]
     kept = capture_turn(read_incoming(messages[: length // 2], 0), received_at=datetime.now(UTC))
     live = capture_turn(read_incoming(messages[length // 2 :], 0), received_at=datetime.now(UTC))
     history = History(
@@ -88,7 +89,7 @@ def measure_archive() -> tuple[float, float]:
     """Seconds of processor time for a prompt above an archive of 7 MB: the first, and each of the next three."""
     history = History(unsummarised=tuple(archive(7)))
     notes = NoteCache().notes_on
-    asked = [{"role": "user", "content": "What did we do about the import?"}]
+    asked = [HostMessage({"role": "user", "content": "What did we do about the import?"})]
     times = []
     for _ in range(4):
         began = time.process_time()

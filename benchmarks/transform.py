@@ -23,6 +23,7 @@ import uvicorn
 from app.classify.classifier import ByWords
 from app.core.deadline import Deadline
 from app.core.identity import Identity, PeerRole, Tenant
+from app.core.messages.host_message import HostMessage
 from app.core.recall.hits import Hit
 from app.core.recall.trace import RecallTrace
 from app.engine.results import AssembleInput
@@ -109,7 +110,7 @@ async def of_engine(backend: SlowBackend, *, experiences: bool) -> Figures:
     engine = Transform(settings, Searches(backend, cache_ms=15_000), _NoTraces(), ByWords())  # type: ignore[arg-type]
 
     async def recall(number: int) -> None:
-        asked = AssembleInput(({"role": "user", "content": question(number)},), None, 128_000)
+        asked = AssembleInput((HostMessage({"role": "user", "content": question(number)}),), None, 128_000)
         answer = await engine.run(ME, asked, Deadline.after_ms(5_000))
         assert answer.assembled
 

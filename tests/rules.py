@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from app.core.injection.fence import strip_blocks
-from app.core.messages.host_message import Role, role_of, text_of, tool_calls, tool_results
+from app.core.messages.host_message import HostMessage, Role
 
 Ask = Callable[[dict[str, Any]], dict[str, Any]]
 
@@ -40,8 +40,8 @@ def _nothing_is_lost(host: list[Any], given: list[Any], *, preflight: bool) -> N
     changed = [index for index, message in enumerate(host) if message not in given]
     assert len(changed) <= 1
     for index in changed:
-        assert index == max(i for i, message in enumerate(host) if role_of(message) is Role.USER)
-        assert strip_blocks(text_of(given[index])) == strip_blocks(text_of(host[index]))
+        assert index == max(i for i, message in enumerate(host) if HostMessage(message).role is Role.USER)
+        assert strip_blocks(HostMessage(given[index]).text) == strip_blocks(HostMessage(host[index]).text)
 
 
 def _roles_stay_valid(host: list[Any], given: list[Any]) -> None:
@@ -54,13 +54,12 @@ def _faults(messages: list[Any]) -> int:
     answered: set[str] = set()
     faults = 0
     before: Role | None = None
-    for message in messages:
-        role = role_of(message)
-        faults += role is before is Role.USER
-        before = role
-        called |= {call.id for call in tool_calls(message)}
-        for result in tool_results(message):
+    for message in map(HostMessage, messages):
+        faults += message.role is before is Role.USER
+        before = message.role
+        called |= {call.id for call in message.calls}
+        for result in message.results:
             faults += result.call_id not in called
             answered.add(result.call_id)
-    pending = {call.id for call in tool_calls(messages[-1])} if messages else set()
+    pending = {call.id for call in HostMessage(messages[-1]).calls} if messages else set()
     return faults + len(called - answered - pending)

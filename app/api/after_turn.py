@@ -44,7 +44,7 @@ async def keep_turn(
     services, tenant = caller_of(request)
     who, bypassed = await resolve(services, tenant, body)
     asked = TurnInput(
-        messages=tuple(body.messages),
+        messages=services.readings.read(body.messages),
         pre_prompt_count=body.pre_prompt_message_count,
         key=_key(body.advancement_key, idempotency_key),
         token_budget=body.budget,

@@ -19,7 +19,7 @@ from app.core.history.summary_message import ARCHIVE_EXPAND, ARCHIVE_SEARCH
 from app.core.identity import Identity
 from app.core.injection.inject import Mode
 from app.core.json.answers import encode_answer
-from app.core.messages.reading_cache import Conversation
+from app.core.messages.host_message import encode_messages
 from app.core.reasons import Reason
 from app.core.recall.trace import RecallTrace
 from app.engine.results import AssembleInput, AssembleResult
@@ -65,7 +65,7 @@ async def assemble(
     deadline = deadline_of(request, body.deadline_ms or services.settings.limits.assemble_ms)
     who, bypassed = await resolve(services, tenant, body, deadline)
     asked = AssembleInput(
-        messages=tuple(body.messages),
+        messages=services.readings.read(body.messages),
         prompt=body.prompt,
         token_budget=body.budget,
         inject=(body.inject or Mode.MESSAGE).value,
@@ -83,8 +83,7 @@ async def assemble(
     services.metrics.on_reason("/assemble", phase.value, result.reason)
     structlog.contextvars.bind_contextvars(reason=str(result.reason), phase=phase.value)
     if messages is None:
-        conversation = result.conversation or Conversation(result.messages)
-        messages = conversation.json(result.messages)
+        messages = encode_messages(result.messages)
     # Put in as the JSON they were read as: they are nearly all of the answer.
     rest = encode_answer(result, without=_MESSAGES)
     return Response(b'{"messages":%b,%b' % (messages, rest[1:]), media_type=Json.media_type)

@@ -12,7 +12,7 @@ from app.api.scope import ServicesDep, TenantDep
 from app.api.wire import Json
 from app.core.deadline import Deadline
 from app.core.identity import MAX_ID_CHARS, Tenant, session_name
-from app.core.messages.host_message import time_of
+from app.core.messages.timestamps import moment_from
 from app.core.recall.trace import RecallTrace
 from app.errors import FieldProblem, InvalidRequest, NotFound
 
@@ -116,7 +116,7 @@ def _names_of(session: str | None) -> frozenset[str]:
 
 
 def _moment(since: str) -> datetime:
-    moment = time_of({"timestamp": since}) or time_of({"timestamp": since.replace(" ", "+")})
+    moment = moment_from(since) or moment_from(since.replace(" ", "+"))
     if moment is None:
         raise InvalidRequest(FieldProblem("since", "give ISO 8601, or epoch seconds or milliseconds"))
     return moment

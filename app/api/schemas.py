@@ -18,14 +18,11 @@ from pydantic_core import PydanticCustomError
 
 from app.api.wire import MAX_PROBLEMS, WRONG_ITEMS
 from app.core.identity import MAX_ID_CHARS, Scope
-from app.core.messages.host_message import MESSAGE_SCHEMA, wrong_messages
+from app.core.messages.validation import MESSAGE_SCHEMA, wrong_messages
 from app.core.reasons import Reason
 
 Id = Annotated[str, Field(max_length=MAX_ID_CHARS)]
-HostMessage = Annotated[
-    dict[str, Any],
-    WithJsonSchema(MESSAGE_SCHEMA),
-]
+Message = Annotated[dict[str, Any], WithJsonSchema(MESSAGE_SCHEMA)]
 """A message as the host writes it; only ``role`` is required, and everything unknown comes back unchanged."""
 DEFAULT_TOKEN_BUDGET = 128_000
 MAX_TOKENS = 1_000_000_000
@@ -105,7 +102,7 @@ class BudgetedBody(ScopeBody):
 class MessagesBody(BudgetedBody):
     """The above, and the conversation."""
 
-    messages: list[HostMessage] = Field(default_factory=list, description="The host's messages, oldest first.")
+    messages: list[Message] = Field(default_factory=list, description="The host's messages, oldest first.")
 
     @field_validator("messages", mode="before")
     @classmethod

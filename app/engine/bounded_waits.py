@@ -1,16 +1,11 @@
 """What must not hold up an answer: large messages are read in a thread, and nobody waits for ever for the store."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 from app.core.deadline import Deadline
-from app.core.messages.host_message import Message
-from app.core.messages.reading_cache import AT_ONCE_MESSAGES
 from app.errors import StoreUnavailable
-
-AT_ONCE_CHARS = 200_000
-"""Text that is not longer is read faster than a thread is woken."""
 
 T = TypeVar("T")
 
@@ -60,8 +55,3 @@ def is_much(value: object, chars: int, *, per_value: int = 0) -> bool:
         if left < 0:
             return True
     return False
-
-
-def are_large(messages: Sequence[Message], at_once: int = AT_ONCE_CHARS) -> bool:
-    """Whether reading the messages takes long enough for others to notice."""
-    return len(messages) > AT_ONCE_MESSAGES or is_much(messages, at_once)

@@ -12,8 +12,7 @@ from app.core.history.digest import NotesOn, notes_on
 from app.core.history.prompt import Assembled, assemble_history, brings_history
 from app.core.history.summary_text import History
 from app.core.identity import Identity
-from app.core.messages.host_message import Message, time_of
-from app.core.messages.tokens import message_tokens
+from app.core.messages.host_message import HostMessage
 from app.core.reasons import Reason
 from app.engine import bounded_waits
 from app.engine.policy.texts import shown_message
@@ -104,7 +103,7 @@ class Preflight:
             system_prompt_addition=assembled.system_addition,
         )
 
-    def _assembled(self, messages: tuple[Message, ...], history: History, **how: Any) -> Assembled:
+    def _assembled(self, messages: tuple[HostMessage, ...], history: History, **how: Any) -> Assembled:
         """The prompt, with nothing in it that a rule forbids: the store may have it from before the rule."""
         if self.policy.guards:
             history = replace(
@@ -154,12 +153,12 @@ def _before(deadline: Deadline) -> Deadline:
 
 
 async def _local_history(
-    store: TurnStore, who: Identity, messages: tuple[Message, ...], deadline: Deadline
+    store: TurnStore, who: Identity, messages: tuple[HostMessage, ...], deadline: Deadline
 ) -> tuple[LocalHistory, tuple[str, ...]] | None:
     """What the store has, and all of the session's fingerprints where untimed messages need them; None without it."""
     try:
         known = await bounded_waits.in_time(store.local_history(who), deadline)
-        if known.fingerprints and any(time_of(message) is None for message in messages):
+        if known.fingerprints and any(message.time is None for message in messages):
             return known, await bounded_waits.in_time(store.seen_fingerprints(who), deadline)
         return known, ()
     except SidecarError as error:
@@ -213,5 +212,5 @@ def _why_unchanged(trouble: Reason | None, known: LocalHistory) -> Reason:
     return trouble or Reason.NO_SESSION_DATA
 
 
-def _passthrough(messages: tuple[Message, ...], reason: Reason) -> AssembleResult:
-    return AssembleResult(messages, sum(map(message_tokens, messages)), reason, assembled=False)
+def _passthrough(messages: tuple[HostMessage, ...], reason: Reason) -> AssembleResult:
+    return AssembleResult(messages, sum([message.tokens for message in messages]), reason, assembled=False)

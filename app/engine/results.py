@@ -9,8 +9,8 @@ from pydantic import Field, InstanceOf, PlainSerializer, WithJsonSchema
 from app.core.identity import Scope
 from app.core.injection import markers
 from app.core.json.answers import answer
-from app.core.messages.host_message import MESSAGE_SCHEMA, Message
-from app.core.messages.reading_cache import Conversation
+from app.core.messages.host_message import HostMessage
+from app.core.messages.validation import MESSAGE_SCHEMA
 from app.core.reasons import Reason
 from app.core.recall.trace import Gate
 
@@ -19,7 +19,7 @@ from app.core.recall.trace import Gate
 class AssembleInput:
     """An `/assemble` request without its transport. ``token_budget`` is positive; ``inject`` as in the contract."""
 
-    messages: tuple[Message, ...]
+    messages: tuple[HostMessage, ...]
     prompt: str | None
     token_budget: int
     inject: str = "message"
@@ -79,7 +79,7 @@ Optional = Annotated[str | None, Field(exclude_if=_is_empty)]
 class AssembleResult:
     """The context to use."""
 
-    messages: Annotated[tuple[Message, ...], WithJsonSchema({"type": "array", "items": MESSAGE_SCHEMA})]
+    messages: Annotated[tuple[InstanceOf[HostMessage], ...], WithJsonSchema({"type": "array", "items": MESSAGE_SCHEMA})]
     estimated_tokens: int
     reason: Reason
     assembled: Annotated[bool, Field(serialization_alias="status"), PlainSerializer(_status, return_type=Status)]
@@ -89,5 +89,3 @@ class AssembleResult:
     context_block: Optional = None
     """Only when something was recalled."""
     recall: RecallReport | None = None
-    conversation: Annotated[InstanceOf[Conversation] | None, Field(exclude=True)] = None
-    """Where the messages were read already: it knows their JSON."""

@@ -14,8 +14,8 @@ from app.core.identity import Identity, PeerRole, SessionKind
 from app.core.json.answers import answer
 from app.core.memories.memory import NewMemory, Reading
 from app.core.memories.told import memory_told, told_in
-from app.core.messages.host_message import Message
-from app.core.messages.reading_cache import AT_ONCE_MESSAGES
+from app.core.messages.host_message import HostMessage
+from app.core.messages.reading_cache import AT_ONCE_MESSAGES, are_large
 from app.core.reasons import Reason
 from app.engine import bounded_waits
 from app.engine.memories.collaborators import new_memory_id
@@ -36,7 +36,7 @@ Reads = Callable[[str], Reading]
 class TurnInput:
     """A turn as the host sends it. ``key``: ``advancementKey`` or ``Idempotency-Key``."""
 
-    messages: tuple[Message, ...]
+    messages: tuple[HostMessage, ...]
     pre_prompt_count: int | None = None
     key: str | None = None
     token_budget: int = 128_000
@@ -106,7 +106,7 @@ async def _accepted(
     Comparing takes time, so it is done before the store is locked, with what the store has by then. A turn with a
     position is compared only when the store finds that messages of its times are there already.
     """
-    large = bounded_waits.are_large(turn.messages) or (bool(policy.guards) and is_long(turn.messages))
+    large = are_large(turn.messages) or (bool(policy.guards) and is_long([one.raw for one in turn.messages]))
     incoming = await bounded_waits.read(partial(read_incoming, turn.messages, turn.pre_prompt_count), large=large)
     in_order = not incoming.is_placed and incoming.has_untimed
     recorded = Recorded() if incoming.is_placed else await store.recorded(who, incoming.span, in_order=in_order)

@@ -10,6 +10,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, KNOWN_PROTOCOL_VERSIO
 from app import __version__
 from app.core.injection.fence import neutralise_lines, put_before, wrap
 from app.core.memories.memory import MAX_PAGE, MemoryFilter
+from app.core.messages.host_message import HostMessage
 from app.engine.assembly import Step
 from app.engine.memories.browsing import ListMemories, MemoryListing
 from app.engine.results import AssembleInput
@@ -110,7 +111,7 @@ class McpServer:
         if not query.strip():
             raise Refused(INVALID_PARAMS, "the prompt takes a query")
         asked = AssembleInput(
-            messages=({"role": "user", "content": query},),
+            messages=(HostMessage({"role": "user", "content": query}),),
             prompt=None,
             token_budget=_TOKEN_BUDGET,
             inject="block",

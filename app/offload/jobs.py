@@ -13,8 +13,8 @@ from app.core.capture.captured_message import CapturedMessage
 from app.core.deadline import Deadline
 from app.core.identity import Identity
 from app.core.json.encoding import parse_json
-from app.core.messages.host_message import Message, wrong_messages
-from app.core.messages.reading_cache import Conversation
+from app.core.messages.host_message import HostMessage, encode_messages
+from app.core.messages.validation import wrong_messages
 from app.core.reasons import Reason
 from app.core.recall.trace import RecallTrace
 from app.embedded.classifying import classifier_of
@@ -130,9 +130,8 @@ async def assemble(
     asked = replace(asked, messages=messages, prompt=prompt)
     result = await Assemble(preflight, transform).run(who, asked, deadline)
     own = len(result.messages) == len(messages) and all(map(lambda a, b: a is b, result.messages, messages))
-    conversation = result.conversation or Conversation(result.messages)
-    text = None if own else conversation.json(result.messages)
-    return Assembled(replace(result, messages=(), conversation=None), text, tuple(ports.traces), tuple(recalled))
+    text = None if own else encode_messages(result.messages)
+    return Assembled(replace(result, messages=()), text, tuple(ports.traces), tuple(recalled))
 
 
 async def keep_turn(
@@ -150,10 +149,10 @@ async def keep_turn(
 JOBS: Mapping[str, Callable[..., Awaitable[Any]]] = {"assemble": assemble, "keep_turn": keep_turn}
 
 
-def _parsed(raw: bytes) -> tuple[tuple[Message, ...], str | None]:
+def _parsed(raw: bytes) -> tuple[tuple[HostMessage, ...], str | None]:
     """Messages and prompt. Raises `json.JSONDecodeError`, `WrongMessages`."""
     body = parse_json(raw)
     messages = body["messages"]
     if wrong := list(islice(wrong_messages(messages), MAX_WRONG)):
         raise WrongMessages(wrong)
-    return tuple(messages), body["prompt"]
+    return tuple(map(HostMessage, messages)), body["prompt"]

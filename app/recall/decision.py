@@ -11,7 +11,7 @@ from app.classify.classifier import TASK_FROM, Classifier
 from app.core.identity import Identity, SessionKind
 from app.core.injection.fence import contains_block
 from app.core.injection.inject import is_injected
-from app.core.messages.host_message import Message
+from app.core.messages.host_message import HostMessage
 from app.core.reasons import Reason
 from app.core.recall.query import asks, build_query
 from app.core.recall.trace import GateTrace
@@ -48,7 +48,7 @@ class Decision:
 
 
 def decide(
-    messages: Sequence[Message],
+    messages: Sequence[HostMessage],
     prompt: str | None,
     who: Identity,
     rules: Rules,
@@ -93,7 +93,7 @@ def gate_of(text: str, kind: SessionKind, rules: Rules, classifier: Classifier, 
     )
 
 
-def _refused_unread(messages: Sequence[Message], prompt: str | None, rules: Rules, bypassed: bool) -> Reason | None:
+def _refused_unread(messages: Sequence[HostMessage], prompt: str | None, rules: Rules, bypassed: bool) -> Reason | None:
     if bypassed:
         return Reason.SESSION_BYPASSED
     if not asks(messages) and not (prompt and prompt.strip()):

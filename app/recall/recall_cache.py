@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from datetime import date
 
 from app.core.identity import Identity
-from app.core.messages.reading_cache import Conversation
 from app.core.recall.hits import Hit
 from app.engine.results import AssembleInput
 from app.ports import Target
@@ -48,9 +47,15 @@ class RecallCache:
     def __init__(self) -> None:
         self._kept: OrderedDict[tuple[object, ...], Known] = OrderedDict()
 
-    def of(self, who: Identity, asked: AssembleInput, conversation: Conversation) -> Known:
+    def of(self, who: Identity, asked: AssembleInput) -> Known:
         """What is known of this recall; whatever is added to it is known the next time."""
-        key = (who, asked.prompt, asked.trigger_hint, asked.bypassed, conversation.readings)
+        key = (
+            who,
+            asked.prompt,
+            asked.trigger_hint,
+            asked.bypassed,
+            tuple([message.json for message in asked.messages]),
+        )
         known = self._kept.get(key)
         if known is None:
             known = self._kept[key] = Known()

@@ -4,11 +4,11 @@ No state to keep or to lose.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from app.core.messages.host_message import Message, Role, role_of, text_of, tool_results
-from app.core.messages.reading_cache import said_in, squeezed
+from app.core.history.summary_message import is_summary
+from app.core.messages.host_message import HostMessage, Role
 from app.recall.block import Section
 
 MAX_SAID_CHARS = 64 * 1024
@@ -23,15 +23,19 @@ _LABEL = re.compile(r"[-*\s]{0,8}(?:\d{4}-\d{2}-\d{2}\s)?(?:(?:user|assistant):\
 """What a memory puts in front of words: a bullet, the date, who spoke."""
 
 
-def said_before(messages: Sequence[Message], said: Callable[[Message], str] = said_in) -> str:
-    """The words of the live messages before the latest one, newest first. ``said`` may know them already."""
+def said_before(messages: Sequence[HostMessage]) -> str:
+    """What the live messages before the latest one say, newest first, without white space and injected blocks.
+
+    Nothing of a summary: it sums up, and what it sums up may be wanted word for word.
+    """
     pieces: list[str] = []
     room = MAX_SAID_CHARS
     for message in reversed(messages[:-1]):
         if room <= 0:
             break
-        pieces.append(said(message)[:room])
-        room -= len(pieces[-1])
+        if not is_summary(message):
+            pieces.append(message.unspaced[:room])
+            room -= len(pieces[-1])
     return "\n".join(pieces)
 
 
@@ -43,11 +47,12 @@ def is_said(memory: str, said: str) -> bool:
 
 @lru_cache(maxsize=2048)
 def _telling(memory: str) -> list[str]:
-    lines = [squeezed(line[len(found[0]) :] if (found := _LABEL.match(line)) else line) for line in memory.split("\n")]
+    unlabelled = [line[len(found[0]) :] if (found := _LABEL.match(line)) else line for line in memory.split("\n")]
+    lines = ["".join(line.split()) for line in unlabelled]
     return [line for line in lines if len(line) >= MIN_LINE_CHARS]
 
 
-def shown_items(messages: Sequence[Message], turns: int, section: Section) -> frozenset[str]:
+def shown_items(messages: Sequence[HostMessage], turns: int, section: Section) -> frozenset[str]:
     """The items of a section, as they were rendered, in the last ``turns`` user turns before the latest message.
 
     Each begins with ``- [``. A block may stand in a user message or in the result of a simulated call.
@@ -60,17 +65,16 @@ def shown_items(messages: Sequence[Message], turns: int, section: Section) -> fr
     )
 
 
-def _texts(messages: Sequence[Message], turns: int) -> Iterator[str]:
+def _texts(messages: Sequence[HostMessage], turns: int) -> Iterator[str]:
     left = turns
     for message in reversed(messages):
         if left <= 0:
             return
-        role = role_of(message)
-        if role is Role.USER:
+        if message.role is Role.USER:
             left -= 1
-            yield text_of(message)
-        elif role is Role.TOOL:
-            yield from (result.text for result in tool_results(message))
+            yield message.text
+        elif message.role is Role.TOOL:
+            yield from (result.text for result in message.results)
 
 
 def _items(text: str, frame_end: str) -> Iterator[str]:

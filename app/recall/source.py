@@ -3,15 +3,14 @@
 Everything else knows sources through `Sources` alone: the search, the block, stripping, the answer, trace and page.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Protocol
 
 from app.core.identity import Identity
 from app.core.injection import markers
-from app.core.messages.host_message import Message
-from app.core.messages.reading_cache import said_in
+from app.core.messages.host_message import HostMessage
 from app.core.recall.hits import Hit
 from app.ports import Target
 from app.recall.block import Section
@@ -29,13 +28,11 @@ class Asked:
 
     who: Identity
     query: str
-    messages: Sequence[Message]
+    messages: Sequence[HostMessage]
     settings: Settings
     today: date
     personal: float | None = None
     """How likely the question is about who asks; None where nobody judged it."""
-    said: Callable[[Message], str] = said_in
-    """`said_in`, or what knows its results already."""
 
 
 class RecallSource(Protocol):

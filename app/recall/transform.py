@@ -19,7 +19,7 @@ from app.classify.classifier import Classifier
 from app.core.deadline import Deadline
 from app.core.identity import Identity
 from app.core.injection.inject import Mode, inject
-from app.core.messages.reading_cache import AT_ONCE_BYTES, Conversation, Readings
+from app.core.messages.reading_cache import AT_ONCE_BYTES, are_large
 from app.core.messages.tokens import estimate_tokens
 from app.core.reasons import Reason
 from app.core.recall.hits import Hit
@@ -129,7 +129,6 @@ class Transform:
         self._on_recall = on_recall
         self._now = now
         self._clock = clock
-        self._readings = Readings()
         self._memo = RecallCache()
         self._rules = Rules(
             enabled=any(source.enabled(settings) for source in self._sources),
@@ -143,9 +142,8 @@ class Transform:
         """The messages with what was recalled in its place; or as they are, and the reason why. Never raises for a
         backend, and answers within ``deadline`` and the recall time-out, whichever is sooner."""
         began = self._clock()
-        conversation = self._readings.read(asked.messages)
-        large = conversation.has_unread or len(asked.prompt or "") > AT_ONCE_BYTES
-        known = Known() if large else self._memo.of(who, asked, conversation)
+        large = are_large(asked.messages) or len(asked.prompt or "") > AT_ONCE_BYTES
+        known = Known() if large else self._memo.of(who, asked)
         recall = _Recall(Mode(asked.inject), known, large)
         try:
             await self._judge(recall, who, asked, deadline)
@@ -153,12 +151,12 @@ class Transform:
             if recall.decision.refusal:
                 recall.reason = recall.decision.refusal
             else:
-                await self._recall(recall, who, asked, conversation, deadline)
+                await self._recall(recall, who, asked, deadline)
         except TimeoutError:
             recall.reason = Reason.DEADLINE_EXCEEDED
         recall.steps["total"] = self._ms_since(began)
         self._on_recall(recall.reason)
-        return self._answer(recall, who, asked, conversation)
+        return self._answer(recall, who, asked)
 
     async def _judge(self, recall: _Recall, who: Identity, asked: AssembleInput, deadline: Deadline) -> None:
         if recall.known.decision is not None:
@@ -180,9 +178,7 @@ class Transform:
         recall.decision = await under(self._policy, masked, decision.query, decision.latest)
         recall.known.decision = recall.decision
 
-    async def _recall(
-        self, recall: _Recall, who: Identity, asked: AssembleInput, conversation: Conversation, deadline: Deadline
-    ) -> None:
+    async def _recall(self, recall: _Recall, who: Identity, asked: AssembleInput, deadline: Deadline) -> None:
         query = recall.decision.query
         plan = plan_for(self._sources, recall.decision, self._settings)
         recall.searched = await self._search(who, query, plan.targets, deadline)
@@ -198,7 +194,6 @@ class Transform:
                 self._settings,
                 today,
                 recall.decision.personal,
-                conversation.said,
             )
             chosen = await bounded_waits.read(partial(plan.choose, choice, hits), large=recall.large, deadline=deadline)
             block = render_block(*((selection.section, selection.items) for selection in chosen))
@@ -227,9 +222,7 @@ class Transform:
             return _Searched(target, (), str(error.reason), self._ms_since(began), error.reason)
         return _Searched(target, found.hits, found.how, self._ms_since(began))
 
-    def _answer(
-        self, recall: _Recall, who: Identity, asked: AssembleInput, conversation: Conversation
-    ) -> AssembleResult:
+    def _answer(self, recall: _Recall, who: Identity, asked: AssembleInput) -> AssembleResult:
         placed = inject(asked.messages, recall.block, recall.decision.note, recall.mode, recall.decision.query)
         now = self._now()
         trace_id = f"r{int(now * 1000):011x}{_random.getrandbits(40):010x}"
@@ -237,13 +230,12 @@ class Transform:
         self._traces.record(partial(self._trace, recall, who, trace_id, now))
         return AssembleResult(
             messages=placed.messages,
-            estimated_tokens=conversation.tokens(placed.messages)
+            estimated_tokens=sum([message.tokens for message in placed.messages])
             + estimate_tokens(placed.system_prompt_addition or ""),
             reason=recall.reason,
             assembled=recall.reason is Reason.OK,
             system_prompt_addition=placed.system_prompt_addition,
             context_block=recall.block or None,
-            conversation=conversation,
             recall=RecallReport(
                 trace_id=trace_id,
                 query=recall.decision.query,

@@ -10,6 +10,7 @@ from app.core.deadline import Deadline
 from app.engine.turn_capture import AfterTurn, AfterTurnResult, TurnInput
 from app.store.turns import SqlTurnStore
 from app.worker.supervisor import Worker, WorkerSettings
+from tests.messages import typed
 from tests.unit.memory_backend import MemoryBackend
 from tests.unit.turning import somebody
 
@@ -28,7 +29,7 @@ class Desk:
         self.worker = Worker(store, self.backend, WorkerSettings())
 
     async def after(self, messages: Sequence[dict[str, Any]], count: int | None = None, **turn: Any) -> AfterTurnResult:
-        asked = TurnInput(tuple(messages), pre_prompt_count=count, **turn)
+        asked = TurnInput(typed(messages), pre_prompt_count=count, **turn)
         return await AfterTurn(self.store, self.worker).run(somebody(), asked, Deadline.after_ms(20_000))
 
     async def told(self) -> list[str]:

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from app.core.messages.host_message import tool_calls, tool_results
-from app.core.messages.tokens import estimate_tokens, message_tokens
+from app.core.messages.host_message import HostMessage
+from app.core.messages.tokens import estimate_tokens
 from tests.http.test_lifecycle import FACT, post, said, turn, user
 
 TOLD = [*FACT, user("Tell me of the garden.", 20), said("It grows. " * 150, 21)]
@@ -56,7 +56,8 @@ def test_what_full_assembled_is_ok_even_if_nothing_was_recalled(archived: TestCl
 def test_the_tokens_are_those_of_all_that_goes_into_the_prompt(archived: TestClient, phase: str, inject: str) -> None:
     answer = assemble(archived, phase=phase, inject=inject, messages=[*TOLD, user(QUESTION, 50)])
     added = estimate_tokens(answer.get("systemPromptAddition", ""))
-    assert answer["estimatedTokens"] == pytest.approx(sum(map(message_tokens, answer["messages"])) + added, abs=1)
+    tokens = sum(HostMessage(message).tokens for message in answer["messages"])
+    assert answer["estimatedTokens"] == pytest.approx(tokens + added, abs=1)
 
 
 def test_what_recall_came_to_is_counted_in_full_too(archived: TestClient) -> None:
@@ -82,7 +83,8 @@ def test_a_simulated_call_never_parts_a_call_from_its_result(archived: TestClien
     answer = assemble(archived, messages=messages, inject="tool_call")
     assert answer["reason"] == "ok"
     *before, last = answer["messages"]
-    assert [call.id for call in tool_calls(before[-1])] == [result.call_id for result in tool_results(last)] == ["t1"]
+    assert [call.id for call in HostMessage(before[-1]).calls] == ["t1"]
+    assert [result.call_id for result in HostMessage(last).results] == ["t1"]
     assert before == messages[:-1]
     assert answer["contextBlock"] in last["content"][1]["text"]
     again = assemble(archived, messages=answer["messages"], inject="tool_call")

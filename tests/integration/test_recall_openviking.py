@@ -10,6 +10,7 @@ from app.classify.classifier import ByWords
 from app.core.capture.captured_message import CapturedMessage, TextPart, ToolPart
 from app.core.deadline import Deadline
 from app.core.identity import Identity, PeerRole, SessionKind, Tenant
+from app.core.messages.host_message import HostMessage
 from app.engine.results import AssembleInput, AssembleResult
 from app.openviking.client import OpenVikingBackend
 from app.recall.searches import Searches
@@ -42,7 +43,7 @@ class Host:
 
     async def ask(self, text: str, *, kind: SessionKind = SessionKind.CHAT) -> AssembleResult:
         who = Identity(self._tenant, "recall-test", None, "main", None, PeerRole.ASSISTANT, kind)
-        asked = AssembleInput(({"role": "user", "content": text},), None, 128_000)
+        asked = AssembleInput((HostMessage({"role": "user", "content": text}),), None, 128_000)
         return await self._engine.run(who, asked, Deadline.after_ms(20_000))
 
 

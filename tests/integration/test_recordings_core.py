@@ -14,8 +14,9 @@ from app.core.capture.captured_turn import capture_turn
 from app.core.capture.incoming import read_incoming
 from app.core.history.prompt import History, assemble_history
 from app.core.history.summary_message import own_messages
-from app.core.messages.fingerprints import fingerprint_of, known
-from app.core.messages.host_message import Role, role_of, tool_calls, tool_results
+from app.core.messages.fingerprints import known
+from app.core.messages.host_message import Role
+from tests.messages import raw, typed
 
 RIGS = Path(os.environ.get("SIDECAR_RIG_DIR", Path(__file__).parents[3] / "shared" / "rig"))
 RECORDING = RIGS / "openclaw" / "recordings" / "turns.jsonl"
@@ -40,7 +41,7 @@ def replayed() -> list[tuple[dict[str, Any], list[Any]]]:
     for session, call in calls():
         parameters = call.get("params", {})
         if call["call"] == "commitTurn":
-            incoming = read_incoming(parameters["messages"], None)
+            incoming = read_incoming(typed(parameters["messages"]), None)
             turn = capture_turn(incoming, received_at=NOW, is_heartbeat=bool(parameters.get("isHeartbeat")))
             committed[session][parameters["advancementKey"]] = (parameters["messages"], turn)
         elif call["call"] == "assemble":
@@ -57,11 +58,11 @@ def test_every_recorded_turn_is_captured_with_answered_calls() -> None:
     for _, call in calls():
         if call["call"] != "commitTurn" or call["params"].get("isHeartbeat"):
             continue
-        messages = call["params"]["messages"]
+        messages = typed(call["params"]["messages"])
         incoming = read_incoming(messages, None)
         turn = capture_turn(incoming, received_at=NOW)
         tools = [part for message in turn.messages for part in message.parts if hasattr(part, "output")]
-        assert len(tools) == sum(len(tool_calls(message)) for message in messages)
+        assert len(tools) == sum(len(message.calls) for message in messages)
         assert all(part.output is not None for part in tools)
         assert incoming.occurrence is not None
         seen += 1
@@ -75,7 +76,7 @@ def test_committed_messages_are_known_again_in_later_histories() -> None:
         messages = parameters["messages"]
         record = [fingerprint for _, turn in committed for fingerprint in turn.fingerprints]
         sent = {moment(message) for said, _ in committed for message in said}
-        for message, found in zip(messages, known([fingerprint_of(m) for m in messages], record), strict=True):
+        for message, found in zip(messages, known([m.fingerprint for m in typed(messages)], record), strict=True):
             assert not found or moment(message) in sent
             matched += found
             changed += not found and moment(message) in sent
@@ -86,7 +87,7 @@ def test_committed_messages_are_known_again_in_later_histories() -> None:
 def test_every_recorded_assemble_keeps_the_rules_with_all_its_turns_archived() -> None:
     assembled = 0
     for parameters, committed in replayed():
-        messages = parameters["messages"]
+        messages = typed(parameters["messages"])
         history = History(
             unsummarised=tuple(message for _, turn in committed for message in turn.messages),
             archived_fingerprints=tuple(fingerprint for _, turn in committed for fingerprint in turn.fingerprints),
@@ -97,16 +98,16 @@ def test_every_recorded_assemble_keeps_the_rules_with_all_its_turns_archived() -
             "prompt_follows": True,
         }
         once = assemble_history(messages, history, **arguments)
-        assert assemble_history(once.messages, history, **arguments).messages == once.messages
+        assert raw(assemble_history(once.messages, history, **arguments).messages) == raw(once.messages)
         own = own_messages(once.messages)
         stayed = [message for message, ours in zip(once.messages, own, strict=True) if not ours]
         assert [id(m) for m in stayed] == [id(m) for m in messages if any(m is other for other in stayed)]
-        answered = {result.call_id for message in stayed for result in tool_results(message)}
-        asked = {call.id for message in stayed for call in tool_calls(message)}
+        answered = {result.call_id for message in stayed for result in message.results}
+        asked = {call.id for message in stayed for call in message.calls}
         assert answered == asked
-        never_sent = {moment(m) for m in messages} - {moment(m) for said, _ in committed for m in said}
-        assert never_sent <= {moment(message) for message in stayed}
+        never_sent = {moment(m.raw) for m in messages} - {moment(m) for said, _ in committed for m in said}
+        assert never_sent <= {moment(message.raw) for message in stayed}
         for one, two in pairwise(once.messages):
-            assert not (own_messages([one])[0] and role_of(two) in {Role.USER, Role.SUMMARY})
+            assert not (own_messages([one])[0] and two.role in {Role.USER, Role.SUMMARY})
         assembled += bool(committed)
     assert assembled > 5

@@ -15,6 +15,7 @@ from app.ports import BackendError, Target
 from app.recall.searches import Searches
 from app.recall.transform import Transform
 from app.settings import Settings
+from tests.messages import typed
 
 HOME = "viking://user/alice/memories"
 LESSON = (
@@ -101,6 +102,6 @@ class Recalling:
     async def __call__(
         self, *messages: Any, who: Identity | None = None, ms: float = 5_000, prompt: str | None = None, **more: Any
     ) -> AssembleResult:
-        host = tuple({"role": "user", "content": m} if isinstance(m, str) else m for m in messages)
+        host = typed({"role": "user", "content": m} if isinstance(m, str) else m for m in messages)
         asked = AssembleInput(host, prompt, 128_000, **more)
         return await self.engine.run(who or someone(), asked, Deadline.after_ms(ms))

@@ -7,11 +7,12 @@ from app.core.identity import Identity, PeerRole, Tenant
 from app.core.reasons import Reason
 from app.engine.assembly import Assemble
 from app.engine.results import AssembleInput, AssembleResult
+from tests.messages import typed
 
 pytestmark = pytest.mark.anyio
 
 WHO = Identity(Tenant(), "s", None, "main", None, PeerRole.ASSISTANT)
-ASKED = AssembleInput(({"role": "user", "content": "Which tea?"},), None, 1000, phase="full")
+ASKED = AssembleInput(typed([{"role": "user", "content": "Which tea?"}]), None, 1000, phase="full")
 
 
 async def test_however_late_the_history_is_half_of_the_time_is_left_to_recall() -> None:

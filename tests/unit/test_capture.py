@@ -14,7 +14,8 @@ from app.core.capture.captured_turn import CapturedTurn, capture_turn, with_ids
 from app.core.capture.incoming import read_incoming
 from app.core.history.rebuild import rebuilt
 from app.core.history.summary_message import acknowledgement, summary_message
-from app.core.messages.fingerprints import fingerprint_of
+from app.core.messages.host_message import HostMessage
+from tests.messages import typed
 
 from .histories import histories
 
@@ -22,8 +23,12 @@ NOW = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
 STAMP = 1_760_000_000_123
 
 
-def captured(*messages: dict[str, Any], pre_prompt_count: int | None = None, **rest: Any) -> CapturedTurn:
-    return capture_turn(read_incoming(messages, pre_prompt_count), received_at=NOW, **rest)
+def captured(*messages: Any, pre_prompt_count: int | None = None, **rest: Any) -> CapturedTurn:
+    return capture_turn(read_incoming(typed(messages), pre_prompt_count), received_at=NOW, **rest)
+
+
+def fingerprint_of(message: dict[str, Any]) -> str | None:
+    return HostMessage(message).fingerprint
 
 
 def texts(turn: CapturedTurn) -> list[str]:
@@ -148,7 +153,7 @@ def test_injected_blocks_in_tool_input_do_not_reach_storage_at_any_depth(levels:
 )
 def test_input_that_is_text_is_cleaned_like_text(text: str) -> None:
     call = {"type": "toolCall", "id": "a", "name": "spawn", "arguments": {"text": text, text: 1}}
-    shown = str(rebuilt(captured(assistant([call])).messages))
+    shown = str([message.raw for message in rebuilt(captured(assistant([call])).messages)])
     assert ("secret" in shown) == text.startswith("```")
 
 
@@ -278,10 +283,10 @@ def test_resending_the_whole_history_captures_each_message_once(turns: list[Any]
 
 
 def test_only_a_count_before_the_end_says_where_the_turn_starts() -> None:
-    assert not read_incoming([user("a")], None).is_placed
-    assert not read_incoming([user("a")], 1).is_placed
-    assert not read_incoming([user("a")], 5).is_placed
-    assert read_incoming([user("a"), user("b")], 1).is_placed
+    assert not read_incoming(typed([user("a")]), None).is_placed
+    assert not read_incoming(typed([user("a")]), 1).is_placed
+    assert not read_incoming(typed([user("a")]), 5).is_placed
+    assert read_incoming(typed([user("a"), user("b")]), 1).is_placed
 
 
 def test_a_history_that_stands_in_a_row_in_the_record_is_known_wherever_it_stands() -> None:
@@ -299,7 +304,7 @@ def test_a_lone_turn_that_is_counted_as_history_is_compared_unless_it_has_a_key(
 
 
 def occurrence(*messages: dict[str, Any], count: int | None = None) -> str | None:
-    return read_incoming(messages, count).occurrence
+    return read_incoming(typed(messages), count).occurrence
 
 
 def test_what_only_a_repeat_shares_is_words_with_their_times_else_with_their_place() -> None:
@@ -314,9 +319,9 @@ def test_what_only_a_repeat_shares_is_words_with_their_times_else_with_their_pla
 
 
 def test_a_fingerprint_depends_on_words_alone() -> None:
-    said = read_incoming([user("a"), assistant("b")], None).fingerprint
-    assert read_incoming([user("a", STAMP), assistant("b")], 0).fingerprint == said
-    assert read_incoming([user("a"), assistant("c")], None).fingerprint != said
+    said = read_incoming(typed([user("a"), assistant("b")]), None).fingerprint
+    assert read_incoming(typed([user("a", STAMP), assistant("b")]), 0).fingerprint == said
+    assert read_incoming(typed([user("a"), assistant("c")]), None).fingerprint != said
 
 
 def test_the_span_is_that_of_what_is_new() -> None:

@@ -7,6 +7,7 @@ from app.core.injection.fence import strip_blocks
 from app.core.reasons import Reason
 from app.core.recall.trace import Verdict
 from app.ports import Target
+from tests.messages import raw
 from tests.unit.recalling import Recalling, ScriptedBackend, experience, memory, someone
 
 pytestmark = pytest.mark.anyio
@@ -62,12 +63,12 @@ async def test_only_experiences_only_memories_and_neither() -> None:
     assert "## Agent Experiences" not in await block(only, TASK)
     neither = await Recalling(ScriptedBackend(), **ON)(TASK)
     assert (neither.context_block, neither.reason) == (None, Reason.NO_RECALL_HITS)
-    assert neither.messages == ({"role": "user", "content": TASK},)
+    assert raw(neither.messages) == ({"role": "user", "content": TASK},)
 
 
 async def test_the_injected_block_is_taken_off_before_a_turn_is_stored() -> None:
     result = await Recalling(backend(), **ON)(TASK)
-    assert strip_blocks(result.messages[0]["content"]) == TASK
+    assert strip_blocks(result.messages[0].text) == TASK
 
 
 async def test_the_legacy_block_is_taken_off_too() -> None:

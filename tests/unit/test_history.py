@@ -1,5 +1,7 @@
 """What `preflight` promises: nothing lost, pairs whole, roles valid, stable, within the budget."""
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import chain, pairwise
 from typing import Any
@@ -12,10 +14,10 @@ from app.core.capture.captured_message import CapturedMessage, TextPart, ToolPar
 from app.core.capture.captured_turn import capture_turn
 from app.core.capture.incoming import read_incoming
 from app.core.history.digest import told_by
-from app.core.history.prompt import LEAST_TOKENS, Assembled, History, assemble_history
+from app.core.history.prompt import LEAST_TOKENS, History, assemble_history
 from app.core.history.summary_message import ACKNOWLEDGEMENT, HEADING, SUMMARY_COST, is_summary, summary_message
-from app.core.messages.host_message import tool_calls, tool_results
-from app.core.messages.tokens import message_tokens
+from app.core.messages.host_message import HostMessage
+from tests.messages import raw, typed
 
 from .histories import BEGAN_MS, histories
 
@@ -39,29 +41,44 @@ def captured(turns: list[list[dict[str, Any]]]) -> tuple[tuple[CapturedMessage, 
     messages: tuple[CapturedMessage, ...] = ()
     fingerprints: tuple[str, ...] = ()
     for turn in turns:
-        kept = capture_turn(read_incoming(turn, 0), received_at=NOW)
+        kept = capture_turn(read_incoming(typed(turn), 0), received_at=NOW)
         messages, fingerprints = messages + kept.messages, fingerprints + kept.fingerprints
     return messages, fingerprints
 
 
-def assembled(messages: list[dict[str, Any]], history: History, budget: int = LARGE, **rest: Any) -> Assembled:
-    return assemble_history(messages, history, token_budget=budget, summary_share=0.3, **rest)
+@dataclass(frozen=True)
+class Answer:
+    """What `assemble_history` answers, with the messages as JSON objects."""
+
+    messages: tuple[Any, ...]
+    system_addition: str | None
+    estimated_tokens: int
+    changed: bool
+
+
+def assembled(messages: list[dict[str, Any]], history: History, budget: int = LARGE, **rest: Any) -> Answer:
+    answer = assemble_history(typed(messages), history, token_budget=budget, summary_share=0.3, **rest)
+    return Answer(raw(answer.messages), answer.system_addition, answer.estimated_tokens, answer.changed)
+
+
+def tokens(messages: Iterable[Any]) -> int:
+    return sum(message.tokens for message in typed(messages))
 
 
 def own(message: Any) -> bool:
-    return is_summary(message) or message.get("content") == ACKNOWLEDGEMENT
+    return is_summary(HostMessage(message)) or message.get("content") == ACKNOWLEDGEMENT
 
 
-def host_part(answer: Assembled) -> list[Any]:
+def host_part(answer: Answer) -> list[Any]:
     return [message for message in answer.messages if not own(message)]
 
 
 def assert_valid(before: list[dict[str, Any]], after: list[Any]) -> None:
     """No pair is parted and no two user messages meet, unless the host sent it so."""
-    calls = {call.id for message in after for call in tool_calls(message)}
-    results = {result.call_id for message in after for result in tool_results(message)}
-    sent_calls = {call.id for message in before for call in tool_calls(message)}
-    sent_results = {result.call_id for message in before for result in tool_results(message)}
+    calls = {call.id for message in typed(after) for call in message.calls}
+    results = {result.call_id for message in typed(after) for result in message.results}
+    sent_calls = {call.id for message in typed(before) for call in message.calls}
+    sent_results = {result.call_id for message in typed(before) for result in message.results}
     assert results & sent_calls <= calls
     assert calls & sent_results <= results
     assert_users_apart(before, after)
@@ -141,7 +158,7 @@ def test_the_budget_holds_as_long_as_the_last_turn_fits(session: tuple[Any, Any,
         index for index, message in enumerate(live) if isinstance(message["content"], str) and message["role"] == "user"
     ]
     systems = [message for message in live if message["role"] == "system"]
-    if turns and sum(map(message_tokens, [*systems, *live[turns[-1] :]])) <= budget:
+    if turns and tokens([*systems, *live[turns[-1] :]]) <= budget:
         assert answer.estimated_tokens <= budget
 
 
@@ -220,7 +237,7 @@ def test_the_summary_is_cut_to_its_share_at_a_line_end() -> None:
     answer = assembled([user("two", 3)], History(overview=overview), 2000)
     lines = answer.messages[0]["content"].splitlines()[1:-1]
     assert lines == overview.splitlines()[: len(lines)] and len(lines) > 50
-    assert message_tokens(answer.messages[0]) <= 2000 * 0.3 + 8
+    assert tokens(answer.messages[:1]) <= 2000 * 0.3 + 8
 
 
 def test_the_archive_index_lists_the_newest_abstracts_that_fit() -> None:
@@ -244,10 +261,10 @@ def test_a_person_who_pastes_the_heading_is_not_taken_for_us() -> None:
 
 
 def test_an_old_summary_gives_way_to_a_newer_one() -> None:
-    messages = [summary_message("old"), assistant(ACKNOWLEDGEMENT), user("two", 3)]
+    messages = [summary_message("old").raw, assistant(ACKNOWLEDGEMENT), user("two", 3)]
     answer = assembled(messages, History(overview="new"))
     assert [message["content"] for message in answer.messages if own(message)] == [
-        summary_message("new")["content"],
+        summary_message("new").text,
         ACKNOWLEDGEMENT,
     ]
 
@@ -266,7 +283,7 @@ def test_the_question_stays_when_its_own_tool_rounds_exceed_the_budget() -> None
         messages.append({"role": "assistant", "content": [call]})
         messages.append({"role": "toolResult", "toolCallId": f"c{number}", "content": "y" * 400})
     answer = assembled(messages, History(), 500)
-    assert is_summary(answer.messages[0]) and answer.messages[1]["content"] == ACKNOWLEDGEMENT
+    assert own(answer.messages[0]) and answer.messages[1]["content"] == ACKNOWLEDGEMENT
     assert answer.messages[2] is messages[0] and answer.messages[-1] is messages[-1]
     assert_valid(messages, list(answer.messages))
     assert answer.estimated_tokens <= 500
@@ -329,12 +346,12 @@ OPENING_FACTS = ("Ilse Brandt", "INV-20931", "14 March 2027")
 def test_what_the_budget_cuts_stands_in_a_summary_although_nobody_archived_it() -> None:
     messages = told_history(7)
     answer = assembled(messages, History(), 3000, prompt_follows=True)
-    assert answer.changed and is_summary(answer.messages[0])
+    assert answer.changed and own(answer.messages[0])
     assert all(fact in answer.messages[0]["content"] for fact in OPENING_FACTS)
     assert "chapter 0" in answer.messages[0]["content"]
     assert answer.estimated_tokens <= 3000
     assert len(host_part(answer)) >= 4 and host_part(answer)[-1] is messages[-1]
-    assert message_tokens(answer.messages[0]) <= 3000 * 0.3 + 8
+    assert tokens(answer.messages[:1]) <= 3000 * 0.3 + 8
 
 
 @pytest.mark.parametrize("count", range(3, 40, 3))
@@ -373,7 +390,7 @@ def test_a_summary_costs_no_more_than_what_it_stands_for_or_is_a_few_lines() -> 
         history = History(overview=overview, archived_fingerprints=captured([old])[1])
         answer = assembled(messages, history)
         assert answer.messages[0]["content"].startswith("[Session History Summary]\n## Title\n")
-        assert answer.estimated_tokens <= sum(map(message_tokens, messages)) + bound
+        assert answer.estimated_tokens <= tokens(messages) + bound
         longer = [*messages, assistant("Bob, too, is not in.", 4), user("Then write to both.", 5)]
         assert assembled(longer, history).messages[0] == answer.messages[0]
         assert assembled(list(answer.messages), history).messages == answer.messages

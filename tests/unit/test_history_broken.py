@@ -10,8 +10,7 @@ from app.core.capture.captured_turn import capture_turn
 from app.core.capture.incoming import read_incoming
 from app.core.history.prompt import History, assemble_history
 from app.core.history.summary_message import acknowledgement, own_messages, summary_message
-from app.core.messages.fingerprints import fingerprint_of
-from app.core.messages.host_message import tool_calls, tool_results
+from tests.messages import raw, typed
 
 from .test_history import assert_users_apart
 
@@ -44,7 +43,8 @@ openai = st.builds(
     IDS,
     TIMES,
 )
-ours = st.sampled_from([[], [], [summary_message("before")], [summary_message("before"), acknowledgement()]])
+SUMMARY, ACKNOWLEDGEMENT = summary_message("before").raw, acknowledgement().raw
+ours = st.sampled_from([[], [], [SUMMARY], [SUMMARY, ACKNOWLEDGEMENT]])
 broken = st.builds(lambda head, rest: [*head, *rest], ours, st.lists(plain | plain | results | openai, max_size=14))
 
 
@@ -53,18 +53,17 @@ def assert_whole_pairs(before: list[Any], after: list[Any]) -> None:
     there = {id(message) for message in after}
     callers: dict[str, Any] = {}
     for message in before:
-        for answer in tool_results(message):
+        for answer in message.results:
             caller = callers.get(answer.call_id.replace("_", ""))
             assert not answer.call_id or caller is None or (id(caller) in there) == (id(message) in there)
-        callers |= {call.id.replace("_", ""): message for call in tool_calls(message)}
+        callers |= {call.id.replace("_", ""): message for call in message.calls}
 
 
 @given(broken, st.data(), st.integers(1, 800), st.booleans())
-def test_any_history_keeps_the_rules(messages: list[dict[str, Any]], data: Any, budget: int, follows: bool) -> None:
+def test_any_history_keeps_the_rules(sent: list[dict[str, Any]], data: Any, budget: int, follows: bool) -> None:
+    messages = typed(sent)
     own = own_messages(messages)
-    fingerprints = [
-        p for message, ours in zip(messages, own, strict=True) if not ours and (p := fingerprint_of(message))
-    ]
+    fingerprints = [p for message, ours in zip(messages, own, strict=True) if not ours and (p := message.fingerprint)]
     count = data.draw(st.integers(0, len(fingerprints)))
     history = History(
         overview=data.draw(st.sampled_from(["", "We talked.\n" * 5])),
@@ -72,15 +71,15 @@ def test_any_history_keeps_the_rules(messages: list[dict[str, Any]], data: Any, 
         seen_fingerprints=tuple(fingerprints),
     )
     once = assemble_history(messages, history, token_budget=budget, summary_share=0.3, prompt_follows=follows)
-    assert_whole_pairs(messages, list(once.messages))
-    assert_users_apart(messages, list(once.messages))
+    assert_whole_pairs(list(messages), list(once.messages))
+    assert_users_apart(list(raw(messages)), list(raw(once.messages)))
     again = assemble_history(once.messages, history, token_budget=budget, summary_share=0.3, prompt_follows=follows)
-    assert again.messages == once.messages
+    assert raw(again.messages) == raw(once.messages)
 
 
 @given(broken, st.integers(-1, 20) | st.none(), st.lists(st.text()))
 def test_any_turn_can_be_captured(messages: list[dict[str, Any]], count: int | None, seen: list[str]) -> None:
-    incoming = read_incoming(messages, count)
+    incoming = read_incoming(typed(messages), count)
     first = capture_turn(incoming, received_at=NOW, recorded=seen)
     again = capture_turn(incoming, received_at=NOW, recorded=[*seen, *first.fingerprints])
     assert set(again.fingerprints) <= set(first.fingerprints)
@@ -88,8 +87,8 @@ def test_any_turn_can_be_captured(messages: list[dict[str, Any]], count: int | N
 
 
 def test_what_is_archived_stays_where_not_a_word_of_its_summary_fits() -> None:
-    messages = [{"role": "user", "content": None}, {"role": "toolResult", "toolCallId": "a", "content": "out"}]
-    fingerprints = tuple(map(fingerprint_of, messages))
+    messages = typed([{"role": "user", "content": None}, {"role": "toolResult", "toolCallId": "a", "content": "out"}])
+    fingerprints = tuple(message.fingerprint or "" for message in messages)
     history = History(archived_fingerprints=fingerprints, seen_fingerprints=fingerprints)
     assembled = assemble_history(messages, history, token_budget=67, summary_share=0.3)
-    assert list(assembled.messages) == messages
+    assert assembled.messages == messages

@@ -10,13 +10,15 @@ from hypothesis import strategies as st
 from app.core.capture.captured_message import CapturedMessage
 from app.core.capture.captured_turn import capture_turn
 from app.core.capture.incoming import read_incoming
+from app.core.injection import inject as module
 from app.core.injection.fence import strip_blocks
-from app.core.injection.inject import Mode, inject, is_injected, is_simulated
-from app.core.messages.host_message import Message, Role, role_of, text_of, tool_calls, tool_results
+from app.core.injection.inject import Injected, Mode
+from app.core.messages.host_message import HostMessage, Role
 from app.core.recall.transcript import REPLY_ASSIST
 from app.recall.block import fit, render_block
 from app.recall.ranking import Policy, rank
 from app.recall.sources.long_term_memories import SECTION
+from tests.messages import raw, typed
 from tests.unit.recalling import memory
 from tests.unit.test_block import HOSTILE
 
@@ -45,6 +47,20 @@ ANTHROPIC = [
 STYLES = {"openclaw": OPENCLAW, "openai": OPENAI, "anthropic": ANTHROPIC, "plain": [USER]}
 
 
+def inject(messages: Sequence[Any], *what: Any) -> Injected:
+    """`module.inject` of JSON objects, which come back as such."""
+    placed = module.inject(typed(messages), *what)
+    return Injected(raw(placed.messages), placed.system_prompt_addition)  # type: ignore[arg-type]
+
+
+def is_injected(messages: Sequence[Any]) -> bool:
+    return module.is_injected(typed(messages))
+
+
+def is_simulated(message: Any) -> bool:
+    return module.is_simulated(HostMessage(message))
+
+
 @pytest.fixture(params=STYLES)
 def host(request: pytest.FixtureRequest) -> list[dict[str, Any]]:
     return STYLES[request.param]
@@ -54,7 +70,7 @@ def test_message_changes_only_the_latest_users_text(host: list[dict[str, Any]]) 
     before = json.dumps(host)
     placed = inject(host, BLOCK, "", Mode.MESSAGE, "q").messages
     assert [*placed[:-1]] == host[:-1]
-    assert text_of(placed[-1]) == BLOCK + "\n\nwhere did I park?"
+    assert HostMessage(placed[-1]).text == BLOCK + "\n\nwhere did I park?"
     assert {k: v for k, v in placed[-1].items() if k != "content"} == {
         k: v for k, v in host[-1].items() if k != "content"
     }
@@ -75,18 +91,19 @@ def test_tool_call_puts_a_call_and_its_result_before_the_question(host: list[dic
     placed = inject(host, BLOCK, "", Mode.TOOL_CALL, "car park").messages
     call, result = placed[-3:-1]
     assert [*placed[:-3], placed[-1]] == host
-    assert [role_of(m) for m in placed[-3:]] == [Role.ASSISTANT, Role.TOOL, Role.USER]
-    assert (tool_calls(call)[0].name, tool_calls(call)[0].arguments) == ("search_memories", {"query": "car park"})
-    assert tool_calls(call)[0].id == tool_results(result)[0].call_id
-    assert tool_results(result)[0].text == BLOCK
+    assert [m.role for m in typed(placed[-3:])] == [Role.ASSISTANT, Role.TOOL, Role.USER]
+    (called,), (found,) = HostMessage(call).calls, HostMessage(result).results
+    assert (called.name, called.arguments) == ("search_memories", {"query": "car park"})
+    assert called.id == found.call_id
+    assert found.text == BLOCK
     assert is_simulated(call) and is_simulated(result) and not any(is_simulated(m) for m in host)
 
 
 def test_a_simulated_call_is_not_captured(host: list[dict[str, Any]]) -> None:
     now = datetime.now(UTC)
 
-    def kept(messages: Sequence[Message]) -> tuple[CapturedMessage, ...]:
-        return capture_turn(read_incoming(messages, None), received_at=now).messages
+    def kept(messages: Sequence[Any]) -> tuple[CapturedMessage, ...]:
+        return capture_turn(read_incoming(typed(messages), None), received_at=now).messages
 
     placed = inject(host, BLOCK, "", Mode.TOOL_CALL, "q").messages
     assert kept(placed) == kept(host)
@@ -127,7 +144,7 @@ def test_what_was_injected_is_recognised(mode: Mode, host: list[dict[str, Any]])
 def test_a_note_alone_is_recognised_too() -> None:
     placed = inject([USER], "", NOTE, Mode.MESSAGE, "q").messages
     assert is_injected(placed)
-    assert strip_blocks(text_of(placed[-1])) == USER["content"]
+    assert strip_blocks(HostMessage(placed[-1]).text) == USER["content"]
 
 
 def test_a_block_in_an_earlier_message_is_no_reason_to_stop() -> None:
@@ -149,7 +166,7 @@ def test_the_note_goes_where_the_users_words_stay_untouched() -> None:
 @pytest.mark.parametrize("content", [None, "", [], [{"type": "image", "data": "..."}]])
 def test_a_message_without_text_gets_the_block_as_its_text(content: Any) -> None:
     placed = inject([{"role": "user", "content": content}], BLOCK, "", Mode.MESSAGE, "q").messages
-    assert strip_blocks(text_of(placed[-1])) == ""
+    assert strip_blocks(HostMessage(placed[-1]).text) == ""
 
 
 words = st.text(st.characters(exclude_categories=()), max_size=200)

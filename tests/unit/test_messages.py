@@ -7,17 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.messages.host_message import (
-    Role,
-    ToolCall,
-    ToolResult,
-    role_of,
-    text_of,
-    time_of,
-    tool_calls,
-    tool_results,
-    with_text_before,
-)
+from app.core.messages.content_blocks import ToolCall, ToolResult
+from app.core.messages.host_message import HostMessage, Role, _Once
+from app.core.messages.timestamps import moment_from
 
 OPENCLAW_CALL = {
     "role": "assistant",
@@ -33,7 +25,7 @@ ANTHROPIC_CALL = {"role": "assistant", "content": [{"type": "tool_use", "id": "c
 
 @pytest.mark.parametrize("message", [OPENCLAW_CALL, OPENAI_CALL, ANTHROPIC_CALL])
 def test_tool_calls_of_three_styles(message: dict) -> None:
-    assert tool_calls(message) == [ToolCall("c1", "ls", {"p": "."})]
+    assert HostMessage(message).calls == (ToolCall("c1", "ls", {"p": "."}),)
 
 
 @pytest.mark.parametrize(
@@ -48,18 +40,16 @@ def test_tool_calls_of_three_styles(message: dict) -> None:
     ],
 )
 def test_tool_results_of_three_styles(message: dict, name: str) -> None:
-    assert role_of(message) is Role.TOOL
-    assert tool_results(message) == [ToolResult("c1", name, "a\nb", False)]
+    assert HostMessage(message).role is Role.TOOL
+    assert HostMessage(message).results == (ToolResult("c1", name, "a\nb", False),)
 
 
 def test_a_user_message_with_a_result_and_words_is_the_users() -> None:
-    message = {
-        "role": "user",
-        "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "x"}, {"type": "text", "text": "and now?"}],
-    }
-    assert role_of(message) is Role.USER
-    assert text_of(message) == "and now?"
-    assert len(tool_results(message)) == 1
+    content = [{"type": "tool_result", "tool_use_id": "c1", "content": "x"}, {"type": "text", "text": "and now?"}]
+    message = HostMessage({"role": "user", "content": content})
+    assert message.role is Role.USER
+    assert message.text == "and now?"
+    assert len(message.results) == 1
 
 
 @pytest.mark.parametrize(
@@ -81,8 +71,11 @@ def test_a_user_message_with_a_result_and_words_is_the_users() -> None:
     ],
 )
 def test_time(value: object, expected: datetime | None) -> None:
-    assert time_of({"role": "user", "timestamp": value}) == expected
+    assert moment_from(value) == expected
+    assert HostMessage({"role": "user", "timestamp": value}).time == expected
 
+
+READ = [name for name, value in vars(HostMessage).items() if isinstance(value, _Once)]
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
@@ -96,9 +89,10 @@ messages = st.dictionaries(keys, json_values, max_size=6)
 @given(messages)
 def test_any_object_can_be_read_and_stays_as_it_is(message: dict) -> None:
     before = copy.deepcopy(message)
-    for read in (role_of, text_of, time_of, tool_calls, tool_results):
-        read(message)
-    with_text_before(message, "x")
+    read = HostMessage(message)
+    for name in READ:
+        assert getattr(read, name) is getattr(read, name), "it is read once"
+    read.with_text_before("x")
     assert repr(message) == repr(before)
 
 
@@ -112,8 +106,8 @@ def test_any_object_can_be_read_and_stays_as_it_is(message: dict) -> None:
     ],
 )
 def test_text_goes_in_front_of_the_users_own(content: object, expected: str | None) -> None:
-    changed = with_text_before({"role": "user", "content": content, "id": 7}, "B ")
-    assert changed["id"] == 7
-    assert text_of(changed).startswith("B ")
+    changed = HostMessage({"role": "user", "content": content, "id": 7}).with_text_before("B ")
+    assert changed.raw["id"] == 7
+    assert changed.text.startswith("B ")
     if expected is not None:
-        assert changed["content"] == expected
+        assert changed.raw["content"] == expected

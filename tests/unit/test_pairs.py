@@ -5,8 +5,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.messages.host_message import tool_calls, tool_results
 from app.core.messages.pairs import units
+from tests.messages import typed
 
 from .histories import histories
 
@@ -23,7 +23,7 @@ USER = {"role": "user", "content": "hi"}
 
 
 def shapes(*messages: dict[str, Any]) -> list[list[int]]:
-    return [list(unit) for unit in units(messages)]
+    return [list(unit) for unit in units(typed(messages))]
 
 
 def test_a_call_and_its_results_are_one_unit() -> None:
@@ -48,7 +48,7 @@ def test_ids_that_lost_their_underscore_still_match() -> None:
 
 @given(histories(), st.randoms())
 def test_units_cover_everything_once_and_part_no_pair(turns: list[Any], random: Any) -> None:
-    messages = [message for turn in turns for message in turn]
+    messages = list(typed(message for turn in turns for message in turn))
     if random.random() < 0.3:
         random.shuffle(messages)
     found = units(messages)
@@ -56,6 +56,6 @@ def test_units_cover_everything_once_and_part_no_pair(turns: list[Any], random: 
     place = {index: number for number, unit in enumerate(found) for index in unit}
     caller: dict[str, int] = {}
     for index, message in enumerate(messages):
-        for answer in tool_results(message):
+        for answer in message.results:
             assert answer.call_id not in caller or place[caller[answer.call_id]] == place[index]
-        caller |= {one.id: index for one in tool_calls(message)}
+        caller |= {one.id: index for one in message.calls}

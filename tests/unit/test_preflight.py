@@ -13,7 +13,7 @@ from app.core.deadline import Deadline
 from app.core.history import note_cache
 from app.core.history.digest import Notes, notes_on
 from app.core.identity import Identity, PeerRole, Tenant
-from app.core.messages.fingerprints import fingerprint_of
+from app.core.messages.host_message import HostMessage
 from app.core.reasons import Reason
 from app.engine.preflight import Preflight
 from app.engine.results import AssembleInput, AssembleResult
@@ -25,9 +25,9 @@ from .histories import BEGAN_MS
 pytestmark = pytest.mark.anyio
 
 WHO = Identity(Tenant("acme", "ann"), "s1", None, "main", None, PeerRole.ASSISTANT)
-OLD = {"role": "user", "content": "one" + " and so on" * 60, "timestamp": BEGAN_MS}
-NEW = {"role": "user", "content": "two", "timestamp": BEGAN_MS + 1}
-FINGERPRINTS = tuple(fingerprint for fingerprint in [fingerprint_of(OLD)] if fingerprint)
+OLD = HostMessage({"role": "user", "content": "one" + " and so on" * 60, "timestamp": BEGAN_MS})
+NEW = HostMessage({"role": "user", "content": "two", "timestamp": BEGAN_MS + 1})
+FINGERPRINTS = (OLD.fingerprint or "",)
 STORED = CapturedMessage("user", (TextPart("please fix src/app.py"),), "2026-03-01T00:00:00.000Z", "t_1.0")
 HISTORY = SessionHistory(overview="We counted.", abstracts=(), messages=())
 
@@ -101,7 +101,7 @@ def hangs() -> Backend:
 async def asked(
     backend: Backend,
     known: LocalHistory | Exception,
-    *messages: dict[str, Any],
+    *messages: HostMessage,
     undelivered: Sequence[CapturedMessage] | None = None,
     bypassed: bool = False,
     ms: float = 5000,
@@ -113,7 +113,7 @@ async def asked(
 
 
 def text(result: AssembleResult) -> str:
-    return "\n".join(str(message["content"]) for message in result.messages)
+    return "\n".join(str(message.raw["content"]) for message in result.messages)
 
 
 async def test_the_archived_history_becomes_the_backends_summary() -> None:
@@ -149,7 +149,7 @@ async def test_a_history_that_takes_too_long_to_read_goes_on_as_it_is(monkeypatc
     done = threading.Event()
     monkeypatch.setattr("app.engine.preflight.GRACE_S", 0.0)
     monkeypatch.setattr("app.engine.preflight.assemble_history", lambda *_, **__: done.wait())
-    question = {"role": "user", "content": "And now?"}
+    question = HostMessage({"role": "user", "content": "And now?"})
     try:
         result = await asked(gives(SessionHistory("the past", (), ())), LocalHistory(), question, ms=50)
     finally:
@@ -180,7 +180,7 @@ async def test_a_prompt_is_rebuilt_from_what_is_stored_and_what_is_on_its_way() 
     known = LocalHistory(unsummarised=(cleared,), known=True)
     result = await asked(gives(SessionHistory("", (), (cleared, STORED))), known, undelivered=(STORED, waiting))
     assert text(result).count("please fix src/app.py") == 1
-    assert text(result).endswith("on it'}]") and "long ago" in str(result.messages[0]["content"])
+    assert text(result).endswith("on it'}]") and "long ago" in result.messages[0].text
 
 
 async def test_a_failed_archive_that_the_store_does_not_know_is_read_from_the_backend() -> None:

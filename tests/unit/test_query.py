@@ -1,16 +1,23 @@
 import unicodedata
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.core.injection.fence import put_before, wrap
-from app.core.recall.query import MAX_CHARS, MAX_EARLIER_CHARS, build_query, cut_text
+from app.core.recall import query as module
+from app.core.recall.query import MAX_CHARS, MAX_EARLIER_CHARS, Query, cut_text
 from app.text.scripts import weight
+from tests.messages import typed
 
 
 def user(text: str) -> dict[str, str]:
     return {"role": "user", "content": text}
+
+
+def build_query(messages: list[dict[str, Any]], prompt: str | None = None, turns: int = 1) -> Query:
+    return module.build_query(typed(messages), prompt, turns)
 
 
 HISTORY = [

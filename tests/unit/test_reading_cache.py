@@ -1,6 +1,10 @@
-"""What a message was read to be is kept for its JSON, within bounds, and is what reading it anew would give."""
+"""Messages that come again are those that were read before, within bounds, and what is large is left unread."""
 
 import json
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, is_dataclass
+from itertools import chain
 from typing import Any
 
 import pytest
@@ -9,9 +13,8 @@ from hypothesis import strategies as st
 
 from app.core.json.encoding import encode
 from app.core.messages import reading_cache as module
-from app.core.messages.reading_cache import Conversation, Readings
-from app.core.messages.tokens import message_tokens
-from app.recall.shown import said_before
+from app.core.messages.host_message import HostMessage, Role, encode_messages
+from app.core.messages.reading_cache import Readings, are_large, memory_of
 
 HISTORY: list[dict[str, Any]] = [
     {"role": "user", "content": "Please run the import, 请运行导入", "timestamp": 1_760_000_000_000},
@@ -32,65 +35,51 @@ values = st.recursive(
 )
 
 
-def counted(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """Every message that is read anew from now on."""
-    read: list[Any] = []
-    monkeypatch.setattr(module, "message_tokens", lambda message: (read.append(message), message_tokens(message))[1])
-    return read
+def tokens(messages: Iterable[HostMessage]) -> int:
+    return sum(message.tokens for message in messages)
 
 
-def test_a_history_that_comes_again_is_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_history_that_comes_again_is_the_same_messages() -> None:
     readings = Readings()
-    readings.read(HISTORY)
-    read = counted(monkeypatch)
-    again = json.loads(json.dumps(HISTORY))
+    before = readings.read(HISTORY)
     new = {"role": "user", "content": "And when?"}
-    conversation = readings.read([*again, new])
-    assert conversation.tokens([*again, new]) == sum(map(message_tokens, [*HISTORY, new]))
-    assert read == [new]
+    *again, last = readings.read([*json.loads(json.dumps(HISTORY)), new])
+    assert all(one is other for one, other in zip(before, again, strict=True))
+    assert last.raw == new
 
 
-def test_a_reading_is_what_the_message_says() -> None:
+def test_a_message_that_was_kept_is_what_came() -> None:
     readings = Readings()
     for _ in range(2):
-        conversation = readings.read(HISTORY)
-        assert conversation.tokens(HISTORY) == sum(map(message_tokens, HISTORY))
-        assert json.loads(conversation.json(HISTORY)) == HISTORY
-        assert said_before(HISTORY, conversation.said) == said_before(HISTORY)
+        messages = readings.read(HISTORY)
+        assert [message.raw for message in messages] == HISTORY
+        assert tokens(messages) == tokens(map(HostMessage, HISTORY))
+        assert json.loads(encode_messages(messages)) == HISTORY
 
 
-def test_any_change_of_a_message_is_another_reading() -> None:
+def test_any_change_of_a_message_is_another_one() -> None:
     readings = Readings()
     readings.read(HISTORY)
     changed = [{**HISTORY[0], "timestamp": 1_760_000_000_001}, {**HISTORY[1], "content": []}]
-    conversation = readings.read(changed)
-    assert json.loads(conversation.json(changed)) == changed
-    assert conversation.tokens(changed) == sum(map(message_tokens, changed))
+    messages = readings.read(changed)
+    assert json.loads(encode_messages(messages)) == changed
+    assert tokens(messages) == tokens(map(HostMessage, changed))
 
 
-def test_a_message_that_was_put_in_is_read_when_it_is_met() -> None:
-    conversation = Readings().read(HISTORY)
-    injected = {"role": "user", "content": "<context/> Which import was it?"}
-    assert json.loads(conversation.json([*HISTORY[:-1], injected])) == [*HISTORY[:-1], injected]
-    assert Conversation(HISTORY).tokens([injected]) == message_tokens(injected)
-
-
-def test_the_least_recently_used_go_when_there_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    readings = Readings(max_bytes=20_000)
-    for number in range(200):
-        readings.read([HISTORY[0], {"role": "user", "content": f"message {number}"}])
-    assert readings.bytes <= 20_000
-    read = counted(monkeypatch)
-    readings.read([HISTORY[0], {"role": "user", "content": "message 199"}])
-    assert not read
-    readings.read([{"role": "user", "content": "message 0"}])
-    assert len(read) == 1
+def test_the_least_recently_used_go_when_there_are_too_many() -> None:
+    readings = Readings(max_bytes=60_000)
+    first, *_ = readings.read([HISTORY[0]])
+    messages = [readings.read([HISTORY[0], {"role": "user", "content": f"message {n}"}]) for n in range(200)]
+    assert readings.bytes <= 60_000
+    assert all(one is first for one, _ in messages)
+    assert readings.read([{"role": "user", "content": "message 199"}])[0] is messages[-1][1]
+    assert readings.read([{"role": "user", "content": "message 0"}])[0] is not messages[0][1]
 
 
 def test_one_message_larger_than_all_room_is_read_and_not_kept() -> None:
     readings = Readings(max_bytes=1_000)
-    large = [{"role": "user", "content": "x" * 5_000}]
-    assert readings.read(large).tokens(large) == message_tokens(large[0])
+    large = {"role": "user", "content": "x" * 5_000}
+    assert readings.read([large])[0].raw is large
     assert readings.bytes == 0
 
 
@@ -108,10 +97,63 @@ def test_nesting_deeper_than_the_fast_encoder_goes_is_written_all_the_same() -> 
 
 def test_what_takes_long_to_read_is_left_unread_and_known_to_be() -> None:
     small, huge = {"role": "user", "content": "hi"}, {"role": "user", "content": "x" * module.AT_ONCE_BYTES}
-    assert not Readings().read([small] * module.AT_ONCE_MESSAGES).has_unread
-    assert Readings().read([small] * (module.AT_ONCE_MESSAGES + 1)).has_unread
+    assert not are_large(Readings().read([small] * module.AT_ONCE_MESSAGES))
     readings = Readings()
-    conversation = readings.read([small, huge])
-    assert conversation.has_unread
+    many = readings.read([small] * (module.AT_ONCE_MESSAGES + 1))
+    assert are_large(many)
+    assert readings.bytes == 0 and not any("json" in vars(message) for message in many)
+    messages = readings.read([small, huge, small])
+    assert are_large(messages)
+    assert "json" not in vars(messages[2])
     assert readings.bytes < module.AT_ONCE_BYTES
-    assert conversation.tokens([small, huge]) == message_tokens(small) + message_tokens(huge)
+
+
+def test_what_is_counted_is_what_is_kept() -> None:
+    readings = Readings(max_bytes=4_000_000)
+    large = [{"role": "user", "content": character * 200_000} for character in "abc"]
+    for items in (large[:1], large[1:], [large[2], large[0], large[1]], large[:2]):
+        readings.read(items)
+        assert readings.bytes == sum(map(memory_of, readings._kept)) <= 4_000_000
+    assert len(readings._kept) == 3
+
+
+def deep_size(value: Any, seen: set[int]) -> int:
+    """Bytes of memory of an object with all that only it holds."""
+    if id(value) in seen or (isinstance(value, (type, str)) and value in {Role(value) for value in Role}):
+        return 0
+    seen.add(id(value))
+    inner: Iterable[Any] = ()
+    if isinstance(value, Mapping):
+        inner = chain(value.keys(), value.values())
+    elif isinstance(value, (list, tuple)):
+        inner = value
+    elif hasattr(value, "__dict__"):
+        inner = vars(value).values()  # their names are the class's
+    elif is_dataclass(value):
+        inner = [getattr(value, part.name) for part in fields(value)]
+    own = sys.getsizeof(value) + (sys.getsizeof(vars(value)) if hasattr(value, "__dict__") else 0)
+    return own + sum(deep_size(one, seen) for one in inner)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "hi",
+        "A line of plain text. " * 400,
+        "A line with one \U0001f600. " + "plain text " * 400,
+        "请运行导入 " * 400,
+        [{"type": "text", "text": f"Part {n} " + "of many " * 20} for n in range(40)],
+        [{"type": "toolCall", "id": f"c{n}", "name": "exec", "arguments": {"n": [n] * 9}} for n in range(40)],
+        [[] for _ in range(400)],
+        [{} for _ in range(400)],
+        [f"{n}" for n in range(400)],
+        list(range(1000, 1400)),
+        [{f"key {n}": n / 7 for n in range(400)}],
+    ],
+)
+@pytest.mark.parametrize("role", ["user", "assistant", "toolResult"])
+def test_a_kept_message_takes_no_more_memory_than_is_counted(role: str, content: Any) -> None:
+    message = HostMessage(json.loads(json.dumps({"role": role, "content": content, "toolCallId": "c"})))
+    for name in dir(message):
+        getattr(message, name)
+    assert deep_size(message, set()) <= memory_of(message.json)

@@ -19,6 +19,7 @@ from app.recall.selection import Selection
 from app.recall.shown import is_said, said_before
 from app.recall.source import Asked
 from app.recall.sources.long_term_memories import Memories
+from tests.messages import raw, typed
 from tests.unit.recalling import LESSON, Recalling, ScriptedBackend, experience, failing, memory, settings, someone
 
 pytestmark = pytest.mark.anyio
@@ -37,7 +38,7 @@ async def test_a_hit_stands_in_front_of_the_question() -> None:
     result = await Recalling(ScriptedBackend(memories=[BIKE]))(QUESTION)
     assert outcome(result) == (True, Reason.OK)
     assert result.context_block and "- [entities] The bicycle is green" in result.context_block
-    assert result.messages[0]["content"] == f"{result.context_block}\n\n{QUESTION}"
+    assert result.messages[0].raw["content"] == f"{result.context_block}\n\n{QUESTION}"
     assert result.recall and [item.uri for item in result.recall.items] == [BIKE.uri]
     assert result.recall.items[0].chars == len("- [entities] The bicycle is green")
 
@@ -99,7 +100,7 @@ async def test_reading_a_huge_message_neither_stops_the_others_nor_the_clock(
     finally:
         done.set()
     assert outcome(result) == (False, Reason.DEADLINE_EXCEEDED)
-    assert result.messages == ({"role": "user", "content": huge},)
+    assert raw(result.messages) == ({"role": "user", "content": huge},)
 
 
 async def test_the_recalls_own_time_out_holds_too() -> None:
@@ -107,7 +108,7 @@ async def test_the_recalls_own_time_out_holds_too() -> None:
     backend.hold("memories")
     result = await Recalling(backend, recall={"timeout_ms": 30})(QUESTION, ms=60_000)
     assert outcome(result) == (False, Reason.DEADLINE_EXCEEDED)
-    assert result.messages == ({"role": "user", "content": QUESTION},)
+    assert raw(result.messages) == ({"role": "user", "content": QUESTION},)
 
 
 @pytest.mark.parametrize(
@@ -152,7 +153,7 @@ async def test_when_there_is_nothing_to_recall_nothing_is_asked(messages, more, 
     result = await Recalling(backend, **sections)(*messages, **more)
     assert outcome(result) == (False, reason)
     assert backend.asked == []
-    assert [*result.messages] == [{"role": "user", "content": m} if isinstance(m, str) else m for m in messages]
+    assert [*raw(result.messages)] == [{"role": "user", "content": m} if isinstance(m, str) else m for m in messages]
 
 
 async def test_a_short_chinese_question_is_long_enough() -> None:
@@ -172,7 +173,7 @@ async def test_the_question_may_stand_in_the_prompt_alone() -> None:
     history = {"role": "assistant", "content": "hello"}
     result = await Recalling(backend)(history, prompt=QUESTION)
     assert outcome(result) == (True, Reason.OK)
-    assert result.messages == (history,) and result.context_block
+    assert raw(result.messages) == (history,) and result.context_block
     assert backend.asked[0][1] == QUESTION
 
 
@@ -182,7 +183,7 @@ async def test_its_own_output_is_left_alone(mode: str) -> None:
     once = await engine(QUESTION, inject=mode)
     twice = await engine(*once.messages, inject=mode)
     assert outcome(twice) == (False, Reason.ALREADY_INJECTED)
-    assert twice.messages == once.messages
+    assert raw(twice.messages) == raw(once.messages)
 
 
 @pytest.mark.parametrize("mode", ["block", "system"])
@@ -190,7 +191,7 @@ async def test_a_mode_that_leaves_the_messages_answers_the_same_again(mode: str)
     engine = Recalling(ScriptedBackend(memories=[BIKE]))
     once = await engine(QUESTION, inject=mode)
     twice = await engine(*once.messages, inject=mode)
-    assert (once.messages, once.context_block) == (twice.messages, twice.context_block)
+    assert (raw(once.messages), once.context_block) == (raw(twice.messages), twice.context_block)
     assert once.system_prompt_addition == twice.system_prompt_addition
 
 
@@ -209,8 +210,8 @@ async def test_a_pasted_conversation_gets_the_note_even_without_hits() -> None:
     talk = "Ana: did you call the plumber?\nBen: yes, he comes on Tuesday\nAna: great, what time?\nBen: around nine"
     result = await Recalling(ScriptedBackend())(talk)
     assert outcome(result) == (True, Reason.OK) and result.context_block is None
-    assert "<ingest-reply-assist>" in result.messages[0]["content"]
-    assert result.messages[0]["content"].endswith(talk)
+    assert "<ingest-reply-assist>" in result.messages[0].raw["content"]
+    assert result.messages[0].raw["content"].endswith(talk)
 
 
 # --- the same question again ---------------------------------------------------------------------------------------
@@ -427,15 +428,15 @@ def test_experiences_are_off_by_default() -> None:
 class TestWhatTheModelSeesAnyway:
     def test_what_was_said_in_the_live_messages_is_not_recalled(self) -> None:
         live = [{"role": "user", "content": "I prefer my tea green,\nwith honey from Kyoto."}]
-        said = said_before([*live, {"role": "user", "content": "Which tea?"}])
+        said = said_before(typed([*live, {"role": "user", "content": "Which tea?"}]))
         assert is_said("2026-11-21 user: I prefer my tea green,\n  with honey from Kyoto.", said)
         assert is_said("- I prefer my tea green, with honey from Kyoto.", said)
         assert not is_said("2026-11-21 user: I prefer my tea green,\n  and my coffee black and strong.", said)
 
     def test_short_words_and_the_question_itself_prove_nothing(self) -> None:
         question = {"role": "user", "content": "Which tea do I prefer in the morning?"}
-        assert not is_said("Which tea do I prefer in the morning?", said_before([question]))
-        assert not is_said("ok", said_before([{"role": "user", "content": "ok"}, question]))
+        assert not is_said("Which tea do I prefer in the morning?", said_before(typed([question])))
+        assert not is_said("ok", said_before(typed([{"role": "user", "content": "ok"}, question])))
 
 
 async def test_an_equal_recall_is_decided_once_until_something_else_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -450,7 +451,7 @@ async def test_an_equal_recall_is_decided_once_until_something_else_is_found(mon
     backend = ScriptedBackend(memories=[BIKE])
     engine = Recalling(backend, recall={"cache_ms": 60_000})
     first, again = await engine(QUESTION), await engine(QUESTION)
-    assert (first.messages, first.context_block) == (again.messages, again.context_block)
+    assert (raw(first.messages), first.context_block) == (raw(again.messages), again.context_block)
     assert decided == ["main"]
     await engine(QUESTION, who=someone(agent="other"))
     assert decided == ["main", "other"]

@@ -14,6 +14,7 @@ from app.core.history.summary_message import (
     summary_body,
     summary_message,
 )
+from app.core.messages.host_message import HostMessage
 from app.core.messages.tokens import estimate_tokens
 
 
@@ -22,22 +23,22 @@ def test_what_we_wrote_is_known_again_in_any_shape(text: str) -> None:
     body = contained(text)
     message = summary_message(body)
     assert is_summary(message) and summary_body(message) == body
-    blocks = {"role": "user", "content": [{"type": "text", "text": message["content"]}], "timestamp": 1}
-    assert is_summary(blocks)
+    blocks = {"role": "user", "content": [{"type": "text", "text": message.text}], "timestamp": 1}
+    assert is_summary(HostMessage(blocks))
 
 
 @given(st.text(min_size=1))
 def test_a_changed_summary_is_somebody_elses(text: str) -> None:
     message = summary_message(contained(text))
-    changed = message["content"].replace(HEADING + "\n", HEADING + "\nand ")
-    assert not is_summary({"role": "user", "content": changed})
+    changed = message.text.replace(HEADING + "\n", HEADING + "\nand ")
+    assert not is_summary(HostMessage({"role": "user", "content": changed}))
 
 
 def test_an_acknowledgement_is_ours_only_behind_a_summary() -> None:
-    user = {"role": "user", "content": "hello"}
+    user = HostMessage({"role": "user", "content": "hello"})
     assert own_messages([user, acknowledgement()]) == [False, False]
     assert own_messages([summary_message("x"), acknowledgement(), acknowledgement()]) == [True, True, False]
-    assert acknowledgement()["content"] == ACKNOWLEDGEMENT
+    assert acknowledgement().text == ACKNOWLEDGEMENT
 
 
 @given(st.text(), st.integers(0, 60))

@@ -15,6 +15,7 @@ from app.errors import KeyReused
 from app.ports import Recorded
 from app.store.turns import SqlTurnStore, open_store
 from app.worker.supervisor import Worker, WorkerSettings
+from tests.messages import typed
 from tests.unit.memory_backend import MemoryBackend, refused
 from tests.unit.turning import somebody, work_rules
 
@@ -32,7 +33,7 @@ class Desk:
         self.worker = Worker(store, self.backend, WorkerSettings())
 
     async def after(self, messages: list[dict[str, Any]], *, enabled: bool = True, **turn: Any) -> AfterTurnResult:
-        asked = TurnInput(tuple(messages), **turn)
+        asked = TurnInput(typed(messages), **turn)
         deadline = Deadline.after_ms(20_000)
         return await AfterTurn(self.store, self.worker, enabled).run(somebody(), asked, deadline)
 

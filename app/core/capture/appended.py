@@ -6,24 +6,24 @@ message: the whole has another fingerprint, but what stood there before still ha
 
 from collections.abc import Collection
 
-from app.core.messages.fingerprints import content_fingerprint, millis, timed_fingerprint
-from app.core.messages.host_message import Message, Role, blocks_of, role_of, text_in, time_of
+from app.core.messages.content_blocks import text_in
+from app.core.messages.fingerprints import timed_fingerprint
+from app.core.messages.host_message import HostMessage, Role
 
 MAX_PARTS = 16
 """How many of a message's last text parts are looked at: each is one more reading of it."""
 
 
-def appended_part(message: Message, recorded: Collection[str]) -> Message:
+def appended_part(message: HostMessage, recorded: Collection[str]) -> HostMessage:
     """The message without the beginning that is among ``recorded`` fingerprints; as it is where no beginning is."""
-    time = millis(time_of(message))
-    if time is None or not recorded or role_of(message) is not Role.ASSISTANT:
+    time = message.millis
+    if time is None or not recorded or message.role is not Role.ASSISTANT:
         return message
-    if not isinstance(message.get("content"), list):
+    if not isinstance(message.raw.get("content"), list):
         return message
-    blocks = blocks_of(message)
-    texts = [index for index, block in enumerate(blocks) if index and text_in(block)]
+    texts = [index for index, block in enumerate(message.blocks) if index and text_in(block)]
     for start in reversed(texts[-MAX_PARTS:]):
-        before = content_fingerprint({**message, "content": blocks[:start]})
+        before = message.with_content([*message.blocks[:start]]).content_fingerprint
         if before and timed_fingerprint(before, time) in recorded:
-            return {**message, "content": blocks[start:]}
+            return message.with_content([*message.blocks[start:]])
     return message

@@ -18,22 +18,9 @@ from app.core.capture.incoming import Incoming, Span, span_of
 from app.core.capture.storable_parts import clean_input, json_text, within_limits
 from app.core.cleaning.host_text import clean_assistant_text, clean_tool_text, storable
 from app.core.injection.inject import is_simulated
-from app.core.messages.fingerprints import known, said_in
-from app.core.messages.host_message import (
-    CALL_TYPES,
-    Message,
-    Role,
-    ToolCall,
-    ToolResult,
-    blocks_of,
-    is_excluded,
-    kind_of,
-    role_of,
-    text_in,
-    time_of,
-    tool_calls,
-    tool_results,
-)
+from app.core.messages.content_blocks import CALL_TYPES, ToolCall, ToolResult, kind_of, text_in
+from app.core.messages.fingerprints import known
+from app.core.messages.host_message import HostMessage, Role
 from app.core.messages.pairs import units, with_results
 from app.core.messages.tokens import estimate_tokens
 from app.text.dates import iso
@@ -92,29 +79,28 @@ def with_ids(messages: Iterable[CapturedMessage], turn_id: str) -> tuple[Capture
 
 
 def captured_messages(
-    messages: Sequence[Message], received_at: datetime, peer_id: str | None = None, guard: Guard | None = None
+    messages: Sequence[HostMessage], received_at: datetime, peer_id: str | None = None, guard: Guard | None = None
 ) -> tuple[CapturedMessage, ...]:
     """The messages as they are stored: cleaned, results folded into their calls, nothing empty, no text too long."""
     drafts: list[_Draft] = []
     waiting: defaultdict[str, deque[_Call]] = defaultdict(deque)
     for message in messages:
-        moment = iso(time_of(message) or received_at)
-        role = role_of(message)
-        if role is Role.ASSISTANT:
+        moment = iso(message.time or received_at)
+        if message.role is Role.ASSISTANT:
             draft = _Draft("assistant", moment, _assistant_parts(message))
             for call in draft.calls():
                 waiting[_link(call.call)].append(call)
             drafts.append(draft)
             continue
-        if is_excluded(message):
+        if message.is_excluded:
             continue
         drafts += [
             _Draft("assistant", moment, [_Call(ToolCall(result.call_id, result.name, {}), result)])
-            for result in tool_results(message)
+            for result in message.results
             if not _answer(waiting, result)
         ]
-        if role is Role.USER:
-            drafts.append(_Draft("user", moment, [said_in(message, role)]))
+        if message.role is Role.USER:
+            drafts.append(_Draft("user", moment, [message.said]))
     return tuple(
         CapturedMessage(draft.role, parts, draft.created_at, peer_id=peer_id)
         for draft in drafts
@@ -182,14 +168,14 @@ def _seen(incoming: Incoming, recorded: Sequence[str], *, keyed: bool) -> list[b
     timed = [time is not None for time in incoming.times]
     if incoming.is_placed:
         return [old and has_time for old, has_time in zip(seen, timed, strict=True)]
-    questions = sum(role_of(message) is Role.USER for message in incoming.messages)
+    questions = sum(message.role is Role.USER for message in incoming.messages)
     is_lone = questions <= 1 and not any(timed) and (keyed or incoming.count is None)
     return [False] * len(seen) if is_lone else seen
 
 
-def _assistant_parts(message: Message) -> list[str | _Call]:
+def _assistant_parts(message: HostMessage) -> list[str | _Call]:
     """Text and calls in the order they stand; neighbouring text blocks are one text."""
-    calls = deque(tool_calls(message))
+    calls = deque(message.calls)
     parts: list[str | _Call] = []
     texts: list[str] = []
 
@@ -198,7 +184,7 @@ def _assistant_parts(message: Message) -> list[str | _Call]:
             parts.append(clean_assistant_text("\n".join(texts)))
             texts.clear()
 
-    for block in blocks_of(message):
+    for block in message.blocks:
         if kind_of(block) in CALL_TYPES and calls:
             flush()
             parts.append(_Call(calls.popleft()))

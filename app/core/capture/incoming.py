@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.core.history.summary_message import own_messages
-from app.core.messages.fingerprints import content_fingerprint, is_timed, millis, timed_fingerprint
-from app.core.messages.host_message import Message, time_of
+from app.core.messages.fingerprints import is_timed
+from app.core.messages.host_message import HostMessage
 
 Span = tuple[int, int]
 """First and last time, both included, in epoch milliseconds."""
@@ -16,7 +16,7 @@ Span = tuple[int, int]
 class Incoming:
     """The messages of a turn that may be new; ``fingerprints`` and ``times`` hold one entry for each."""
 
-    messages: tuple[Message, ...]
+    messages: tuple[HostMessage, ...]
     fingerprints: tuple[str | None, ...]
     times: tuple[int | None, ...]
     """Epoch milliseconds; None without a time, and for what is never captured."""
@@ -44,7 +44,7 @@ class Incoming:
         return any(fingerprint and not is_timed(fingerprint) for fingerprint in self.fingerprints)
 
 
-def read_incoming(messages: Sequence[Message], pre_prompt_count: int | None) -> Incoming:
+def read_incoming(messages: Sequence[HostMessage], pre_prompt_count: int | None) -> Incoming:
     """``messages`` without the history before ``pre_prompt_count``, and without what `preflight` put there itself.
 
     A count that is absent, or leaves nothing behind it, says nothing: then the whole list may be new.
@@ -53,18 +53,14 @@ def read_incoming(messages: Sequence[Message], pre_prompt_count: int | None) -> 
     start = (pre_prompt_count or 0) if is_placed else 0
     own = own_messages(messages)
     offered = tuple(message for index, message in enumerate(messages) if index >= start and not own[index])
-    contents = [content_fingerprint(message) for message in offered]
-    times = tuple(None if content is None else millis(time_of(m)) for m, content in zip(offered, contents, strict=True))
-    fingerprints = tuple(
-        content and timed_fingerprint(content, time) for content, time in zip(contents, times, strict=True)
-    )
+    fingerprints = tuple([message.fingerprint for message in offered])
     return Incoming(
         messages=offered,
         fingerprints=fingerprints,
-        times=times,
+        times=tuple([message.millis if message.fingerprint else None for message in offered]),
         count=pre_prompt_count,
         is_placed=is_placed,
-        fingerprint=_hashed(None, contents),
+        fingerprint=_hashed(None, [message.content_fingerprint for message in offered]),
         occurrence=_occurrence(fingerprints, pre_prompt_count),
     )
 

@@ -26,10 +26,10 @@ from app.core.history.summary_message import (
     summary_message,
 )
 from app.core.history.summary_text import History, summary_text
-from app.core.messages.fingerprints import archived, fingerprint_of
-from app.core.messages.host_message import Message, Role, is_excluded, role_of, tool_results
+from app.core.messages.fingerprints import archived
+from app.core.messages.host_message import HostMessage, Role
 from app.core.messages.pairs import Unit, units, with_results
-from app.core.messages.tokens import estimate_tokens, message_tokens
+from app.core.messages.tokens import estimate_tokens
 
 __all__ = ["Assembled", "History", "assemble_history", "brings_history"]
 
@@ -43,14 +43,14 @@ STRIDES = 8
 class Assembled:
     """The messages for the prompt. ``changed`` is false when there was nothing to decide: no history, and all fits."""
 
-    messages: tuple[Message, ...]
+    messages: tuple[HostMessage, ...]
     system_addition: str | None
     estimated_tokens: int
     changed: bool
 
 
 def assemble_history(
-    messages: Sequence[Message],
+    messages: Sequence[HostMessage],
     history: History,
     *,
     token_budget: int,
@@ -79,10 +79,10 @@ def assemble_history(
     room = max(0, int(token_budget * summary_share) - FRAME_TOKENS)
     guide = GUIDE_TO_ARCHIVES if reads_archives and history.is_archived else GUIDE
 
-    def answer(live: Sequence[Message], cut: Sequence[Message], body: str) -> Assembled:
+    def answer(live: Sequence[HostMessage], cut: Sequence[HostMessage], body: str) -> Assembled:
         final = _told(live, body, prompt_follows, of_cut=former.of_cut or bool(cut))
         addition = guide if body else None
-        tokens = sum(map(message_tokens, final)) + estimate_tokens(addition or "")
+        tokens = sum([message.tokens for message in final]) + estimate_tokens(addition or "")
         return Assembled(tuple(final), addition, tokens, changed=bool(body) or len(final) != len(messages))
 
     body = may_show(summary_text(history, gone, (), former.body, room, notes)) if room else ""
@@ -106,11 +106,15 @@ def assemble_history(
     return shorter if shorter.estimated_tokens <= token_budget else whole
 
 
-def _no_longer(body: str, gone: Sequence[Message], sent_back: str) -> str:
+def _no_longer(body: str, gone: Sequence[HostMessage], sent_back: str) -> str:
     """``body``, cut to what the messages ``gone`` took, where they are known; and as it was cut once, it stays."""
     if sent_back and body.startswith(sent_back):
         return sent_back
-    return cut_to_tokens(body, max(LEAST_TOKENS, sum(map(message_tokens, gone)) - SUMMARY_COST)) if gone else body
+    return (
+        cut_to_tokens(body, max(LEAST_TOKENS, sum([message.tokens for message in gone]) - SUMMARY_COST))
+        if gone
+        else body
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +131,7 @@ class _Former:
     """Its text, whether it still has to serve or not."""
 
     @classmethod
-    def of(cls, own: Sequence[Message], history: History, gone: Sequence[Message]) -> "_Former":
+    def of(cls, own: Sequence[HostMessage], history: History, gone: Sequence[HostMessage]) -> "_Former":
         summaries = [message for message in own if is_summary(message)]
         if not summaries:
             return cls()
@@ -138,16 +142,16 @@ class _Former:
         return cls(text, of_cut, text) if of_cut or not known else cls(sent_back=text)
 
 
-def brings_history(messages: Sequence[Message]) -> bool:
+def brings_history(messages: Sequence[HostMessage]) -> bool:
     """Whether there is more in them than system messages and a summary of ours: if not, the prompt is rebuilt."""
     return _is_history(message for message, ours in zip(messages, _own_at_the_head(messages), strict=True) if not ours)
 
 
-def _is_history(host: Iterable[Message]) -> bool:
-    return any(role_of(message) is not Role.SYSTEM for message in host)
+def _is_history(host: Iterable[HostMessage]) -> bool:
+    return any(message.role is not Role.SYSTEM for message in host)
 
 
-def _told(live: Sequence[Message], body: str, prompt_follows: bool, *, of_cut: bool) -> list[Message]:
+def _told(live: Sequence[HostMessage], body: str, prompt_follows: bool, *, of_cut: bool) -> list[HostMessage]:
     """The prompt's messages with ``body`` as their summary, if there is one."""
     if not body:
         return list(live)
@@ -160,8 +164,8 @@ def _told(live: Sequence[Message], body: str, prompt_follows: bool, *, of_cut: b
 
 
 def _without_archived(
-    host: Sequence[Message], history: History, *, cut_before: bool
-) -> tuple[list[Message], list[Message], bool]:
+    host: Sequence[HostMessage], history: History, *, cut_before: bool
+) -> tuple[list[HostMessage], list[HostMessage], bool]:
     """The messages that stay, those that are archived, and whether the host has these from the first on.
 
     A unit of calls and results goes only as a whole. Where taking messages out would make two user messages meet that
@@ -169,7 +173,7 @@ def _without_archived(
     """
     if not history.archived_fingerprints:
         return list(host), [], False
-    fingerprints = [fingerprint_of(message) for message in host]
+    fingerprints = [message.fingerprint for message in host]
     steps = units(host)
     flags = with_results(
         host,
@@ -180,7 +184,7 @@ def _without_archived(
     last_user, spare = False, None
     for unit in steps:
         printed = [index for index in unit if fingerprints[index]]
-        if printed and all(flags[index] if fingerprints[index] else not tool_results(host[index]) for index in unit):
+        if printed and all(flags[index] if fingerprints[index] else not host[index].results for index in unit):
             gone.update(printed)
             if not _from_user(host[unit.start]):
                 spare = printed
@@ -193,19 +197,19 @@ def _without_archived(
     return kept, [message for index, message in enumerate(host) if index in gone], complete
 
 
-def _own_at_the_head(messages: Sequence[Message]) -> list[bool]:
+def _own_at_the_head(messages: Sequence[HostMessage]) -> list[bool]:
     """Which messages are a summary of ours that the host sent back, or its acknowledgement.
 
     They stand at the head, beside system messages and the host's own summary. One in the middle is the host's doing.
     """
     own = own_messages(messages)
     beside = {Role.SYSTEM, Role.SUMMARY}
-    head = takewhile(lambda pair: pair[1] or role_of(pair[0]) in beside, zip(messages, own, strict=True))
+    head = takewhile(lambda pair: pair[1] or pair[0].role in beside, zip(messages, own, strict=True))
     end = sum(1 for _ in head)
     return [*own[:end], *(False for _ in own[end:])]
 
 
-def _within_budget(kept: Sequence[Message], budget: int) -> tuple[list[Message], list[Message]]:
+def _within_budget(kept: Sequence[HostMessage], budget: int) -> tuple[list[HostMessage], list[HostMessage]]:
     """The messages without their oldest turns as far as ``budget`` asks for it, and those turns.
 
     Cut at the start of a turn, in strides, so that the prompt's beginning stays the same over many turns (provider
@@ -216,20 +220,20 @@ def _within_budget(kept: Sequence[Message], budget: int) -> tuple[list[Message],
     systems = _leading(kept, {Role.SYSTEM})
     pinned = systems + _leading(kept[systems:], {Role.SUMMARY})
     head, rest = list(kept[:pinned]), list(kept[pinned:])
-    staying = _staying(rest, budget - sum(map(message_tokens, head)))
+    staying = _staying(rest, budget - sum([message.tokens for message in head]))
     shown = {index for step in staying for index in step}
     cut = [message for index, message in enumerate(rest) if index not in shown]
     return head + [rest[index] for index in sorted(shown)], cut
 
 
-def _staying(rest: Sequence[Message], budget: int) -> Sequence[Unit]:
+def _staying(rest: Sequence[HostMessage], budget: int) -> Sequence[Unit]:
     """The units of ``rest`` that are shown within ``budget``."""
-    costs = [message_tokens(message) for message in rest]
+    costs = [message.tokens for message in rest]
     steps = units(rest)
     if not rest or sum(costs) <= budget:
         return steps
     weights = [sum(costs[step.start : step.stop]) for step in steps]
-    turns = [index for index, step in enumerate(steps) if role_of(rest[step.start]) is Role.USER]
+    turns = [index for index, step in enumerate(steps) if rest[step.start].role is Role.USER]
     stride = max(1, budget // STRIDES)
     excess = sum(weights) - budget
     for allowed in (budget - -excess % stride, budget):
@@ -250,31 +254,31 @@ def _first_fitting(weights: Sequence[int], budget: int) -> int:
     return len(weights) - max(1, fitting)
 
 
-def _not_user(rest: Sequence[Message], steps: Sequence[Unit]) -> Sequence[Unit]:
+def _not_user(rest: Sequence[HostMessage], steps: Sequence[Unit]) -> Sequence[Unit]:
     """The steps from the first that does not speak as ``user`` (an orphan result in Anthropic's style does)."""
     start = next((index for index, step in enumerate(steps) if not _from_user(rest[step.start])), len(steps))
     return steps[start:]
 
 
-def _without_strays(live: Sequence[Message]) -> list[Message]:
+def _without_strays(live: Sequence[HostMessage]) -> list[HostMessage]:
     """``live`` without what looks like ours at its head: beside the summary it would be taken for a part of it."""
     beside = {Role.SYSTEM, Role.SUMMARY}
     stray = [is_summary(message) or is_acknowledgement(message) for message in live]
-    ends = next((i for i, m in enumerate(live) if not stray[i] and role_of(m) not in beside), len(live))
+    ends = next((i for i, m in enumerate(live) if not stray[i] and m.role not in beside), len(live))
     return [message for index, message in enumerate(live) if index >= ends or not stray[index]]
 
 
-def _needs_acknowledgement(behind: Sequence[Message], prompt_follows: bool) -> bool:
+def _needs_acknowledgement(behind: Sequence[HostMessage], prompt_follows: bool) -> bool:
     """Would the summary, a user message, meet another one? Hosts turn summaries and custom messages into such too."""
     if not behind:
         return prompt_follows
-    role = role_of(behind[0])
-    return _from_user(behind[0]) or role is Role.SUMMARY or (role is Role.CUSTOM and not is_excluded(behind[0]))
+    role = behind[0].role
+    return _from_user(behind[0]) or role is Role.SUMMARY or (role is Role.CUSTOM and not behind[0].is_excluded)
 
 
-def _from_user(message: Message) -> bool:
-    return message.get("role") == "user" or role_of(message) is Role.USER
+def _from_user(message: HostMessage) -> bool:
+    return message.raw.get("role") == "user" or message.role is Role.USER
 
 
-def _leading(messages: Sequence[Message], roles: set[Role]) -> int:
-    return next((index for index, message in enumerate(messages) if role_of(message) not in roles), len(messages))
+def _leading(messages: Sequence[HostMessage], roles: set[Role]) -> int:
+    return next((index for index, message in enumerate(messages) if message.role not in roles), len(messages))

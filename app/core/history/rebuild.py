@@ -4,13 +4,14 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from app.core.capture.captured_message import CapturedMessage, TextPart, ToolPart
-from app.core.messages.host_message import time_of
+from app.core.messages.host_message import HostMessage
+from app.core.messages.timestamps import millis, moment_from
 
 NO_RESULT = "No result of this call was recorded."
 """The answer to a rebuilt call whose result nobody stored: providers refuse a call without one."""
 
 
-def rebuilt(stored: Sequence[CapturedMessage]) -> list[dict[str, Any]]:
+def rebuilt(stored: Sequence[CapturedMessage]) -> list[HostMessage]:
     """The stored messages as host messages: tool parts become calls and results, all answered, no id used twice.
 
     User messages in a row become one: providers refuse two.
@@ -22,7 +23,7 @@ def rebuilt(stored: Sequence[CapturedMessage]) -> list[dict[str, Any]]:
             _add_user(messages, message)
         else:
             messages += _assistant(message, used)
-    return messages
+    return [HostMessage(message) for message in messages]
 
 
 def _add_user(messages: list[dict[str, Any]], message: CapturedMessage) -> None:
@@ -70,5 +71,5 @@ def _unused(call_id: str, used: set[str]) -> str:
 
 
 def _timestamp(message: CapturedMessage) -> dict[str, int]:
-    moment = time_of({"timestamp": message.created_at})
-    return {"timestamp": round(moment.timestamp() * 1000)} if moment else {}
+    time = millis(moment_from(message.created_at))
+    return {} if time is None else {"timestamp": time}

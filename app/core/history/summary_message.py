@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 
 from app.core.injection.fence import ASSIST_TAG, CONTEXT_TAG, LEGACY_TAG
-from app.core.messages.host_message import Message, Role, role_of, text_of, tool_calls
+from app.core.messages.host_message import HostMessage, Role
 from app.core.messages.tokens import MESSAGE_OVERHEAD, estimate_tokens
 
 HEADING = "[Session History Summary]"
@@ -59,37 +59,36 @@ SUMMARY_COST = FRAME_TOKENS + MESSAGE_OVERHEAD + ACKNOWLEDGEMENT_TOKENS + GUIDE_
 """What a prompt with a summary costs beyond the summary's text."""
 
 
-def summary_message(body: str, *, of_cut: bool = False) -> dict[str, str]:
+def summary_message(body: str, *, of_cut: bool = False) -> HostMessage:
     """The user message that shows ``body`` as the session's history; ``of_cut``: see `stands_for_cut`."""
     of = _OF_CUT if of_cut else _OF_ARCHIVES
-    return {"role": "user", "content": f"{HEADING}\n{body}\n[End of Session History Summary {_hash(body, of)}]"}
+    content = f"{HEADING}\n{body}\n[End of Session History Summary {_hash(body, of)}]"
+    return HostMessage({"role": "user", "content": content})
 
 
-def acknowledgement() -> dict[str, str]:
+def acknowledgement() -> HostMessage:
     """The assistant message between the summary and a user message."""
-    return {"role": "assistant", "content": ACKNOWLEDGEMENT}
+    return HostMessage({"role": "assistant", "content": ACKNOWLEDGEMENT})
 
 
-def is_summary(message: Message) -> bool:
+def is_summary(message: HostMessage) -> bool:
     """True only for a message that `summary_message` made, whatever the host did to its shape."""
     return _signed_as(message) is not None
 
 
-def stands_for_cut(message: Message) -> bool:
+def stands_for_cut(message: HostMessage) -> bool:
     """Whether it is a summary of messages that only the budget cut: no archive tells what it tells."""
     return _signed_as(message) is _OF_CUT
 
 
-def is_acknowledgement(message: Message) -> bool:
+def is_acknowledgement(message: HostMessage) -> bool:
     """True for our acknowledgement. It is ours only directly behind a summary."""
-    return (
-        role_of(message) is Role.ASSISTANT and text_of(message).strip() == ACKNOWLEDGEMENT and not tool_calls(message)
-    )
+    return message.role is Role.ASSISTANT and message.text.strip() == ACKNOWLEDGEMENT and not message.calls
 
 
-def summary_body(message: Message) -> str:
+def summary_body(message: HostMessage) -> str:
     """The text inside a message for which `is_summary` holds."""
-    return text_of(message).strip()[len(HEADING) + 1 : -_END_CHARS]
+    return message.text.strip()[len(HEADING) + 1 : -_END_CHARS]
 
 
 def contained(text: str) -> str:
@@ -103,7 +102,7 @@ def _reworded(found: "re.Match[str]") -> str:
     return f"{found[1]}{found[2]} -" if found[2] else f"{found[1]}({found[3]})"
 
 
-def own_messages(messages: Sequence[Message]) -> list[bool]:
+def own_messages(messages: Sequence[HostMessage]) -> list[bool]:
     """For each message: did we put it there, as a summary or as the acknowledgement behind one?"""
     own: list[bool] = []
     for index, message in enumerate(messages):
@@ -142,11 +141,11 @@ def _quarters(text: str) -> int:
     return len(text) + 3 * (len(text) - len(text.encode("ascii", "ignore")))
 
 
-def _signed_as(message: Message) -> bytes | None:
+def _signed_as(message: HostMessage) -> bytes | None:
     """What a summary of ours stands for, by its last line; None for any other message."""
-    if role_of(message) is not Role.USER:
+    if message.role is not Role.USER:
         return None
-    text = text_of(message).strip()
+    text = message.text.strip()
     if not text.startswith(HEADING + "\n"):
         return None
     end = _END.fullmatch(text[-_END_CHARS:])

@@ -11,17 +11,8 @@ from enum import StrEnum
 from typing import Any
 
 from app.core.injection.fence import SEPARATOR, contains_block, put_before
-from app.core.messages.host_message import (
-    CALL_TYPES,
-    RESULT_TYPES,
-    Message,
-    blocks_of,
-    kind_of,
-    text_of,
-    tool_calls,
-    tool_results,
-    with_text_before,
-)
+from app.core.messages.content_blocks import CALL_TYPES, RESULT_TYPES, kind_of
+from app.core.messages.host_message import HostMessage
 from app.core.recall.query import asks
 
 TOOL_NAME = "search_memories"
@@ -50,24 +41,24 @@ class Style(StrEnum):
 class Injected:
     """The context with what was recalled in its place."""
 
-    messages: tuple[Message, ...]
+    messages: tuple[HostMessage, ...]
     system_prompt_addition: str | None = None
 
 
-def is_injected(messages: Sequence[Message]) -> bool:
+def is_injected(messages: Sequence[HostMessage]) -> bool:
     """Whether the latest user message carries a block already, or stands behind our simulated tool call."""
     if not asks(messages):
         return False
-    return contains_block(text_of(messages[-1])) or (len(messages) > 1 and is_simulated(messages[-2]))
+    return contains_block(messages[-1].text) or (len(messages) > 1 and is_simulated(messages[-2]))
 
 
-def is_simulated(message: Message) -> bool:
+def is_simulated(message: HostMessage) -> bool:
     """Whether the message is one half of a simulated call: the call or its result. Capture leaves both out."""
-    ids = [call.id for call in tool_calls(message)] or [result.call_id for result in tool_results(message)]
+    ids = [call.id for call in message.calls] or [result.call_id for result in message.results]
     return bool(ids) and all(call_id.startswith(CALL_ID_PREFIX) for call_id in ids)
 
 
-def inject(messages: Sequence[Message], block: str, note: str, mode: Mode, query: str) -> Injected:
+def inject(messages: Sequence[HostMessage], block: str, note: str, mode: Mode, query: str) -> Injected:
     """``messages`` with the block (and the note about a pasted transcript) where ``mode`` wants them.
 
     Without a user message at the end there is nothing to put a block in front of: then `message` and `tool_call` do
@@ -76,19 +67,21 @@ def inject(messages: Sequence[Message], block: str, note: str, mode: Mode, query
     the system prompt otherwise, because the other modes leave the user's message alone.
     """
     unchanged = tuple(messages)
-    if mode is Mode.TOOL_CALL and messages and tool_results(messages[-1]):
+    if mode is Mode.TOOL_CALL and messages and messages[-1].results:
         mode = Mode.MESSAGE
     if mode is Mode.MESSAGE and asks(messages):
         front = put_before(block, put_before(note, ""))
-        return Injected((*unchanged[:-1], with_text_before(unchanged[-1], front)) if front else unchanged)
+        return Injected((*unchanged[:-1], unchanged[-1].with_text_before(front)) if front else unchanged)
     if mode is Mode.SYSTEM:
         return Injected(unchanged, SEPARATOR.join(part for part in (block, note) if part) or None)
     if mode is Mode.TOOL_CALL and block and asks(messages):
-        return Injected((*unchanged[:-1], *simulated_call(messages, block, query), unchanged[-1]), note or None)
+        return Injected(
+            (*unchanged[:-1], *map(HostMessage, simulated_call(messages, block, query)), unchanged[-1]), note or None
+        )
     return Injected(unchanged, note or None)
 
 
-def simulated_call(messages: Sequence[Message], block: str, query: str) -> list[dict[str, Any]]:
+def simulated_call(messages: Sequence[HostMessage], block: str, query: str) -> list[dict[str, Any]]:
     """An assistant's call of `search_memories` and its result, in the host's style; the same input gives the same ids.
 
     In Anthropic's style a result is a user message by definition, so it stands before the user's own; that API
@@ -112,7 +105,7 @@ def simulated_call(messages: Sequence[Message], block: str, query: str) -> list[
             return _openclaw_call(messages, call_id, block, query)
 
 
-def style_of(messages: Sequence[Message]) -> Style:
+def style_of(messages: Sequence[HostMessage]) -> Style:
     """Whose style the messages are in: by their newest tool message, else by what only one of them has.
 
     OpenClaw stamps every message with a time; OpenAI's assistant speaks in strings and Anthropic's in blocks.
@@ -120,18 +113,18 @@ def style_of(messages: Sequence[Message]) -> Style:
     for message in reversed(messages):
         if style := _tool_style(message):
             return style
-    if any("timestamp" in message for message in messages):
+    if any("timestamp" in message.raw for message in messages):
         return Style.OPENCLAW
-    spoke = [m.get("content") for m in messages if m.get("role") == "assistant"]
+    spoke = [m.raw.get("content") for m in messages if m.raw.get("role") == "assistant"]
     return Style.ANTHROPIC if any(isinstance(content, list) for content in spoke) else Style.OPENAI
 
 
-def _tool_style(message: Message) -> Style | None:
-    if message.get("role") == "tool" or message.get("tool_calls"):
+def _tool_style(message: HostMessage) -> Style | None:
+    if message.raw.get("role") == "tool" or message.raw.get("tool_calls"):
         return Style.OPENAI
-    if message.get("role") == "toolResult":
+    if message.raw.get("role") == "toolResult":
         return Style.OPENCLAW
-    for block in blocks_of(message):
+    for block in message.blocks:
         kind = kind_of(block)
         if kind == "tool_use" or kind in RESULT_TYPES:
             return Style.ANTHROPIC
@@ -140,10 +133,11 @@ def _tool_style(message: Message) -> Style | None:
     return None
 
 
-def _openclaw_call(messages: Sequence[Message], call_id: str, block: str, query: str) -> list[dict[str, Any]]:
+def _openclaw_call(messages: Sequence[HostMessage], call_id: str, block: str, query: str) -> list[dict[str, Any]]:
     """OpenClaw reads provider, usage and time off every assistant message, so ours has the last one's and no cost."""
-    last = next((m for m in reversed(messages) if m.get("role") == "assistant"), {})
-    time = {"timestamp": messages[-1]["timestamp"]} if "timestamp" in messages[-1] else {}
+    asked = messages[-1].raw
+    last = next((m.raw for m in reversed(messages) if m.raw.get("role") == "assistant"), {})
+    time = {"timestamp": asked["timestamp"]} if "timestamp" in asked else {}
     origin = {key: last[key] for key in ("api", "provider", "model") if key in last}
     cost = {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "total": 0}
     call = {"type": "toolCall", "id": call_id, "name": TOOL_NAME, "arguments": {"query": query}}

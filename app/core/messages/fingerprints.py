@@ -9,55 +9,28 @@ import hashlib
 import json
 import re
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
-from datetime import datetime
+from collections.abc import Iterable, Iterator, Sequence
 
 from app.core.capture.storable_parts import clean_input
-from app.core.cleaning.host_text import clean_assistant_text, clean_tool_text, clean_user_text
+from app.core.cleaning.host_text import clean_tool_text
 from app.core.injection.blocks import first_tag
-from app.core.messages.host_message import Message, Role, role_of, text_of, time_of, tool_calls, tool_results
+from app.core.messages.content_blocks import ToolCall, ToolResult
 
-_FINGERPRINTED = frozenset({Role.USER, Role.ASSISTANT, Role.TOOL})
 _TIMED = "@"
 _MARKER = re.compile(r"<<<[A-Z_]{1,64}>>>")
 
 
-def fingerprint_of(message: Message) -> str | None:
-    """The message's fingerprint, or None for what is never captured as conversation: system, summary, custom, unknown
-    roles.
-
-    It starts with ``@`` when the message carries a time.
-    """
-    content = content_fingerprint(message)
-    return None if content is None else timed_fingerprint(content, millis(time_of(message)))
-
-
-def content_fingerprint(message: Message) -> str | None:
-    """A fingerprint of what the message says alone, whenever it was said."""
-    role = role_of(message)
-    if role not in _FINGERPRINTED:
-        return None
-    parts = [role.value, _squeezed(said_in(message, role))]
-    parts += [f"{call.name}({_canonical(call.arguments)})" for call in tool_calls(message)]
-    parts += [_squeezed(clean_tool_text(result.text)) for result in tool_results(message)]
+def content_fingerprint(role: str, said: str, calls: Iterable[ToolCall], results: Iterable[ToolResult]) -> str:
+    """A fingerprint of what a message says alone, whenever it was said; ``said`` is its cleaned text."""
+    parts = [role, _squeezed(said)]
+    parts += [f"{call.name}({_canonical(call.arguments)})" for call in calls]
+    parts += [_squeezed(clean_tool_text(result.text)) for result in results]
     return _hashed("\x1f".join(parts))
 
 
 def timed_fingerprint(content: str, time: int | None) -> str:
     """A message's fingerprint from its content's (see `content_fingerprint`) and its time in epoch milliseconds."""
     return content if time is None else _TIMED + _hashed(f"{time} {content}")
-
-
-def millis(moment: datetime | None) -> int | None:
-    """Epoch milliseconds, the unit in which times are compared."""
-    return None if moment is None else round(moment.timestamp() * 1000)
-
-
-def said_in(message: Message, role: Role) -> str:
-    """What a user or assistant message says, cleaned; nothing for any other role."""
-    if role is Role.USER:
-        return clean_user_text(text_of(message))
-    return clean_assistant_text(text_of(message)) if role is Role.ASSISTANT else ""
 
 
 def is_timed(fingerprint: str) -> bool:

@@ -1,31 +1,39 @@
-"""Reading host messages, whatever their style; they are never changed in place.
+"""A host's message, read once: the edge makes it of the JSON object that came, and it goes back out as it came.
 
-A message is the JSON object the host sent. Beyond ``role``, ``content``, ``timestamp`` and the tool fields it is opaque
-and goes back as it came (contract, Conventions). Understood: OpenClaw's own shape, OpenAI's (``tool_calls``, role
-``tool``) and Anthropic's (``tool_use`` / ``tool_result`` blocks).
+Beyond ``role``, ``content``, ``timestamp`` and the tool fields a message is opaque (contract, Conventions). Understood:
+OpenClaw's own shape, OpenAI's (``tool_calls``, role ``tool``) and Anthropic's (``tool_use`` / ``tool_result`` blocks).
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, Generic, TypeVar
 
-from app.text.dates import moment_of
+from app.core.cleaning.host_text import clean_assistant_text, clean_user_text
+from app.core.injection.fence import strip_blocks
+from app.core.json.encoding import encode
+from app.core.messages.content_blocks import (
+    CALL_TYPES,
+    IMAGE_TYPES,
+    RESULT_TYPES,
+    Block,
+    ToolCall,
+    ToolResult,
+    blocks_in,
+    call_in,
+    kind_of,
+    listed_calls,
+    result_in,
+    string,
+    text_in,
+)
+from app.core.messages.fingerprints import content_fingerprint, timed_fingerprint
+from app.core.messages.timestamps import millis, moment_from
+from app.core.messages.tokens import IMAGE_TOKENS, MESSAGE_OVERHEAD, estimate_tokens
 
-Message = Mapping[str, Any]
-MESSAGE_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "required": ["role"],
-    "properties": {"role": {"type": "string"}, "content": {}, "timestamp": {}},
-    "additionalProperties": True,
-}
-"""A message as JSON Schema: only ``role`` is required, and everything unknown comes back unchanged."""
-
-TEXT_TYPES = frozenset({"text", "input_text", "output_text"})
-CALL_TYPES = frozenset({"toolCall", "toolUse", "tool_use", "tool_call", "functionCall", "function_call"})
-RESULT_TYPES = frozenset({"tool_result", "toolResult"})
+T = TypeVar("T")
+_keep = object.__setattr__
 
 
 class Role(StrEnum):
@@ -53,209 +61,177 @@ _ROLES = {
     "compactionSummary": Role.SUMMARY,
     "custom": Role.CUSTOM,
 }
+_FINGERPRINTED = frozenset({Role.USER, Role.ASSISTANT, Role.TOOL})
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCall:
-    """A call the assistant made. ``arguments`` is parsed JSON where it was JSON text."""
+class _Once(Generic[T]):
+    """A property that is computed when it is first asked for, and kept.
 
-    id: str
-    name: str
-    arguments: Any
-
-
-@dataclass(frozen=True, slots=True)
-class ToolResult:
-    """What a call gave back, as text."""
-
-    call_id: str
-    name: str
-    text: str
-    is_error: bool
-
-
-def role_of(message: Message) -> Role:
-    """The message's role; a user message that only carries tool results (Anthropic style) is ``TOOL``."""
-    role = _ROLES.get(_string(message.get("role")), Role.OTHER)
-    if role is Role.USER and _only_results(message):
-        return Role.TOOL
-    return role
-
-
-def blocks_of(message: Message) -> list[Mapping[str, Any]]:
-    """The content as blocks: a string is one text block, null none; a bare string in a list counts as text."""
-    content = message.get("content")
-    if isinstance(content, str):
-        return [{"type": "text", "text": content}]
-    if not isinstance(content, list):
-        return []
-    return [_block(part) for part in content if isinstance(part, (str, Mapping))]
-
-
-def wrong_messages(items: Any) -> Iterator[tuple[str, str]]:
-    """The place of each item that is no message, and what is wrong there."""
-    for index, item in enumerate(items):
-        if not isinstance(item, dict):
-            yield f"{index}", "Input should be an object"
-        elif not isinstance(item.get("role"), str):
-            yield f"{index}.role", "Input should be a string"
-        elif isinstance(content := item.get("content"), list):
-            yield from _not_blocks(content, f"{index}.content")
-
-
-def _not_blocks(content: Sequence[Any], path: str, *, inner: bool = True) -> Iterator[tuple[str, str]]:
-    """The place of each content block whose ``type`` is no string; also in the content of a tool result's block."""
-    for index, block in enumerate(content):
-        if not isinstance(block, dict):
-            continue
-        if not isinstance(block.get("type", ""), str) and block["type"] is not None:
-            yield f"{path}.{index}.type", "Input should be a string"
-        elif inner and isinstance(block.get("content"), list):
-            yield from _not_blocks(block["content"], f"{path}.{index}.content", inner=False)
-
-
-def kind_of(block: Mapping[str, Any]) -> str:
-    """What a block says it is; empty where ``type`` is missing or no string. Everything asks here, so nothing fails."""
-    return _string(block.get("type"))
-
-
-def text_of(message: Message) -> str:
-    """The text of all text blocks, joined by newlines; a compaction summary's ``summary``; no output, no thinking."""
-    if role_of(message) is Role.SUMMARY:
-        return _string(message.get("summary"))
-    return "\n".join(text for block in blocks_of(message) if (text := text_in(block)))
-
-
-def text_in(block: Mapping[str, Any]) -> str:
-    """The text of one text block, or nothing for any other block."""
-    return _string(block.get("text")) if kind_of(block) in TEXT_TYPES else ""
-
-
-def tool_calls(message: Message) -> list[ToolCall]:
-    """The calls an assistant message makes, in order, from blocks and from ``tool_calls``."""
-    if _ROLES.get(_string(message.get("role"))) is not Role.ASSISTANT:
-        return []
-    calls = [_call_from_block(block) for block in blocks_of(message) if kind_of(block) in CALL_TYPES]
-    listed = message.get("tool_calls")
-    if isinstance(listed, list):
-        calls += [_call_from_openai(item) for item in listed if isinstance(item, Mapping)]
-    return calls
-
-
-def tool_results(message: Message) -> list[ToolResult]:
-    """The results a message carries: one for a tool message, one per ``tool_result`` block otherwise."""
-    role = _ROLES.get(_string(message.get("role")), Role.OTHER)
-    if role is Role.TOOL:
-        call_id = _first(message, "toolCallId", "tool_call_id", "toolUseId", "tool_use_id")
-        name = _first(message, "toolName", "name")
-        text = "\n".join(_result_texts(message.get("content")))
-        return [ToolResult(call_id, name, text, _is_error(message))]
-    return [
-        ToolResult(
-            _first(block, "tool_use_id", "toolUseId", "toolCallId", "tool_call_id"),
-            _first(block, "toolName", "name"),
-            "\n".join(_result_texts(block.get("content"))),
-            _is_error(block),
-        )
-        for block in blocks_of(message)
-        if kind_of(block) in RESULT_TYPES
-    ]
-
-
-def time_of(message: Message) -> datetime | None:
-    """When the message was made (UTC), or None where ``timestamp`` is missing or nonsense.
-
-    Numbers are epoch milliseconds, or seconds when too small for milliseconds; text is ISO 8601 or such a number.
-    OpenViking accepts a bad ``created_at`` and then fails the whole commit, so nothing
-    unparsable may pass here.
+    Threads that ask at the same time may each compute it, and come to the same. So nothing is locked;
+    `functools.cached_property` has one lock for all objects in Python 3.11: a long text would hold up every other.
     """
-    value = message.get("timestamp")
-    if isinstance(value, str):
-        text = value.strip()
-        try:
-            value = float(text)
-        except ValueError:
-            moment = moment_of(text)
-            return moment and moment.astimezone(UTC)
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return None
+
+    def __init__(self, compute: Callable[["HostMessage"], T]) -> None:
+        self._compute = compute
+        self.__doc__ = compute.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, message: "HostMessage", owner: type) -> T:
+        value = self._compute(message)
+        _keep(message, self._name, value)  # in the instance, where it is found before this
+        return value
+
+
+class HostMessage:
+    """One message of a host, or one that we put beside them. It never changes, and is equal to nothing but itself.
+
+    ``raw`` is the JSON object, which nobody may change. All else is read off it once, when it is first asked for;
+    any thread may ask. ``json``: where it was encoded already.
+    """
+
+    raw: Mapping[str, Any]
+
+    def __init__(self, raw: Mapping[str, Any], json: bytes | None = None) -> None:
+        _keep(self, "raw", raw)
+        if json is not None:
+            _keep(self, "json", json)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError("a message does not change")
+
+    @_Once
+    def role(self) -> Role:
+        """The role; a user message that only carries tool results (Anthropic style) is ``TOOL``."""
+        if self._named_role is Role.USER and isinstance(self.raw.get("content"), list):
+            only_results = any(kind_of(block) in RESULT_TYPES for block in self.blocks) and not self.text
+            return Role.TOOL if only_results else Role.USER
+        return self._named_role
+
+    @_Once
+    def blocks(self) -> tuple[Block, ...]:
+        """The content as blocks: a string is one text block, null none; a bare string in a list counts as text."""
+        return blocks_in(self.raw.get("content"))
+
+    @_Once
+    def text(self) -> str:
+        """All text blocks, joined by newlines; a compaction summary's ``summary``; no output, no thinking."""
+        if self._named_role is Role.SUMMARY:
+            return string(self.raw.get("summary"))
+        return "\n".join([text for block in self.blocks if (text := text_in(block))])
+
+    @_Once
+    def said(self) -> str:
+        """What a person or a model said: the text without injected blocks and host noise. Nothing for other roles."""
+        if self.role is Role.USER:
+            return clean_user_text(self.text)
+        return clean_assistant_text(self.text) if self.role is Role.ASSISTANT else ""
+
+    @_Once
+    def unspaced(self) -> str:
+        """The text without injected blocks and white space, to be searched in."""
+        return "".join(strip_blocks(self.text).split())
+
+    @_Once
+    def calls(self) -> tuple[ToolCall, ...]:
+        """The calls an assistant message makes, in order, from blocks and from ``tool_calls``."""
+        if self._named_role is not Role.ASSISTANT:
+            return ()
+        in_blocks = [call_in(block) for block in self.blocks if kind_of(block) in CALL_TYPES]
+        return (*in_blocks, *listed_calls(self.raw.get("tool_calls")))
+
+    @_Once
+    def results(self) -> tuple[ToolResult, ...]:
+        """The results it carries: one for a tool message, one per ``tool_result`` block otherwise."""
+        if self._named_role is Role.TOOL:
+            return (result_in(self.raw),)
+        return tuple([result_in(block) for block in self.blocks if kind_of(block) in RESULT_TYPES])
+
+    @_Once
+    def time(self) -> datetime | None:
+        """When it was made (UTC), or None where ``timestamp`` is missing or nonsense."""
+        return moment_from(self.raw.get("timestamp"))
+
+    @_Once
+    def json(self) -> bytes:
+        """The object as it goes back to the host."""
+        return encode(self.raw)
+
+    @_Once
+    def tokens(self) -> int:
+        """About how many tokens it takes in the prompt: text, thinking, calls, results, images."""
+        total = MESSAGE_OVERHEAD
+        if self.role is not Role.TOOL:
+            total += estimate_tokens(self.text)
+        for result in self.results:
+            total += estimate_tokens(result.text)
+        for call in self.calls:
+            total += estimate_tokens(call.name) + estimate_tokens(_argument_text(call.arguments))
+        return total + sum([_other_tokens(block) for block in self.blocks])
+
+    @_Once
+    def content_fingerprint(self) -> str | None:
+        """A fingerprint of what it says, whenever it was said.
+
+        None for what is never captured as conversation: system, summary, custom, unknown roles.
+        """
+        if self.role not in _FINGERPRINTED:
+            return None
+        return content_fingerprint(self.role.value, self.said, self.calls, self.results)
+
+    @_Once
+    def fingerprint(self) -> str | None:
+        """`content_fingerprint` with the time, if there is one; it starts with ``@`` then."""
+        content = self.content_fingerprint
+        return None if content is None else timed_fingerprint(content, self.millis)
+
+    @_Once
+    def millis(self) -> int | None:
+        """Its time in epoch milliseconds."""
+        return millis(self.time)
+
+    @_Once
+    def is_excluded(self) -> bool:
+        """True for a custom entry that the host keeps out of the model's context."""
+        return self.role is Role.CUSTOM and bool(self.raw.get("excludeFromContext"))
+
+    @_Once
+    def _named_role(self) -> Role:
+        return _ROLES.get(string(self.raw.get("role")), Role.OTHER)
+
+    def with_content(self, content: Any) -> "HostMessage":
+        """A copy with another content; nothing else differs."""
+        return HostMessage({**self.raw, "content": content})
+
+    def with_text_before(self, text: str) -> "HostMessage":
+        """A copy of a user message with ``text`` put directly in front of its own text; nothing else differs."""
+        content = self.raw.get("content")
+        if not isinstance(content, list):
+            return self.with_content(text + string(content))
+        for index, part in enumerate(content):
+            if isinstance(part, str):
+                return self.with_content([*content[:index], text + part, *content[index + 1 :]])
+            if isinstance(part, Mapping) and text_in(part):
+                changed = {**part, "text": text + text_in(part)}
+                return self.with_content([*content[:index], changed, *content[index + 1 :]])
+        return self.with_content([{"type": "text", "text": text}, *content])
+
+
+def encode_messages(messages: Iterable[HostMessage]) -> bytes:
+    """The messages as a JSON array."""
+    return b"[%b]" % b",".join([message.json for message in messages])
+
+
+def _other_tokens(block: Block) -> int:
+    kind = kind_of(block)
+    if kind in IMAGE_TYPES:
+        return IMAGE_TOKENS
+    return estimate_tokens(string(block.get("thinking"))) if kind == "thinking" else 0
+
+
+def _argument_text(arguments: Any) -> str:
     try:
-        seconds = value / 1000 if abs(value) >= 1e11 else value
-        moment = datetime.fromtimestamp(seconds, UTC)
-    except (OverflowError, OSError, ValueError):
-        return None
-    return moment if 1970 <= moment.year <= 9998 else None
-
-
-def with_text_before(message: Message, text: str) -> dict[str, Any]:
-    """A copy of a user message with ``text`` put directly in front of its own text; nothing else differs."""
-    content = message.get("content")
-    if not isinstance(content, list):
-        return {**message, "content": text + _string(content)}
-    for index, part in enumerate(content):
-        if isinstance(part, str):
-            return {**message, "content": [*content[:index], text + part, *content[index + 1 :]]}
-        if isinstance(part, Mapping) and text_in(part):
-            changed = {**part, "text": text + text_in(part)}
-            return {**message, "content": [*content[:index], changed, *content[index + 1 :]]}
-    return {**message, "content": [{"type": "text", "text": text}, *content]}
-
-
-def is_excluded(message: Message) -> bool:
-    """True for a custom entry that the host keeps out of the model's context."""
-    return role_of(message) is Role.CUSTOM and bool(message.get("excludeFromContext"))
-
-
-def _only_results(message: Message) -> bool:
-    content = message.get("content")
-    if not isinstance(content, list):
-        return False
-    blocks = blocks_of(message)
-    return any(kind_of(block) in RESULT_TYPES for block in blocks) and not any(text_in(block) for block in blocks)
-
-
-def _block(part: str | Mapping[str, Any]) -> Mapping[str, Any]:
-    return {"type": "text", "text": part} if isinstance(part, str) else part
-
-
-def _call_from_block(block: Mapping[str, Any]) -> ToolCall:
-    arguments: Any = next((block[key] for key in ("arguments", "input", "args") if key in block), {})
-    return ToolCall(_first(block, "id", "toolCallId", "call_id"), _first(block, "name", "toolName"), _parsed(arguments))
-
-
-def _call_from_openai(item: Mapping[str, Any]) -> ToolCall:
-    function = item.get("function")
-    if not isinstance(function, Mapping):
-        function = item
-    return ToolCall(_first(item, "id"), _first(function, "name"), _parsed(function.get("arguments", {})))
-
-
-def _parsed(arguments: Any) -> Any:
-    if not isinstance(arguments, str):
-        return arguments
-    try:
-        return json.loads(arguments)
-    except (ValueError, RecursionError):
-        return arguments
-
-
-def _result_texts(content: Any) -> Iterator[str]:
-    if isinstance(content, str):
-        yield content
-    elif isinstance(content, list):
-        for part in content:
-            text = part if isinstance(part, str) else text_in(part) if isinstance(part, Mapping) else ""
-            if text:
-                yield text
-
-
-def _is_error(source: Mapping[str, Any]) -> bool:
-    return source.get("isError") is True or source.get("is_error") is True
-
-
-def _first(source: Mapping[str, Any], *keys: str) -> str:
-    return next((value for key in keys if isinstance(value := source.get(key), str) and value), "")
-
-
-def _string(value: Any) -> str:
-    return value if isinstance(value, str) else ""
+        return json.dumps(arguments, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError):
+        return ""

@@ -6,13 +6,13 @@ What the host itself sent broken (a call never answered, a result without its ca
 from collections import defaultdict
 from collections.abc import Sequence
 
-from app.core.messages.host_message import Message, Role, role_of, tool_calls, tool_results
+from app.core.messages.host_message import HostMessage, Role
 
 Unit = range
 """Neighbouring messages, by index, that stay or go together."""
 
 
-def units(messages: Sequence[Message]) -> list[Unit]:
+def units(messages: Sequence[HostMessage]) -> list[Unit]:
     """The messages as units, in order: a call with its results and all that stands between them, or one message.
 
     An id may come again in a later round, so a result belongs to the nearest call before it that has its id. Linear.
@@ -30,7 +30,7 @@ def units(messages: Sequence[Message]) -> list[Unit]:
     return found
 
 
-def with_results(messages: Sequence[Message], steps: Sequence[Unit], known: Sequence[bool]) -> list[bool]:
+def with_results(messages: Sequence[HostMessage], steps: Sequence[Unit], known: Sequence[bool]) -> list[bool]:
     """``known``, and also each tool result that answers a known message and stands before another known one.
 
     ``steps`` are the messages' `units`.
@@ -43,17 +43,17 @@ def with_results(messages: Sequence[Message], steps: Sequence[Unit], known: Sequ
     for unit in steps:
         if known[unit.start]:
             for index in unit:
-                completed[index] |= index < last and role_of(messages[index]) is Role.TOOL
+                completed[index] |= index < last and messages[index].role is Role.TOOL
     return completed
 
 
-def _reach(messages: Sequence[Message]) -> list[int]:
+def _reach(messages: Sequence[HostMessage]) -> list[int]:
     """For each message the last one that answers a call of it, or itself."""
     reach = list(range(len(messages)))
     callers: dict[str, int] = {}
     nameless: defaultdict[str, list[int]] = defaultdict(list)
     for index, message in enumerate(messages):
-        for result in tool_results(message):
+        for result in message.results:
             if result.call_id:
                 caller = callers.get(_same(result.call_id))
             else:
@@ -61,7 +61,7 @@ def _reach(messages: Sequence[Message]) -> list[int]:
                 caller = open_calls.pop() if open_calls else None
             if caller is not None:
                 reach[caller] = index
-        for call in tool_calls(message):
+        for call in message.calls:
             if call.id:
                 callers[_same(call.id)] = index
             else:

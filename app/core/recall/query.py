@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from app.core.cleaning.host_text import clean_user_text
 from app.core.history.summary_message import is_summary
-from app.core.messages.host_message import Message, Role, role_of, text_of
+from app.core.messages.host_message import HostMessage, Role
 
 MAX_CHARS = 4000
 """The longest query in characters."""
@@ -29,12 +29,12 @@ class Query:
     cut: bool
 
 
-def asks(messages: Sequence[Message]) -> bool:
+def asks(messages: Sequence[HostMessage]) -> bool:
     """Whether the last message is a person's: the only moment to recall. A summary of ours asks nothing."""
     return bool(messages) and _is_asked(messages[-1])
 
 
-def build_query(messages: Sequence[Message], prompt: str | None = None, turns: int = 1) -> Query:
+def build_query(messages: Sequence[HostMessage], prompt: str | None = None, turns: int = 1) -> Query:
     """The query of a turn: the latest user message, or ``prompt`` when the last message is not a user's.
 
     With ``turns`` > 1 the user messages before it fill what is left of `MAX_CHARS`, latest first, each on its own line.
@@ -73,14 +73,14 @@ def cut_text(text: str, limit: int) -> str:
     return text[:end].rstrip() if end > _LONGEST_CLUSTER else ""
 
 
-def _user_texts(messages: Sequence[Message]) -> Iterator[str]:
+def _user_texts(messages: Sequence[HostMessage]) -> Iterator[str]:
     for message in reversed(messages):
         if _is_asked(message):
-            yield clean_user_text(text_of(message)).strip()
+            yield message.said.strip()
 
 
-def _is_asked(message: Message) -> bool:
-    return role_of(message) is Role.USER and not is_summary(message)
+def _is_asked(message: HostMessage) -> bool:
+    return message.role is Role.USER and not is_summary(message)
 
 
 def _continues(text: str, position: int) -> bool:

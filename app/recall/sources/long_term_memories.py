@@ -100,7 +100,7 @@ class Memories:
             refuses=no_experiences,
         )
         ranked = without_superseded(rank(hits, asked.query, policy), asked.query, by_words())
-        if before := said_before(asked.messages, asked.said):
+        if before := said_before(asked.messages):
             ranked = drop(ranked, lambda candidate: is_said(candidate.hit.text, before), Verdict.SAID)
         ranked = [_to_the_point(candidate, asked.query) for candidate in ranked]
         if shown := shown_items(asked.messages, rules.cooldown_turns, self.section):
