@@ -143,6 +143,34 @@ def test_the_example_loop_goes_on_without_a_sidecar_and_sends_what_it_kept(sidec
     assert told[-1][0] == "/sessions/end"
 
 
-def test_it_stays_small():
-    source = Path(sys.modules["sidecar_client"].__file__).read_text()
-    assert len(source.splitlines()) < 150
+def test_who_asks_and_for_whom(httpx_mock):
+    httpx_mock.add_response(json={"tools": []})
+    with Sidecar(BASE, "t0ken", account="acme", user="anna") as connection:
+        assert connection.tools() == []
+    headers = httpx_mock.get_requests()[0].headers
+    assert (headers["X-OpenViking-Account"], headers["X-OpenViking-User"]) == ("acme", "anna")
+
+
+def test_an_error_tells_all_that_the_sidecar_told(sidecar, httpx_mock):
+    candidates = [{"id": "m_1", "uri": "viking://a", "category": "notes"}]
+    httpx_mock.add_response(status_code=409, json={"code": "ambiguous", "detail": "two", "candidates": candidates})
+    with pytest.raises(SidecarError) as caught:
+        sidecar.memories.forget_selected({"query": "tea"}, dry_run=False)
+    assert caught.value.problem["candidates"] == candidates and caught.value.is_final
+    httpx_mock.add_response(status_code=503, json={"code": "outbox_full", "detail": "x"}, headers={"Retry-After": "30"})
+    with pytest.raises(SidecarError) as caught:
+        sidecar.memories.store("Mia likes tea.")
+    assert caught.value.retry_after == 30 and not caught.value.is_final
+
+
+def test_what_is_left_out_is_not_sent(sidecar, httpx_mock):
+    httpx_mock.add_response(json={"memories": [], "nextCursor": None}, is_reusable=True)
+    sidecar.memories.page(query="tea & bread", pinned=False)
+    assert httpx_mock.get_requests()[0].url.query == b"query=tea+%26+bread&pinned=false&limit=50"
+    assert list(sidecar.memories.every()) == []
+
+
+def test_it_needs_nothing_of_the_service():
+    for module in ("client", "connection", "memories", "answers"):
+        source = Path(sys.modules[f"sidecar_client.{module}"].__file__).read_text()
+        assert "import app" not in source and "from app" not in source
