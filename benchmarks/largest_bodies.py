@@ -35,12 +35,21 @@ def _many(item: bytes, size: int) -> bytes:
     return b",".join([item] * (size // (len(item) + 1)))
 
 
+def _numbered(item: bytes, size: int) -> bytes:
+    return b",".join([item % number for number in range(size // (len(item) + 6))])
+
+
 SHAPES: dict[str, Callable[[int], bytes]] = {
     "blocks": lambda size: b'{"role":"user","content":[' + _many(_TEXT, size) + b"]}",
     "messages": lambda size: _many(b'{"role":"user","content":"hi there"}', size),
     "calls": lambda size: _many(_CALL, size) + b"," + _QUESTION,
     "string": lambda size: b'{"role":"user","content":"' + b"lorem ipsum " * (size // 12) + b'"}',
     "deep": lambda size: b'{"role":"user","content":"Which tea?","x":[' + _many(b"[" * 400 + b"]" * 400, size) + b"]}",
+    "escapes": lambda size: b'{"role":"user","content":"' + rb"\"" * (size // 2) + b'"}',
+    "keys": lambda size: b'{"role":"user","content":"Which tea?","x":{' + _numbered(b'"k%d":1', size) + b"}}",
+    "numbers": lambda size: b'{"role":"user","content":"Which tea?","x":[' + _many(b"1", size) + b"]}",
+    "members": lambda size: _QUESTION + b"]," + _numbered(b'"k%d":1', size) + b',"z":[1',
+    "other": lambda size: _QUESTION + rb'],"model":"' + rb"\n" * (size // 2) + b'","z":[1',
     "lists": lambda size: b'{"role":"user","content":"Which tea?","x":[' + _many(b"[]", size) + b"]}",
 }
 

@@ -86,7 +86,7 @@ async def assemble(
         messages = encode_messages(result.messages)
     # Put in as the JSON they were read as: they are nearly all of the answer.
     rest = encode_answer(result, without=_MESSAGES)
-    return Response(b'{"messages":%b,%b' % (messages, rest[1:]), media_type=Json.media_type)
+    return Response(b"".join((b'{"messages":', messages, b",", rest[1:])), media_type=Json.media_type)
 
 
 async def _apart(

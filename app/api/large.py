@@ -14,6 +14,9 @@ EXPECT_BYTES = 128 * 1024
 MAX_CONTEXT_BYTES = 1024 * 1024
 """Largest ``runtimeContext``: it is read here, for it says who calls."""
 
+MAX_TEXT_BYTES = 16 * 1024
+"""Longest other text: longer than any that may be given, so that one that may not is still refused."""
+
 _CONTEXT = frozenset({"runtimeContext", "runtime_context"})
 _EMPTY = {b"[": b"[]", b"{": b"{}"}
 
@@ -38,7 +41,7 @@ def is_large(body: bytes) -> bool:
 
 
 def divide(body: bytes) -> tuple[bytes, Large | None]:
-    """What of ``body`` is parsed here, and what is not. Other large arrays and objects are emptied: nobody reads them.
+    """What of ``body`` is parsed here, and what is not. Of other large members next to nothing is left: none is read.
 
     Raises `InvalidRequest`.
     """
@@ -59,5 +62,12 @@ def divide(body: bytes) -> tuple[bytes, Large | None]:
             values["prompt"] = b'""'
     for name, value in values.items():
         if is_large(value) and name not in _CONTEXT:
-            values[name] = _EMPTY.get(value[:1], value)
+            values[name] = _EMPTY.get(value[:1]) or _beginning(value)
     return b"{" + b",".join(encode(name) + b":" + value for name, value in values.items()) + b"}", large
+
+
+def _beginning(quoted: bytes) -> bytes:
+    """The beginning of a string, without an escape or a character that would be cut in two."""
+    head = quoted[:MAX_TEXT_BYTES]
+    escape = head.find(b"\\", MAX_TEXT_BYTES - 16)
+    return (head if escape < 0 else head[:escape]).decode("utf-8", "ignore").encode() + b'"'

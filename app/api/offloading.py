@@ -14,7 +14,7 @@ async def run_offloaded(
     services: Services, job: str, large: Large, *arguments: Any, deadline: Deadline | None = None
 ) -> Any:
     """The result of a job of `app.offload.jobs`. Raises `InvalidRequest`, `TimeoutError`, `ChildFailed`."""
-    text = b'{"messages":' + large.messages + b',"prompt":' + large.prompt + b"}"
+    text = (b'{"messages":', large.messages, b',"prompt":', large.prompt, b"}")
     try:
         return await services.offload.run(job, text, *arguments, deadline=deadline)
     except WrongMessages as wrong:

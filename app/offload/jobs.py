@@ -4,7 +4,7 @@ Store, backend, searches and traces stay where they are; `Ports` are stand-ins t
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, cast
@@ -118,7 +118,7 @@ class _Store:
 
 
 async def assemble(
-    ports: Ports, settings: Settings, raw: bytes, who: Identity, asked: AssembleInput, deadline: Deadline
+    ports: Ports, settings: Settings, raw: Sequence[bytes], who: Identity, asked: AssembleInput, deadline: Deadline
 ) -> Assembled:
     """`/assemble` with the messages and the prompt that ``raw`` holds."""
     messages, prompt = _parsed(raw)
@@ -135,7 +135,7 @@ async def assemble(
 
 
 async def keep_turn(
-    ports: Ports, settings: Settings, raw: bytes, who: Identity, turn: TurnInput, deadline: Deadline
+    ports: Ports, settings: Settings, raw: Sequence[bytes], who: Identity, turn: TurnInput, deadline: Deadline
 ) -> AfterTurnResult:
     """`/after-turn` with the messages that ``raw`` holds; it does not wait for the delivery."""
     messages, _ = _parsed(raw)
@@ -149,9 +149,9 @@ async def keep_turn(
 JOBS: Mapping[str, Callable[..., Awaitable[Any]]] = {"assemble": assemble, "keep_turn": keep_turn}
 
 
-def _parsed(raw: bytes) -> tuple[tuple[HostMessage, ...], str | None]:
+def _parsed(raw: Sequence[bytes]) -> tuple[tuple[HostMessage, ...], str | None]:
     """Messages and prompt. Raises `json.JSONDecodeError`, `WrongMessages`."""
-    body = parse_json(raw)
+    body = parse_json(b"".join(raw))
     messages = body["messages"]
     if wrong := list(islice(wrong_messages(messages), MAX_WRONG)):
         raise WrongMessages(wrong)

@@ -6,14 +6,14 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
 import structlog
 
 from app.core.deadline import Deadline
-from app.offload.link import Link
+from app.offload.link import Bytes, Link
 from app.settings import Settings
 
 log = structlog.get_logger(__name__)
@@ -134,14 +134,14 @@ class OffloadPool:
         self._reaper: asyncio.TimerHandle | None = None
         self._warming: asyncio.Task[None] | None = None
 
-    async def run(self, name: str, raw: bytes, *arguments: Any, deadline: Deadline | None = None) -> Any:
-        """The result of the job ``name`` over the messages in ``raw``.
+    async def run(self, name: str, raw: Sequence[bytes], *arguments: Any, deadline: Deadline | None = None) -> Any:
+        """The result of the job ``name`` over the messages in ``raw``: JSON in pieces, for it may be large.
 
         Raises `TimeoutError` at the deadline (the child is killed then), `ChildFailed`, and what the job raises.
         """
         async with asyncio.timeout(deadline.remaining if deadline else None), self._turn, self._child() as child:
-            child.retired = len(raw) > RETIRE_BYTES
-            kind, value = await child.run(self._ports, name, raw, *arguments)
+            child.retired = sum(map(len, raw)) > RETIRE_BYTES
+            kind, value = await child.run(self._ports, name, tuple(map(Bytes, raw)), *arguments)
         if kind == "failed":
             raise value
         return value

@@ -121,6 +121,22 @@ def test_what_is_wrong_with_them_is_named(start: Start, all_large: None, path: s
     assert problem(answer, 400, Reason.INVALID_REQUEST)["errors"][0]["field"] == field
 
 
+def test_next_to_nothing_is_parsed_of_what_nobody_reads() -> None:
+    texts = {"model": "\n" * 600_000, "else": "\u20ac" * 600_000, "emoji": "x" + "\U0001f600" * 600_000}
+    for ascii_only in (True, False):
+        body = json.dumps({"sessionId": "s", **texts}, ensure_ascii=ascii_only).encode()
+        rest, _ = large.divide(body)
+        assert len(rest) < 100_000
+        kept = json.loads(rest)
+        assert kept["sessionId"] == "s"
+        assert all(kept[name] and text.startswith(kept[name]) for name, text in texts.items())
+
+
+def test_a_text_that_is_too_long_is_refused_however_long(client: TestClient) -> None:
+    answer = client.post("/assemble", json={"sessionId": "s" * 600_000, "messages": LONG})
+    assert problem(answer, 400, Reason.INVALID_REQUEST)["errors"][0]["field"] == "sessionId"
+
+
 def test_large_members_that_nobody_reads_are_left_out_and_the_context_is_bounded(client: TestClient) -> None:
     tools = [{"name": "x"}] * 6000
     body = {"sessionId": "s", "messages": LONG, "availableTools": tools, "else": tools, "model": "m" * 600_000}

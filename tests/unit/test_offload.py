@@ -1,6 +1,8 @@
 """Large requests in another process: its answers, its calls back, its errors, and its end."""
 
+import asyncio
 import json
+import socket
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -12,6 +14,7 @@ from app.engine.results import AssembleInput
 from app.engine.turn_capture import TurnInput
 from app.errors import OutboxFull
 from app.offload.jobs import WrongMessages
+from app.offload.link import Bytes, Link
 from app.offload.pool import ChildFailed, OffloadPool
 from app.ports import Acceptance, BackendError, Compaction, Recorded
 from app.settings import Settings
@@ -56,7 +59,7 @@ class Desk:
         raw = json.dumps({"messages": messages, "prompt": None}).encode()
         asked = AssembleInput((), None, 1000)
         deadline = Deadline.after_ms(60_000)
-        return await self.offload.run("assemble", raw, somebody(), asked, deadline, deadline=latest)
+        return await self.offload.run("assemble", [raw], somebody(), asked, deadline, deadline=latest)
 
 
 @pytest.fixture
@@ -81,7 +84,7 @@ async def test_a_search_is_asked_here_and_its_failure_is_told_there(desk: Desk) 
 
 async def test_a_turn_is_made_ready_there_and_put_on_disk_here(desk: Desk) -> None:
     raw = json.dumps({"messages": [QUESTION], "prompt": None}).encode()
-    result = await desk.offload.run("keep_turn", raw, somebody(), TurnInput((), key="k"), Deadline.after_ms(60_000))
+    result = await desk.offload.run("keep_turn", [raw], somebody(), TurnInput((), key="k"), Deadline.after_ms(60_000))
     [prepared] = desk.store.accepted
     assert (result.status, result.captured, result.turn_id) == ("committed", 1, prepared.turn_id)
     assert prepared.turn.messages == () and QUESTION["content"] in prepared.payload
@@ -89,7 +92,7 @@ async def test_a_turn_is_made_ready_there_and_put_on_disk_here(desk: Desk) -> No
     assert prepared.host_messages == 1
     desk.store.error = OutboxFull("full")
     with pytest.raises(OutboxFull):
-        await desk.offload.run("keep_turn", raw, somebody(), TurnInput((), key="k"), Deadline.after_ms(60_000))
+        await desk.offload.run("keep_turn", [raw], somebody(), TurnInput((), key="k"), Deadline.after_ms(60_000))
 
 
 async def test_what_is_wrong_with_messages_is_told_and_the_child_goes_on(desk: Desk) -> None:
@@ -97,7 +100,7 @@ async def test_what_is_wrong_with_messages_is_told_and_the_child_goes_on(desk: D
         await desk.assemble([QUESTION, {"role": 7}])
     assert wrong.value.args[0] == [("1.role", "Input should be a string")]
     with pytest.raises(json.JSONDecodeError):
-        await desk.offload.run("assemble", b"{nope", somebody(), None, None)
+        await desk.offload.run("assemble", [b"{nope"], somebody(), None, None)
     children = set(desk.offload._all)
     await desk.assemble([QUESTION])
     assert desk.offload._all == children and len(children) == 1
@@ -133,3 +136,17 @@ async def test_a_child_calls_what_it_may_and_nothing_else(desk: Desk) -> None:
     child._link.send = send  # type: ignore[method-assign]
     await child._answer({"store": desk.store}, 1, "store", "aclose", (), {})
     assert isinstance(sent[0][3], PermissionError)
+
+
+async def test_large_messages_arrive_whole_beside_others() -> None:
+    ours, theirs = socket.socketpair()
+    link, other = await Link.over(ours), await Link.over(theirs)
+    texts = [bytes([number]) * (3_000_000 + number) for number in range(3)]
+    sending = [link.send("large", Bytes(text)) for text in texts] + [link.send("small", number) for number in range(9)]
+    sent = asyncio.gather(*sending)
+    received = [await other.receive() for _ in sending]
+    await sent
+    assert [text for kind, text in received if kind == "large"] == texts
+    assert [number for kind, number in received if kind == "small"] == list(range(9))
+    link.close()
+    other.close()

@@ -56,12 +56,31 @@ def test_a_beginning_is_no_object(value: dict[str, object], cut: int) -> None:
         b'{"a":[[[',
         b'{"\\ud8":1}',
         "{}".encode("utf-16"),
+        b'{"' + b"a" * (module.MAX_NAME_BYTES + 1) + b'":1}',
+        b'{"a":' + b"1" * (module.MAX_NUMBER_BYTES + 1) + b"}",
+        b"{" + b",".join(b'"a%d":1' % number for number in range(module.MAX_MEMBERS + 1)) + b"}",
         b'{"a":' + b"[" * (MAX_DEPTH + 20) + b"]" * (MAX_DEPTH + 20) + b"}",
     ],
 )
 def test_what_is_no_object_is_refused(body: bytes) -> None:
     with pytest.raises(NoOutline):
         outline(body)
+
+
+def test_a_string_is_looked_at_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A regular expression, or a copy, of all of it would keep all other threads waiting."""
+    looked_at: list[int] = []
+    bare = module._bare
+    monkeypatch.setattr(module, "_bare", lambda piece: (looked_at.append(len(piece)), bare(piece))[1])
+    body = b'{"a":"' + rb"\"\\" * 500 + b'","b":["' + rb"\"" * 500 + b'"]}'
+    assert [member.key for member in outline(body)] == ["a", "b"]
+    assert max(looked_at) <= module._SLICE + 1
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3, 7, 40, 400])
+def test_brackets_are_counted_however_they_nest(depth: int) -> None:
+    body = b'{"a":[' + b",".join([b"[" * depth + b"]" * depth] * 50) + b'],"b":1}'
+    assert [body[member.start : member.end][:1] for member in outline(body)] == [b"[", b"1"]
 
 
 def test_repeated_members_and_a_mark_at_the_start() -> None:

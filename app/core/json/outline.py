@@ -13,13 +13,15 @@ from typing import NamedTuple
 
 MAX_DEPTH = 500
 """Levels of nesting, give or take a few; Python's own parser and writer stop a little below a thousand."""
+MAX_MEMBERS, MAX_NAME_BYTES, MAX_NUMBER_BYTES = 1_000, 1_000, 1_000
+"""What the outermost object may have: many times what any host sends, and read in no time."""
 
 _SLICE = 128 * 1024
 _BLANK = rb"[ \t\n\r]*+"
 _STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
-_STRINGS = re.compile(_STRING, re.DOTALL)
+_QUOTE = re.compile(rb'"')
+_COLON = re.compile(_BLANK + rb":" + _BLANK)
 _START = re.compile(rb"(?:\xef\xbb\xbf)?" + _BLANK + rb"\{" + _BLANK)
-_KEY = re.compile(rb"(" + _STRING + rb")" + _BLANK + rb":" + _BLANK, re.DOTALL)
 _PLAIN = re.compile(rb'[^\s,\]}\[{":]++')
 _NEXT = re.compile(_BLANK + rb"(?:,(?=" + _BLANK + rb'")|(?=\}))' + _BLANK)
 _END = re.compile(rb"\}" + _BLANK + rb"\Z")
@@ -30,6 +32,8 @@ _STEPS = bytes.maketrans(b"[{]}", _UP * 2 + _DOWN * 2)
 """A bracket as one more than what it adds to the depth: bytes are not negative."""
 _RUNS = re.compile(rb"\x02+|\x00+")
 _ROUNDS = 4
+_WORTH = 16
+"""Another round is worth its time where the last one took out a pair for so many brackets."""
 
 
 class NoOutline(ValueError):
@@ -49,9 +53,12 @@ def outline(body: bytes) -> list[Member]:
     place = _match(_START, body, 0, "not a JSON object").end()
     members: list[Member] = []
     while body[place : place + 1] != b"}":
-        key = _match(_KEY, body, place, "a name and a colon are expected")
-        end = _value_end(body, key.end())
-        members.append(Member(_text(key[1]), key.end(), end))
+        name_end = _string_end(body, place, "a name is expected")
+        start = _match(_COLON, body, name_end, "a colon is expected").end()
+        end = _value_end(body, start)
+        if len(members) == MAX_MEMBERS or name_end - place > MAX_NAME_BYTES:
+            raise NoOutline(f"an object may have {MAX_MEMBERS} members, with names of {MAX_NAME_BYTES} bytes")
+        members.append(Member(_text(body[place:name_end]), start, end))
         place = _match(_NEXT, body, end, "a comma or the end is expected").end()
     _match(_END, body, place, "more than one value")
     return members
@@ -61,15 +68,43 @@ def _value_end(body: bytes, start: int) -> int:
     first = body[start : start + 1]
     if first in (b"[", b"{"):
         return _container_end(body, start)
-    pattern = _STRINGS if first == b'"' else _PLAIN
-    return _match(pattern, body, start, "a value is expected").end()
+    if first == b'"':
+        return _string_end(body, start, "a value is expected")
+    end = _match(_PLAIN, body, start, "a value is expected").end()
+    if end - start > MAX_NUMBER_BYTES:
+        raise NoOutline(f"a number may have {MAX_NUMBER_BYTES} digits")
+    return end
+
+
+def _string_end(body: bytes, start: int, otherwise: str) -> int:
+    """Where the string that begins at ``start`` ends: looked for in slices, for a regular expression lets nobody in."""
+    place = _match(_QUOTE, body, start, otherwise).end()
+    while place < len(body):
+        piece = _whole(body, place)
+        if (end := _bare(piece).find(b'"')) >= 0:
+            return place + end + 1
+        place += len(piece)
+    raise NoOutline("a string without an end")
+
+
+def _whole(body: bytes, place: int) -> bytes:
+    """A slice that does not end within an escape."""
+    piece = body[place : place + _SLICE]
+    if (len(piece) - len(piece.rstrip(b"\\"))) % 2:
+        piece = body[place : place + _SLICE + 1]
+    return piece
+
+
+def _bare(piece: bytes) -> bytes:
+    """The slice with other bytes for its escaped quotes."""
+    return piece.replace(rb"\\", b"..").replace(rb"\"", b"..")
 
 
 def _container_end(body: bytes, start: int) -> int:
     """Where the array or object that begins at ``start`` ends."""
     place, depth = start + 1, 1
     while place < len(body):
-        whole = body[place : place + _SLICE].replace(rb"\\", b"..").replace(rb"\"", b"..")
+        whole = _bare(body[place : place + _SLICE])
         # A string that goes on behind the slice is left to the next one.
         tail = len(whole) - whole.rfind(b'"') if whole.count(b'"') % 2 else 0
         steps = _steps(whole[: len(whole) - tail])
@@ -83,7 +118,7 @@ def _container_end(body: bytes, start: int) -> int:
         if tail < len(whole):
             place += len(whole) - tail
         else:
-            place = _match(_STRINGS, body, place, "a string without an end").end()
+            place = _string_end(body, place, "a string is expected")
     raise NoOutline("a bracket without its end")
 
 
@@ -103,7 +138,10 @@ def _first_zero(steps: bytes, depth: int) -> int:
 def _unpaired(steps: bytes) -> bytes:
     """``steps`` without most of the brackets that open and close again: they lead nowhere."""
     for _ in range(_ROUNDS):
+        before = len(steps)
         steps = steps.replace(_UP + _DOWN, b"")
+        if before - len(steps) < before // _WORTH:
+            break
     return steps
 
 
