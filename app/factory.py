@@ -24,6 +24,7 @@ from app.api import (
     service,
     sessions,
     sessions_pages,
+    tenant_pages,
     tools,
 )
 from app.api.document import describe
@@ -81,7 +82,7 @@ def create_app(settings: Settings, *, backend: ContextBackend | None = None) -> 
         app.include_router(module.router)
     for module in (memory_transfer, memories_forget, memories, deliveries, recalls, service):
         app.include_router(module.router)
-    for module in (memories_pages, sessions_pages, deliveries_pages):
+    for module in (memories_pages, sessions_pages, deliveries_pages, tenant_pages):
         app.include_router(module.router)
     app.openapi = partial(describe, app)  # type: ignore[method-assign]
     return app

@@ -89,6 +89,9 @@ def measure(client: TestClient, count: int) -> None:
         body = {"sessionId": "s", "messages": [{"role": "user", "content": asked}]}
         client.post("/assemble", json=body).raise_for_status()
 
+    def opened(page: str) -> None:
+        client.get(page).raise_for_status()
+
     def store() -> None:
         client.post("/memories", json={"text": f"Number {random.random()} is drawn."}).raise_for_status()
 
@@ -98,7 +101,19 @@ def measure(client: TestClient, count: int) -> None:
         [timed(lambda: client.get("/memories?category=notes")) for _ in range(ROUNDS)],
         "20",
     )
+    told("a page of 50 for people", [timed(lambda: opened("/ui/memories")) for _ in range(ROUNDS)], "20")
+    told("the same, pinned ones", [timed(lambda: opened("/ui/memories?pinned=true")) for _ in range(ROUNDS)], "20")
+    told(
+        "one for people",
+        [timed(lambda: opened(f"/ui/memories/m_{random.randrange(count):08}")) for _ in range(ROUNDS)],
+        "20",
+    )
     told("a search", [timed(search) for _ in range(ROUNDS)], "30")
+    told(
+        "a search for people",
+        [timed(lambda: opened("/ui/memories?query=who+owns+billing+12")) for _ in range(ROUNDS)],
+        "30",
+    )
     told("/assemble", [timed(assemble) for _ in range(ROUNDS)], "")
     told("storing one", [timed(store) for _ in range(20)], "")
     export = timed(lambda: client.get("/memories/export").raise_for_status())[0] / 1000

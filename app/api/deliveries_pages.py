@@ -46,6 +46,7 @@ async def deliveries_page(
     older = link("/ui/deliveries", state=state, session=session, cursor=found.cursor) if found.cursor else None
     return page(
         "deliveries.html",
+        tenant=tenant,
         turns=found.items,
         masked=services.policy.text,
         memories=await services.list_memories.memories.waiting.of(tenant) if plain else (),
@@ -69,7 +70,9 @@ async def delivery_page(
     """Where one turn is, why, and what can be done about it."""
     turn = await services.store.get_turn(tenant, turn_id)
     proof, open_ = proof_for(request, tenant), turn.state in UNDELIVERED
-    return page("delivery.html", turn=turn, masked=services.policy.text, open=open_, done=done, proof=proof)
+    return page(
+        "delivery.html", tenant=tenant, turn=turn, masked=services.policy.text, open=open_, done=done, proof=proof
+    )
 
 
 @router.post("/ui/deliveries/{turnId}/retry")
@@ -83,7 +86,7 @@ async def retry(services: ServicesDep, tenant: TenantDep, turn_id: Turn, _form: 
 async def before_discarding(request: Request, services: ServicesDep, tenant: TenantDep, turn_id: Turn) -> Response:
     """What giving it up means. Nothing is, before the button on this page is pressed."""
     turn = await services.store.get_turn(tenant, turn_id)
-    return page("discard.html", turn=turn, masked=services.policy.text, proof=proof_for(request, tenant))
+    return page("discard.html", tenant=tenant, turn=turn, masked=services.policy.text, proof=proof_for(request, tenant))
 
 
 @router.post("/ui/deliveries/{turnId}/discard")

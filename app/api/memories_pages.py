@@ -125,6 +125,7 @@ async def memories_page(
     scores = found.scores or (None,) * len(found.memories)
     return page(
         "memories.html",
+        tenant=tenant,
         status=trouble.status if trouble else 200,
         rows=list(zip(found.memories, scores, strict=True)),
         given=filters.given,
@@ -183,14 +184,14 @@ async def before_forgetting(
     who, deadline = operator_of(tenant), _deadline(services)
     record = await services.read_memory.run(who, memory_id, deadline)
     receipt = await services.forget_selected.run(who, Selection(id=memory_id), True, deadline)
-    return page("forget.html", memory=record.memory, receipt=receipt, proof=proof_for(request, tenant))
+    return page("forget.html", tenant=tenant, memory=record.memory, receipt=receipt, proof=proof_for(request, tenant))
 
 
 @router.post("/ui/memories/{id}/forget")
 async def forget(services: ServicesDep, tenant: TenantDep, memory_id: MemoryId, _form: FormDep) -> Response:
     """Forget it, and show the receipt: what was removed, and where the text still stands."""
     receipt = await services.forget_memory.run(operator_of(tenant), memory_id, _deadline(services))
-    return page("forgotten.html", receipt=receipt)
+    return page("forgotten.html", tenant=tenant, receipt=receipt)
 
 
 async def _shown(
@@ -206,6 +207,7 @@ async def _shown(
     memory = record.memory
     return page(
         "memory.html",
+        tenant=tenant,
         status=refusal.status if refusal else 200,
         memory=memory,
         history=list(reversed(record.history)),

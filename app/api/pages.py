@@ -81,7 +81,7 @@ def _environment() -> "Environment":
         lstrip_blocks=True,
     )
     made.filters |= {"time": _time, "moment": _moment, "bytes": _bytes, "ms": _ms, "short": _short}
-    made.globals |= {"style": Markup(_style()), "tone_of": _tone, "here": "", "navigation": NAVIGATION}  # noqa: S704 - our own file
+    made.globals |= {"style": Markup(_style()), "tone_of": _tone, "here": "", "navigation": NAVIGATION, "tenant": None}  # noqa: S704 - our own file
     return made
 
 

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from fastapi import Response
 
 from app.api.pages import page
+from app.core.identity import Tenant
 from app.core.recall.trace import CandidateTrace, CutTrace, RecallTrace, Verdict
 from app.recall.explain import Texts
 from app.recall.relevance.model import MEANINGS
@@ -56,20 +57,33 @@ class Section:
 
 
 def list_page(
-    recalls: Sequence[tuple[RecallTrace, str | None]], *, session: str, since: str, next_cursor: str | None
+    recalls: Sequence[tuple[RecallTrace, str | None]],
+    tenant: Tenant,
+    *,
+    session: str,
+    since: str,
+    next_cursor: str | None,
 ) -> Response:
     """The list of recalls with their queries, newest first, with a filter and a link to older ones."""
     older = {"session": session, "since": since, "cursor": next_cursor} if next_cursor else None
     today = datetime.now(UTC).date().isoformat()
     return page(
-        "recalls.html", recalls=recalls, session=session, since=since, today=today, older=older, here="/ui/recalls"
+        "recalls.html",
+        tenant=tenant,
+        recalls=recalls,
+        session=session,
+        since=since,
+        today=today,
+        older=older,
+        here="/ui/recalls",
     )
 
 
-def detail_page(trace: RecallTrace, texts: Texts) -> Response:
+def detail_page(trace: RecallTrace, texts: Texts, tenant: Tenant) -> Response:
     """One recall: outcome, query, gate, searches, and every candidate as a bar with the line it had to reach."""
     return page(
         "recall.html",
+        tenant=tenant,
         trace=trace,
         query=texts.query,
         problem=texts.problem,

@@ -27,6 +27,9 @@ NO_SESSION = "no-session"
 DEMO = "demo"
 """Account and user of the examples: what is tried out must not come back in anybody's real prompts."""
 
+TENANT_COOKIE = "sidecar-tenant"
+"""``<account>/<user>``, each of which may be empty."""
+
 
 _TENANT_HEADERS = ("X-OpenViking-Account", "X-OpenViking-User")
 _TENANT_HEADER = "The tenant, where the token or key does not say it. The examples use a tenant of their own."
@@ -80,6 +83,8 @@ def is_known(request: Request) -> bool:
 def tenant_from(request: Request) -> Tenant:
     """The tenant that the caller may act for: the token's, else the headers', else the configured one.
 
+    On pages the one chosen there (`TENANT_COOKIE`) comes before the configured one: a browser sends no headers.
+
     Raises `Unauthorized`, `Forbidden` when a bound token comes with another tenant's headers, `InvalidRequest` for ids
     that OpenViking does not allow.
     """
@@ -90,11 +95,17 @@ def tenant_from(request: Request) -> Tenant:
         for wanted, allowed in ((asked.account, bound.account), (asked.user, bound.user)):
             if wanted and allowed and wanted != allowed:
                 raise Forbidden("this token is bound to another tenant than the X-OpenViking headers name")
-    default = services.settings.openviking
+    default, chosen = services.settings.openviking, _chosen_tenant(request)
     return Tenant(
-        (bound and bound.account) or asked.account or default.account,
-        (bound and bound.user) or asked.user or default.user,
+        (bound and bound.account) or asked.account or chosen.account or default.account,
+        (bound and bound.user) or asked.user or chosen.user or default.user,
     )
+
+
+def may_choose(request: Request) -> bool:
+    """Whether the caller may act for other tenants than the one of its token."""
+    bound = _bound_tenant(request.app.state.services, token_of(request))
+    return not (bound and bound.account and bound.user)
 
 
 async def resolve(
@@ -179,6 +190,14 @@ def token_of(request: Request) -> str | None:
         return base64.b64decode(given, validate=True).decode().partition(":")[2]
     except ValueError:
         return None
+
+
+def _chosen_tenant(request: Request) -> Tenant:
+    """The tenant that somebody has chosen on the pages; nobody elsewhere, and for a cookie that is none of ours."""
+    if not request.url.path.startswith(PAGES):
+        return Tenant()
+    account, _, user = request.cookies.get(TENANT_COOKIE, "").partition("/")
+    return Tenant(*(one if one and is_openviking_id(one) else None for one in (account, user)))
 
 
 def _id_header(request: Request, name: str) -> str | None:

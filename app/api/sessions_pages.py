@@ -38,6 +38,7 @@ async def sessions_page(
     found = await services.look_at_sessions.sessions(tenant, query, SESSIONS_ON_A_PAGE, cursor or None)
     return page(
         "sessions.html",
+        tenant=tenant,
         sessions=found.sessions,
         masked=services.policy.text,
         query=query,
@@ -53,7 +54,7 @@ async def session_page(
     """One session: its newest turns first, its summary, its archives, and how the commits are getting on."""
     deadline = Deadline.after_ms(TEXTS_MS)
     shown = await services.look_at_sessions.session(tenant, session, TURNS_ON_A_PAGE, cursor or None, deadline)
-    return page("session.html", shown=shown, masked=services.policy.text, paged=bool(cursor))
+    return page("session.html", tenant=tenant, shown=shown, masked=services.policy.text, paged=bool(cursor))
 
 
 @router.get("/ui/sessions/{session}/archives/{archive}")
@@ -74,6 +75,7 @@ async def archive_page(
         raise NotFound("the session has no such archive")
     return page(
         "archive.html",
+        tenant=tenant,
         session=session,
         masked=services.policy.text,
         archive=archive,
