@@ -24,6 +24,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from app.core.capture.policy_line import PolicyLine
 from app.core.memories.memory import Memory
 from app.core.reasons import Reason
 
@@ -123,9 +124,13 @@ class KeyReused(SidecarError):
 
 
 class RefusedByPolicy(SidecarError):
-    """The text holds what the rules say must not be stored."""
+    """The text holds what the rules say must not be stored; ``policy`` is what they found."""
 
     code, status = Reason.POLICY, 422
+
+    def __init__(self, detail: str, policy: Sequence[PolicyLine] = ()) -> None:
+        super().__init__(detail)
+        self.policy = tuple(policy)
 
 
 class OutboxFull(SidecarError):

@@ -241,6 +241,12 @@ class WaitingMemories(Protocol):
         """Those that wait, oldest first."""
         ...
 
+    async def change(
+        self, tenant: Tenant, memory_id: str, change: Callable[[NewMemory], NewMemory]
+    ) -> NewMemory | None:
+        """Have another one wait in its place; None when it does not wait. What ``change`` raises leaves it as it is."""
+        ...
+
     async def remove(self, tenant: Tenant, memory_id: str) -> bool:
-        """Take it out: the backend has it, or it was forgotten; whether it was there."""
+        """Take it out: it was forgotten; whether it was there."""
         ...

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field
 
-from app.api.schemas import Flag, Millis, ScopeBody, Wire
+from app.api.schemas import Flag, Millis, PolicyLineBody, ScopeBody, Wire
 from app.core.cleaning.host_text import storable
 from app.core.memories.memory import (
     MAX_KEY_CHARS,
@@ -93,14 +93,6 @@ class MemoryBody(Wire):
     version: int
     state: MemoryState
     sources: list[MemorySourceBody]
-
-
-class PolicyLineBody(Wire):
-    """How often a class was found in a text, and what was done."""
-
-    kind: str = Field(alias="class")
-    action: Literal["mask", "drop"]
-    count: int
 
 
 class WrittenMemoryBody(MemoryBody):

@@ -1,7 +1,7 @@
 """What all bodies have in common. Names are camelCase on the wire; snake_case is taken on input as well."""
 
 from itertools import islice
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     AliasGenerator,
@@ -50,6 +50,14 @@ class Wire(BaseModel):
     """A body: camelCase outside, snake_case inside, unknown fields ignored."""
 
     model_config = ConfigDict(alias_generator=AliasGenerator(to_camel), populate_by_name=True, extra="ignore")
+
+
+class PolicyLineBody(Wire):
+    """How often a class was found in a text, and what was done."""
+
+    kind: str = Field(alias="class")
+    action: Literal["mask", "drop"]
+    count: int
 
 
 class ScopeBody(Wire):

@@ -73,6 +73,7 @@ def rendered(answer: Answer) -> dict[str, Any]:
         "reason": str(answer.reason),
         "content": [{"type": "text", "text": answer.text}],
         "details": dict(answer.details),
+        "policy": [line.shown() for line in answer.policy],
     }
 
 

@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from app.api.schemas import Millis, ScopeBody, Wire
+from app.api.schemas import Millis, PolicyLineBody, ScopeBody, Wire
 from app.core.reasons import Reason
 
 
@@ -35,3 +35,4 @@ class ToolCallResponse(Wire):
     reason: Reason
     content: list[TextBlock]
     details: dict[str, Any] = Field(description="The same for programs.")
+    policy: list[PolicyLineBody] = Field(description="What was masked in the arguments, or not stored.")

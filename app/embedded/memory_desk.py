@@ -119,6 +119,9 @@ class MemoryDesk:
             return Stored(self._read_back(path, memory_id, now), created=there is None)
 
     def _add(self, new: NewMemory) -> tuple[str, str]:
+        for earlier in new.earlier:  # what it was while it waited may stand in the turn that it comes from
+            texts = [line for line in earlier.text.split("\n") if line not in new.text]
+            self._withheld.add(new.id, texts, earlier.at, turns={new.message_id.rpartition(".")[0]})
         path, _ = self._files.room_for(new.category, new.peer)
         self._index.take_in([self._files.put(path, [record_of(new)])])
         return path, new.id

@@ -137,7 +137,7 @@ def old_hashes(entry: LedgerEntry) -> frozenset[str]:
 # changing
 
 
-def added(new: NewMemory, now: str) -> LedgerEntry:
+def added(new: NewMemory, now: str, withholding: Withholding) -> LedgerEntry:
     """The entry of a memory that is stored on purpose, with a file to be written."""
     text = tidy(new.text)
     fields = {
@@ -146,16 +146,28 @@ def added(new: NewMemory, now: str) -> LedgerEntry:
         "category": new.category,
         "peer": new.peer,
         "updated_at": now,
-        "last_confirmed_at": new.created_at,
+        "last_confirmed_at": new.confirmed_at,
         "ttl_days": new.ttl_days,
-        "expires_at": expiry(new.created_at, new.ttl_days),
+        "expires_at": expiry(new.confirmed_at, new.ttl_days),
         "confidence": new.confidence,
         "sensitivity": new.sensitivity.value,
         "pinned": new.pinned,
         "sources": [asdict(new.source)],
     }
+    if old := [one for one in new.earlier if hash_of(one.text) != hash_of(text)]:
+        fields["withheld"] = [_withheld(one.text, one.at, withholding, text) for one in old]
     uri = file_of(new.id, new.category, new.peer)
-    entry = LedgerEntry(new.id, uri, hash_of(text), LIVE, new.created_at, key=new.key, fields=fields)
+    entry = LedgerEntry(
+        new.id,
+        uri,
+        hash_of(text),
+        LIVE,
+        new.created_at,
+        key=new.key,
+        fields=fields,
+        history=tuple(asdict(one) for one in new.earlier),
+        version=new.version,
+    )
     return sealed(entry, [Step(uri, text)])
 
 

@@ -224,7 +224,7 @@ def _store(
     same = [one for one in rows.saying(hash_of(new.text)) if _is_holding(one, new, now)]
     known = there or (None if new.promised else next(iter(same), None))
     if known is None:
-        kept = ledger_entries.added(new, now)
+        kept = ledger_entries.added(new, now, withholding)
     else:
         kept = known if known.memory_id == new.id else ledger_entries.confirmed(known, new)
     rows.put(kept)

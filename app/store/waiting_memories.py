@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import Connection, and_, bindparam, delete, func, insert, select, update
 
 from app.core.identity import Tenant
-from app.core.memories.memory import MemorySource, NewMemory, Sensitivity, Stored, said_the_same, waiting
+from app.core.memories.memory import MemorySource, MemoryVersion, NewMemory, Sensitivity, Stored, said_the_same, waiting
 from app.errors import OutboxFull
 from app.memory_ports import MemoryNews
 from app.store.backlog import Bounds
@@ -61,6 +61,18 @@ class SqlWaitingMemories:
     async def tenants(self) -> Sequence[Tenant]:
         """Whose memories wait to be delivered."""
         return await self._database.read(_tenants)
+
+    async def change(
+        self, tenant: Tenant, memory_id: str, change: Callable[[NewMemory], NewMemory]
+    ) -> NewMemory | None:
+        """See `WaitingMemories.change`."""
+        changed = await self._database.write(_change, tenant, memory_id, change)
+        self.on_work()
+        return changed
+
+    async def delivered(self, tenant: Tenant, new: NewMemory) -> bool:
+        """Take it out, unless it was changed since it was read: then it is still to be delivered."""
+        return await self._database.write(_delivered, tenant, new)
 
     async def remove(self, tenant: Tenant, memory_id: str) -> bool:
         """See `WaitingMemories.remove`."""
@@ -115,6 +127,26 @@ def _tenants(connection: Connection) -> list[Tenant]:
     return [Tenant(account or None, user or None) for account, user in rows]
 
 
+def _change(
+    connection: Connection, tenant: Tenant, memory_id: str, change: Callable[[NewMemory], NewMemory]
+) -> NewMemory | None:
+    one = select(waiting_memories.c.body).where(_is(tenant, memory_id)).with_for_update()
+    body = connection.execute(one).scalar()
+    if body is None:
+        return None
+    changed = change(_load(body))
+    body = json.dumps(asdict(changed))
+    row = {"said": _said(changed), "body": body, "bytes": len(body), "refused": ""}
+    connection.execute(update(waiting_memories).where(_is(tenant, memory_id)).values(row))
+    return changed
+
+
+def _delivered(connection: Connection, tenant: Tenant, new: NewMemory) -> bool:
+    one = select(waiting_memories.c.body).where(_is(tenant, new.id)).with_for_update()
+    body = connection.execute(one).scalar()
+    return body is not None and _load(body) == new and _remove(connection, tenant, new.id)
+
+
 def _remove(connection: Connection, tenant: Tenant, memory_id: str) -> bool:
     gone = delete(waiting_memories).where(_is(tenant, memory_id))
     return connection.execute(gone).rowcount > 0
@@ -145,4 +177,5 @@ def _said(new: NewMemory) -> str:
 def _load(body: str) -> NewMemory:
     fields = json.loads(body)
     source, sensitivity = MemorySource(**fields.pop("source")), Sensitivity(fields.pop("sensitivity"))
-    return NewMemory(**fields, source=source, sensitivity=sensitivity)
+    earlier = tuple(MemoryVersion(**one) for one in fields.pop("earlier", ()))
+    return NewMemory(**fields, source=source, sensitivity=sensitivity, earlier=earlier)

@@ -54,10 +54,11 @@ async def run(uses: Uses, caller: Caller, asked: StoreArguments) -> Answer:
     )
     stored = await uses.store_memory.run(caller.who, statement, caller.deadline)
     memory = stored.memory
-    details = {**details_of(memory), "created": stored.created, "policy": [line.shown() for line in stored.policy]}
+    details = {**details_of(memory), "created": stored.created}
     if stored.policy:
         found = ", ".join(line.kind for line in stored.policy)
-        return Answer(f"Remembered as {memory.id}, without what must not be stored: {found}.", details)
+        text = f"Remembered as {memory.id}, without what must not be stored: {found}."
+        return Answer(text, details, policy=stored.policy)
     if not stored.created:
         return Answer(f"This was remembered already, as {memory.id}; it is confirmed now.", details)
     return Answer(f"Remembered as {memory.id} ({category_of(memory)}).", details)

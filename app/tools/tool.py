@@ -10,6 +10,7 @@ from typing import Annotated, Any, Generic, TypeVar
 from pydantic import AfterValidator, AliasGenerator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
+from app.core.capture.policy_line import PolicyLine
 from app.core.cleaning.host_text import storable
 from app.core.deadline import Deadline
 from app.core.identity import Identity
@@ -85,6 +86,8 @@ class Answer:
     details: Mapping[str, Any] = field(default_factory=dict)
     ok: bool = True
     reason: Reason = Reason.OK
+    policy: tuple[PolicyLine, ...] = ()
+    """What the rules took out of the arguments."""
 
 
 class Mistake(Exception):

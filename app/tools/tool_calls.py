@@ -1,14 +1,14 @@
 """The use case of a tool call: which tool, with which arguments, and every way it can end as an answer in text."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import structlog
 from pydantic import ValidationError
 
 from app.core.reasons import Reason
-from app.errors import BackendTrouble, SidecarError
+from app.errors import BackendTrouble, RefusedByPolicy, SidecarError
 from app.ports import BackendError
 from app.tools import BY_NAME
 from app.tools.tool import Answer, Arguments, Caller, Mistake, Tool, Uses
@@ -49,6 +49,8 @@ class CallTool:
             return _away(tool, error.reason, error.detail)
         except BackendTrouble as error:
             return _away(tool, error.code, error.detail)
+        except RefusedByPolicy as error:
+            return replace(_refusal(f"It was not done: {error.detail}.", error.code), policy=error.policy)
         except SidecarError as error:
             if error.status >= 500:
                 raise

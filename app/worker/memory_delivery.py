@@ -10,6 +10,7 @@ import structlog
 
 from app.core.deadline import Clock, Deadline
 from app.core.identity import Identity, PeerRole, Tenant
+from app.core.memories.memory import MemoryChange, NewMemory
 from app.errors import StoreUnavailable
 from app.memory_ports import MemoryStore
 from app.ports import BackendError
@@ -71,7 +72,9 @@ class MemoryCourier:
                 return failed
             for new in await self._waiting.to_deliver(tenant):
                 try:
-                    await self._store.store(_operator(tenant), new, deadline)
+                    stored = await self._store.store(_operator(tenant), new, deadline)
+                    if stored.memory.id == new.id and stored.memory.version < new.version:
+                        await self._store.change(_operator(tenant), new.id, _as_change(new), None, deadline)
                 except BackendError as error:
                     if error.retryable:
                         self._failed(tenant, error)
@@ -80,7 +83,7 @@ class MemoryCourier:
                         log.error("memory_refused", memory=new.id)
                         await self._waiting.refuse(tenant, new.id, error.detail)
                         continue
-                await self._waiting.remove(tenant, new.id)
+                await self._waiting.delivered(tenant, new)
                 await self._changed(tenant)
             self._failures.pop(tenant, None)
         return None
@@ -148,6 +151,13 @@ class MemoryCourier:
 def usual_backoff(first_s: float, longest_s: float) -> Backoff:
     """The back-off of deliveries."""
     return Backoff(first_s, longest_s, random.random)
+
+
+def _as_change(new: NewMemory) -> MemoryChange:
+    """What makes of a memory, as it was first delivered, the one that it became while it waited."""
+    return MemoryChange(
+        new.text, new.category, new.pinned, new.ttl_days, ends_ttl=new.ttl_days is None, sensitivity=new.sensitivity
+    )
 
 
 def _operator(tenant: Tenant) -> Identity:

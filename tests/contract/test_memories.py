@@ -18,6 +18,7 @@ from app.core.memories.memory import (
     MemoryState,
     NewMemory,
     Sensitivity,
+    changed_while_waiting,
 )
 from app.core.memories.paging import place_of
 from app.errors import Conflict, VersionConflict
@@ -110,6 +111,16 @@ async def test_the_same_key_with_another_text_supersedes(subject: Subject, memor
     assert "blue" not in await recalled(subject, who, "which theme, blue or green?")
     other_key = await memories.store(who, new(subject, "The theme was blue.", key="old theme"), soon())
     assert {one.id for one in await live(memories, who)} == {green.memory.id, other_key.memory.id}
+
+
+async def test_what_was_changed_while_it_waited_comes_with_its_history(subject: Subject, memories: MemoryStore) -> None:
+    who, at = subject.who(), "2026-04-01T09:00:00.000Z"
+    asked = changed_while_waiting(new(subject, "The key is red."), MemoryChange(text="The key is green."), at)
+    memory = (await memories.store(who, asked, soon())).memory
+    assert (memory.text, memory.version, memory.last_confirmed_at) == ("The key is green.", 2, at)
+    read = await memories.get(who, asked.id, soon())
+    assert read is not None and read.history == asked.earlier
+    assert "red" not in await recalled(subject, who, "is the key red or green?")
 
 
 async def test_storing_the_same_one_again_does_no_harm(subject: Subject, memories: MemoryStore) -> None:

@@ -7,7 +7,7 @@ import anyio
 import pytest
 
 from app.core.identity import Tenant
-from app.core.memories.memory import MemorySource, NewMemory
+from app.core.memories.memory import MemoryChange, MemorySource, MemoryVersion, NewMemory, changed_while_waiting
 from app.core.memories.paging import Place
 from app.errors import OutboxFull
 from app.memory_ports import LedgerEntry, LedgerRows
@@ -48,6 +48,21 @@ async def test_the_same_text_waits_once(store: SqlTurnStore) -> None:
     assert not again.created and again.memory.id == stored.memory.id
     assert (await store.waiting.put(ALICE, new(3, "Tea at four.", peer="bot"))).created
     assert len(await store.waiting.of(ALICE)) == 2
+
+
+async def test_what_waits_can_be_changed_and_is_then_delivered_as_it_is(store: SqlTurnStore) -> None:
+    waiting, first = store.waiting, new(1, "Tea at four.")
+    await waiting.put(ALICE, first)
+    at = "2026-03-05T09:00:00.000Z"
+    change = MemoryChange(text="Tea at five.", pinned=True)
+    changed = await waiting.change(ALICE, "m_1", lambda one: changed_while_waiting(one, change, at))
+    assert changed is not None and (changed.text, changed.pinned, changed.version) == ("Tea at five.", True, 2)
+    assert changed.earlier == (MemoryVersion(1, "Tea at four.", at, "changed"),)
+    assert tuple(await waiting.of(ALICE)) == (changed,)
+    assert not await waiting.delivered(ALICE, first), "it was changed while it was delivered"
+    assert (await waiting.put(ALICE, new(2, "Tea at five."))).memory.id == "m_1"
+    assert await waiting.change(BOB, "m_1", lambda one: one) is None
+    assert await waiting.delivered(ALICE, changed) and await waiting.change(ALICE, "m_1", lambda one: one) is None
 
 
 async def test_what_the_backend_refuses_stays_and_is_not_sent_again(store: SqlTurnStore) -> None:

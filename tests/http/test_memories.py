@@ -294,7 +294,7 @@ def test_what_was_said_is_listed_as_events_and_can_be_forgotten(client: TestClie
 
 def test_an_outage_loses_nothing_and_hides_nothing(start: Start, tmp_path: Path) -> None:
     client = start(delivery={"backoff_ms": 10, "max_backoff_ms": 20})
-    store(client, "Something from before.")
+    before = store(client, "Something from before.")
     with backend_away(tmp_path / "data"):
         memory = store(client, "The spare key lies under the blue pot.", deadlineMs=200)
         again = store(client, "the spare key lies under the blue pot", 200, deadlineMs=200)
@@ -303,14 +303,26 @@ def test_an_outage_loses_nothing_and_hides_nothing(start: Start, tmp_path: Path)
         assert client.get(f"/memories/{memory['id']}").json()["text"] == memory["text"]
         assert listed(client)[0]["id"] == memory["id"]
         assert listed(client, "?query=spare key")[0]["id"] == memory["id"]
-        refused = client.patch(f"/memories/{memory['id']}", json={"pinned": True})
-        problem(refused, 503, "deadline_exceeded")
+        green = {"text": "The spare key lies under the green pot."}
+        changed = client.patch(f"/memories/{memory['id']}", json=green, headers={"If-Match": '"1"'})
+        assert (changed.json()["version"], changed.headers["etag"]) == (2, '"2"')
+        problem(
+            client.patch(f"/memories/{memory['id']}", json=green, headers={"If-Match": '"1"'}), 412, "version_conflict"
+        )
+        found = block(client, "Where is the spare key?")
+        assert "green pot" in found and "blue pot" not in found
+        assert client.get(f"/memories/{memory['id']}").json()["history"][0]["text"] == memory["text"]
+        # One that the backend has can only be changed there.
+        problem(client.patch(f"/memories/{before['id']}", json={"pinned": True}), 503, "deadline_exceeded")
     until = time.monotonic() + 20
     while client.get(f"/memories/{memory['id']}").json()["uri"].startswith("viking://~"):
         assert time.monotonic() < until, "it was not delivered"
-    assert [one["text"] for one in listed(client)] == [memory["text"], "Something from before."]
-    assert "blue pot" in block(client, "Where is the spare key?", "yet another")
-    assert client.patch(f"/memories/{memory['id']}", json={"pinned": True}).json()["pinned"] is True
+    assert [one["text"] for one in listed(client)] == [green["text"], before["text"]]
+    found = block(client, "Where is the spare key?", "yet another")
+    assert "green pot" in found and "blue pot" not in found
+    read = client.get(f"/memories/{memory['id']}").json()
+    assert (read["version"], [one["text"] for one in read["history"]]) == (2, [memory["text"]])
+    assert client.patch(f"/memories/{memory['id']}", json={"pinned": True}).json()["version"] == 3
 
 
 def test_what_waits_survives_a_restart(start: Start, tmp_path: Path) -> None:

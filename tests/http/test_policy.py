@@ -149,7 +149,7 @@ def test_a_tool_stores_masked_and_says_so(client: TestClient, tmp_path: Path) ->
     answer = client.post("/tools/memory_store", json={**SCOPE, "arguments": arguments}).json()
     assert answer["ok"] is True
     assert "without what must not be stored: secret" in answer["content"][0]["text"]
-    assert answer["details"]["policy"] == [{"class": "secret", "action": "mask", "count": 1}]
+    assert answer["policy"] == [{"class": "secret", "action": "mask", "count": 1}]
     found = client.post("/tools/memory_recall", json={**SCOPE, "arguments": {"query": "wiki password"}}).text
     assert "[secret removed]" in found
     assert list(below(tmp_path)) == []
@@ -160,6 +160,8 @@ def test_a_tool_is_told_what_is_not_stored(start: Start, tmp_path: Path) -> None
     arguments = {"text": f"The wiki password is {TOLD}"}
     answer = client.post("/tools/memory_store", json={**SCOPE, "arguments": arguments}).json()
     assert (answer["ok"], answer["reason"]) == (False, "policy")
+    assert answer["policy"] == [{"class": "secret", "action": "drop", "count": 1}]
+    assert client.post("/tools/memory_recall", json={**SCOPE, "arguments": {"query": "wiki"}}).json()["policy"] == []
     assert TOLD not in json.dumps(answer)
     assert list(below(tmp_path)) == []
 

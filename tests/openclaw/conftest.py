@@ -44,27 +44,34 @@ def openclaw(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rig]:
         yield started
 
 
-@pytest.fixture(scope="module", params=["embedded", "openviking"])
+BACKENDS = "embedded", "openviking"
+
+
+@pytest.fixture(scope="module", params=BACKENDS)
 def world(request: pytest.FixtureRequest, openclaw: Rig, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     """The whole chain on this backend; the same sessions for all tests of a module."""
-    data_dir = tmp_path_factory.mktemp(request.param) / "data"
+    yield from _run(_world(request, "alice", openclaw, request.param, tmp_path_factory))
+
+
+@pytest.fixture(scope="module", params=BACKENDS)
+def alone(request: pytest.FixtureRequest, openclaw: Rig, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """A chain whose sidecar is stopped and started at will; each test leaves it running."""
+    yield from _run(_world(request, "bob", openclaw, f"alone-{request.param}", tmp_path_factory))
+
+
+def _world(
+    request: pytest.FixtureRequest, user: str, openclaw: Rig, name: str, directories: pytest.TempPathFactory
+) -> World:
+    data_dir = directories.mktemp(name) / "data"
     settings = {"BACKEND": request.param, "LOG_LEVEL": "debug"}
     if request.param == "openviking":
         server = request.getfixturevalue("rigs").up("api_key")
-        headers = server.users["alice"]
+        headers = server.users[user]
         settings |= {"OPENVIKING__URL": server.url, "OPENVIKING__API_KEY": headers["X-API-Key"]}
         stored = lambda: in_openviking(server.url, headers)  # noqa: E731
     else:
         stored = lambda: in_embedded(data_dir)  # noqa: E731
-    yield from _run(World(request.param, openclaw, *_parts(openclaw, request.param, data_dir, settings), stored))
-
-
-@pytest.fixture(scope="module")
-def alone(openclaw: Rig, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    """A chain on the embedded backend whose sidecar is stopped and started at will; each test leaves it running."""
-    data_dir = tmp_path_factory.mktemp("alone") / "data"
-    parts = _parts(openclaw, "alone", data_dir, {})
-    yield from _run(World("embedded", openclaw, *parts, lambda: in_embedded(data_dir)))
+    return World(request.param, openclaw, *_parts(openclaw, name, data_dir, settings), stored)
 
 
 def _parts(openclaw: Rig, name: str, data_dir: Path, settings: dict[str, str]) -> tuple[Gateway, Sidecar]:

@@ -14,14 +14,6 @@ pytestmark = pytest.mark.rig
 FACT = "The harbour master's parrot is called Bartholomew."
 
 
-@pytest.fixture
-def memories(world: World) -> World:
-    """The same, where memories can be stored and forgotten one by one."""
-    if world.backend == "openviking":
-        pytest.skip("memories one by one are kept by the embedded engine only; OpenViking's store is not written yet")
-    return world
-
-
 def step(name: str, **arguments: object) -> dict[str, Any]:
     """A call of one of the plugin's tools, which the host keeps behind its own `tool_call`."""
     return {"name": "tool_call", "args": {"id": name, "args": arguments}}
@@ -44,20 +36,20 @@ def test_the_host_offers_every_tool(world: World) -> None:
         assert name in found
 
 
-def test_the_agent_stores_recalls_and_forgets(memories: World) -> None:
-    stored = shown(memories, "Keep that in mind.", "keeper", step("memory_store", text=FACT, category="notes"))
+def test_the_agent_stores_recalls_and_forgets(world: World) -> None:
+    stored = shown(world, "Keep that in mind.", "keeper", step("memory_store", text=FACT, category="notes"))
     assert "Remembered as m_" in stored
     recall = step("memory_recall", query="harbour master parrot name")
-    assert "Bartholomew" in shown(memories, "What was the name again?", "asker", recall)
-    assert "Bartholomew" in shown(memories, "And all there is?", "asker", step("ov_search", query="parrot Bartholomew"))
-    assert "memories" in shown(memories, "What do you have?", "asker", step("ov_ls"))
+    assert "Bartholomew" in shown(world, "What was the name again?", "asker", recall)
+    assert "Bartholomew" in shown(world, "And all there is?", "asker", step("ov_search", query="parrot Bartholomew"))
+    assert "memories" in shown(world, "What do you have?", "asker", step("ov_ls"))
     forget = step("memory_forget", query="harbour master parrot Bartholomew")
-    assert "Forgotten: m_" in shown(memories, "Drop it.", "forgetter", forget)
-    assert "Bartholomew" not in shown(memories, "What was the name again?", "asks again", recall)
+    assert "Forgotten: m_" in shown(world, "Drop it.", "forgetter", forget)
+    assert "Bartholomew" not in shown(world, "What was the name again?", "asks again", recall)
 
 
-def test_a_mistake_reaches_the_model_as_advice(memories: World) -> None:
-    told = shown(memories, "And that other one.", "forgetter", step("memory_forget", id="m_nobody"))
+def test_a_mistake_reaches_the_model_as_advice(world: World) -> None:
+    told = shown(world, "And that other one.", "forgetter", step("memory_forget", id="m_nobody"))
     assert "There is no memory with this id" in told
 
 
@@ -77,9 +69,9 @@ def test_the_agent_reads_what_a_summary_stands_for(world: World) -> None:
     assert "ov_archive_expand" in system
 
 
-def test_what_tools_showed_is_not_stored_again(memories: World) -> None:
-    eventually(lambda: [m for m in memories.stored() if m.text == "Read it to me."], what="the last turn")
-    outputs = [tool.output or "" for message in memories.stored() for tool in message.tools]
+def test_what_tools_showed_is_not_stored_again(world: World) -> None:
+    eventually(lambda: [m for m in world.stored() if m.text == "Read it to me."], what="the last turn")
+    outputs = [tool.output or "" for message in world.stored() for tool in message.tools]
     assert any("Remembered as m_" in output for output in outputs)
     assert not any("openviking-context" in output or "wide sea" in output for output in outputs)
 

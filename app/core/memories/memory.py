@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
 
 from app.core.capture.policy_line import PolicyLine
 from app.text.dates import iso, moment_of
@@ -134,6 +134,18 @@ class NewMemory:
     promised: bool = False
     message_id: str = ""
     """The ``source_id`` of the message that says it; until its turn has an id, what follows that of the turn."""
+    earlier: tuple[MemoryVersion, ...] = ()
+    """What it was before it was changed while it waited for the backend, oldest first."""
+
+    @property
+    def version(self) -> int:
+        """The version that it has when it is stored."""
+        return self.earlier[-1].version + 1 if self.earlier else 1
+
+    @property
+    def confirmed_at(self) -> str:
+        """When it was stored, or last changed: its time to live begins there."""
+        return self.earlier[-1].at if self.earlier else self.created_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,17 +266,36 @@ def waiting(new: NewMemory) -> Memory:
         category=new.category,
         text=new.text,
         created_at=new.created_at,
-        updated_at=new.created_at,
+        updated_at=new.confirmed_at,
         peer=new.peer,
         origin=Origin.PEER if new.peer else Origin.SELF,
-        last_confirmed_at=new.created_at,
-        expires_at=expiry(new.created_at, new.ttl_days),
+        last_confirmed_at=new.confirmed_at,
+        expires_at=expiry(new.confirmed_at, new.ttl_days),
         confidence=new.confidence,
         sensitivity=new.sensitivity,
         pinned=new.pinned,
+        version=new.version,
         sources=(new.source,),
         key=new.key,
     )
+
+
+def changed_while_waiting(new: NewMemory, change: MemoryChange, now: str) -> NewMemory:
+    """The memory that is to be stored instead; the same one when nothing changes."""
+    asked = {
+        "text": change.text,
+        "category": change.category,
+        "pinned": change.pinned,
+        "sensitivity": change.sensitivity,
+        "ttl_days": change.ttl_days,
+    }
+    fields: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
+    if change.ends_ttl:
+        fields["ttl_days"] = None
+    if all(getattr(new, name) == value for name, value in fields.items()):
+        return new
+    reason = "changed" if fields.get("text", new.text) != new.text else "updated"
+    return replace(new, **fields, earlier=(*new.earlier, MemoryVersion(new.version, new.text, now, reason)))
 
 
 def all_waiting(waiting_ones: Sequence[NewMemory], now: str) -> list[Memory]:

@@ -1,6 +1,8 @@
 """Records as the memories that the port speaks of, and back."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from app.core.memories.memory import (
     Memory,
@@ -94,12 +96,21 @@ def record_of(new: NewMemory) -> Record:
         source=said,
         sensitivity=new.sensitivity.value,
         ttl=new.ttl_days,
-        last_confirmed_at=new.created_at,
+        last_confirmed_at=new.confirmed_at,
+        version=new.version,
         created_at=new.created_at,
-        updated_at=new.created_at,
+        updated_at=new.confirmed_at,
         id=new.id,
         pinned=new.pinned,
         category=new.category,
+        history=_history_of(new.earlier),
+    )
+
+
+def _history_of(versions: Sequence[MemoryVersion]) -> tuple[dict[str, Any], ...]:
+    return tuple(
+        {"value": one.text, "outcome": one.reason, "version": one.version, "until": one.at, "ref": ""}
+        for one in versions
     )
 
 
@@ -125,10 +136,7 @@ def imported(stored: MemoryRecord) -> Record:
         pinned=memory.pinned,
         category=memory.category,
         superseded_at=memory.updated_at if memory.state is MemoryState.SUPERSEDED else "",
-        history=tuple(
-            {"value": one.text, "outcome": one.reason, "version": one.version, "until": one.at, "ref": ""}
-            for one in stored.history
-        ),
+        history=_history_of(stored.history),
     )
     since, until = moment_of(confirmed or record.source.observed_at), moment_of(memory.expires_at or "")
     return replace(record, ttl=(until - since).total_seconds() / _DAY_S) if since and until else record

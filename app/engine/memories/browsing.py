@@ -78,9 +78,10 @@ class ReadMemory:
 
     async def run(self, who: Identity, memory_id: str, deadline: Deadline) -> MemoryRecord:
         """The memory with its history. Raises `NotFound`, also for another tenant's."""
-        for memory in await _waiting(self.memories, who):
+        here = await self.memories.waiting.of(who.tenant)
+        for memory, new in zip(all_waiting(here, iso(self.memories.now())), here, strict=True):
             if memory.id == memory_id:
-                return MemoryRecord(memory)
+                return MemoryRecord(memory, new.earlier)
         with told_to_the_caller():
             found = await self.memories.store.get(who, memory_id, deadline)
         if found is None:

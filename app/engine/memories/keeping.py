@@ -8,17 +8,20 @@ from app.core.identity import Identity
 from app.core.memories.memory import (
     Changed,
     Kept,
+    Memory,
     MemoryChange,
     MemorySource,
     NewMemory,
     Receipt,
     Sensitivity,
     Stored,
+    changed_while_waiting,
+    waiting,
 )
 from app.engine.memories.collaborators import Memories, new_memory_id, told_to_the_caller
 from app.engine.policy.applying import under
 from app.engine.policy.texts import Texts
-from app.errors import NotFound, RefusedByPolicy
+from app.errors import NotFound, RefusedByPolicy, VersionConflict
 from app.ports import BackendError
 from app.text.dates import iso
 
@@ -125,7 +128,8 @@ class ChangeMemory:
             change = replace(change, text=await under(texts.policy, partial(texts.rule, text), text))
         _refuse_dropped(texts)
         with told_to_the_caller():
-            await _delivered(self.memories, who, asked.memory_id, deadline)
+            if waits := await self._changed_waiting(who, replace(asked, change=change), deadline):
+                return Changed(waits, texts.lines())
             try:
                 changed = await self.memories.store.change(who, asked.memory_id, change, asked.if_version, deadline)
             finally:
@@ -133,6 +137,22 @@ class ChangeMemory:
         if changed is None:
             raise NotFound("there is no such memory")
         return Changed(changed, texts.lines())
+
+    async def _changed_waiting(self, who: Identity, asked: Alteration, deadline: Deadline) -> Memory | None:
+        """The changed memory, where it waits for a backend that is away; it is delivered as it is then."""
+        if await self.memories.delivery.flush(who.tenant, deadline) is None:
+            return None
+
+        def change(new: NewMemory) -> NewMemory:
+            if asked.if_version is not None and new.version != asked.if_version:
+                raise VersionConflict(f"the memory is at version {new.version}")
+            return changed_while_waiting(new, asked.change, iso(self.memories.now()))
+
+        changed = await self.memories.waiting.change(who.tenant, asked.memory_id, change)
+        if changed is None:
+            return None
+        await self.memories.changed(who.tenant)
+        return waiting(changed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +177,7 @@ class ForgetMemory:
 def _refuse_dropped(texts: Texts) -> None:
     if texts.dropped:
         found = ", ".join(line.kind for line in texts.lines() if line.action == "drop")
-        raise RefusedByPolicy(f"the text holds what is not stored here: {found}")
+        raise RefusedByPolicy(f"the text holds what is not stored here: {found}", texts.lines())
 
 
 async def _delivered(memories: Memories, who: Identity, memory_id: str, deadline: Deadline) -> None:

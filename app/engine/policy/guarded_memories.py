@@ -131,6 +131,13 @@ class GuardedWaiting(_Guarded):
         news = await self._waiting.news(tenant)
         return replace(news, waiting=tuple(await self._each(shown_new, news.waiting))) if news.waiting else news
 
+    async def change(
+        self, tenant: Tenant, memory_id: str, change: Callable[[NewMemory], NewMemory]
+    ) -> NewMemory | None:
+        """See `WaitingMemories.change`."""
+        changed = await self._waiting.change(tenant, memory_id, change)
+        return next(iter(await self._each(shown_new, [changed] if changed else [])), None)
+
     async def remove(self, tenant: Tenant, memory_id: str) -> bool:
         """See `WaitingMemories.remove`."""
         return await self._waiting.remove(tenant, memory_id)
@@ -148,7 +155,8 @@ def shown_memory(policy: Policy, memory: Memory) -> Memory:
 
 def shown_new(policy: Policy, new: NewMemory) -> NewMemory:
     """The memory that is to be stored, likewise."""
-    return replace(new, text=policy.text(new.text), key=new.key and policy.text(new.key))
+    earlier = tuple(replace(version, text=policy.text(version.text)) for version in new.earlier)
+    return replace(new, text=policy.text(new.text), key=new.key and policy.text(new.key), earlier=earlier)
 
 
 def _shown_record(policy: Policy, record: MemoryRecord) -> MemoryRecord:
@@ -167,8 +175,10 @@ def _shown_change(policy: Policy, change: MemoryChange) -> MemoryChange:
 def _texts_of(one: object) -> list[object]:
     """What of a memory is under the policy."""
     match one:
-        case Memory() | NewMemory():
+        case Memory():
             return [one.text, one.key]
+        case NewMemory():
+            return [one.text, one.key, [version.text for version in one.earlier]]
         case ScoredMemory():
             return [one.memory.text, one.memory.key]
         case MemoryRecord():
