@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 from app.core.deadline import Deadline
 from app.core.identity import Identity, Tenant
+from app.core.memories.forgetting import Erased, Forgetting, Statement
 from app.core.memories.memory import (
     Memory,
     MemoryChange,
@@ -71,6 +72,22 @@ class MemoryStore(Protocol):
 
     async def forget(self, who: Identity, memory_id: str, deadline: Deadline) -> Receipt | None:
         """Delete it; its text is found no more, wherever else it stands. The receipt names what was not reached."""
+        ...
+
+    async def statement(self, who: Identity, memory_id: str, deadline: Deadline) -> Statement | None:
+        """What a forgetting of one memory works with: every text that it ever had, and where those were said.
+
+        Raises `app.errors.Conflict` for what can not be forgotten alone.
+        """
+        ...
+
+    async def erase(self, who: Identity, forgetting: Forgetting, deadline: Deadline, *, dry_run: bool) -> Erased:
+        """Remove what is to be forgotten from wherever the backend keeps it, look again, and say what is left.
+
+        ``dry_run`` only says what would be removed. Safe to repeat. A message that loses everything stays known by its
+        id, so that it is not delivered again. Nothing that was on its way (a delivery, an extraction, an index that is
+        built) brings it back; whoever says or stores it again afterwards does.
+        """
         ...
 
     async def export(

@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pydantic.alias_generators import to_camel
+
 from app.settings import Settings
 
 if TYPE_CHECKING:
@@ -23,6 +25,11 @@ SELECTIONS = {
     "id": "the memory of this id",
     "uri": "the memory at this URI",
     "query": "the one memory that has all of these words",
+    "session": "what was said in this session, and what was learnt from it alone",
+    "person": "the turns of this sender or peer, and the peer's memories",
+    "since": "all turns and memories since this moment (ISO 8601); see --until",
+    "last_days": "all turns and memories of so many days up to now",
+    "everything": "all turns and memories",
 }
 """The selections of ``POST /memories/forget``."""
 
@@ -55,7 +62,9 @@ def _add_forget(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     forget = _command(commands, "forget", "forget what is selected; says what it would do until --yes is given")
     selection = forget.add_mutually_exclusive_group(required=True)
     for name, meaning in SELECTIONS.items():
-        selection.add_argument(f"--{name}", help=meaning)
+        how: dict[str, Any] = {"last_days": {"type": float}, "everything": {"action": "store_true", "default": None}}
+        selection.add_argument(f"--{name.replace('_', '-')}", help=meaning, **how.get(name, {}))
+    forget.add_argument("--until", help="with --since: up to this moment")
     forget.add_argument("--yes", action="store_true", help="do it")
 
 
@@ -109,8 +118,8 @@ def _remember(client: httpx.Client, arguments: argparse.Namespace) -> int:
 
 
 def _forget(client: httpx.Client, arguments: argparse.Namespace) -> int:
-    given = {name: getattr(arguments, name) for name in SELECTIONS}
-    selection = {name: value for name, value in given.items() if value is not None}
+    given = {name: getattr(arguments, name) for name in (*SELECTIONS, "until")}
+    selection = {to_camel(name): value for name, value in given.items() if value is not None}
     receipt = _answer(client.post("/memories/forget", json={**selection, "dryRun": not arguments.yes}))
 
     def lines() -> Iterator[str]:

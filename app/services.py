@@ -25,8 +25,10 @@ from app.engine.compaction import Compact
 from app.engine.looking import LookAtSessions
 from app.engine.memories.browsing import ListMemories, ReadMemory, whole
 from app.engine.memories.collaborators import Memories, operator_of
-from app.engine.memories.forgetting import ForgetSelected, SelectMemory
-from app.engine.memories.keeping import ChangeMemory, ForgetMemory, StoreMemory
+from app.engine.memories.erasing import EraseEverywhere
+from app.engine.memories.forgetter import Forgetter
+from app.engine.memories.forgetting import ForgetMemory, ForgetSelected, SelectMemory
+from app.engine.memories.keeping import ChangeMemory, StoreMemory
 from app.engine.memories.transfer import ExportMemories, ImportMemories
 from app.engine.memories.unkept import NoMemories
 from app.engine.policy.guarded_backend import GuardedBackend
@@ -75,6 +77,7 @@ class Services:
     store: SqlTurnStore
     worker: Worker
     courier: MemoryCourier
+    forgetter: Forgetter
     traces: TraceStore
     offload: OffloadPool
     queries: RecentQueries
@@ -122,6 +125,7 @@ class Services:
         async with self.server.running() if self.server else nullcontext(), anyio.create_task_group() as tasks:
             tasks.start_soon(_kept_running, "worker", self.worker.run)
             tasks.start_soon(_kept_running, "memories", self.courier.run)
+            tasks.start_soon(_kept_running, "forgetting", self.forgetter.run)
             tasks.start_soon(_kept_running, "traces", self.traces.run)
             if not self.server:
                 tasks.start_soon(self._greet_backend)
@@ -209,15 +213,16 @@ async def _opened(
     memories, courier = _memories(settings, kept, store, searches, backend.call_s)
     listing = ListMemories(memories, partial(recallable, settings))
     selecting = SelectMemory(ListMemories(memories, whole), ReadMemory(memories))
+    queries = RecentQueries()
+    forgetter = Forgetter(EraseEverywhere(memories, store.erasing, traces, (queries.forget, searches.forget)))
     tools = Uses(
         archives=Archives(backend),
         list_memories=listing,
         select_memory=selecting,
         store_memory=StoreMemory(memories),
-        forget_memory=ForgetMemory(memories),
+        forget_memory=ForgetMemory(forgetter.erase),
         backend=backend,
     )
-    queries = RecentQueries()
     preflight = Preflight(backend, store, settings.capture.summary_share, NoteCache().notes_on, policy)
     classifier = classifier_of(settings.embedded.embedder)
     transform = Transform(
@@ -231,6 +236,7 @@ async def _opened(
         store=store,
         worker=worker,
         courier=courier,
+        forgetter=forgetter,
         traces=traces,
         offload=offload,
         queries=queries,

@@ -207,9 +207,9 @@ async def change_memory(
     responses={**_example(MEMORY_RECEIPT), **problems(404, 409, 503)},
 )
 async def forget_memory(services: ServicesDep, tenant: TenantDep, memory_id: MemoryId) -> Response:
-    """From now on it is recalled from no source.
+    """It is erased wherever it is kept, with what says it; then all of that is read again.
 
-    `kept` names where its text still stands, and what was not looked into.
+    `kept` names what was not reached. See `POST /memories/forget`.
     """
     receipt = await services.forget_memory.run(operator_of(tenant), memory_id, _deadline(services))
     return Json(shown_receipt(receipt))

@@ -181,7 +181,8 @@ class ImportBody(Wire):
     rejected: list[RejectedLineBody]
 
 
-def _utc(given: str) -> str:
+def utc(given: str) -> str:
+    """A moment in the form in which moments are kept. Raises `ValueError` for what is none."""
     moment = moment_of(given)
     if moment is None:
         raise ValueError("give a moment in ISO 8601, such as 2026-03-04T09:00:00Z")
@@ -196,7 +197,7 @@ def _said(given: str) -> str:
 
 
 _Name = Annotated[str, Field(max_length=1024), AfterValidator(storable)]
-_Moment = Annotated[str, Field(max_length=40), AfterValidator(_utc)]
+_Moment = Annotated[str, Field(max_length=40), AfterValidator(utc)]
 
 
 class _ImportedSource(MemorySourceBody):

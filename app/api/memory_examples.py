@@ -54,12 +54,7 @@ MEMORY_RECEIPT: dict[str, Any] = {
         }
     ],
     "removed": {"memories": 1, "turns": 0, "archives": 0, "notes": 0, "traces": 0, "outbox": 0},
-    "kept": [
-        {
-            "what": "turns in the sidecar's store",
-            "why": "a turn is kept there until its archive is extracted, and is not searched",
-        }
-    ],
+    "kept": [],
 }
 
 WRITTEN_MEMORY = {**MEMORY_RESPONSE, "policy": []}

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from app.core.deadline import Deadline
+from app.core.memories.forgetting import Erased, Forgetting, Statement, turn_of
 from app.core.memories.memory import (
     Memory,
     MemoryChange,
@@ -20,6 +21,7 @@ from app.core.memories.memory import (
 )
 from app.core.memories.naming import was_said
 from app.core.memories.paging import Place, place_of
+from app.embedded.erasure import Eraser
 from app.embedded.extraction.extract import Memory as Learned
 from app.embedded.index.documents import file_entries
 from app.embedded.index.live_index import LiveIndex
@@ -28,7 +30,6 @@ from app.embedded.storage import layout
 from app.embedded.storage.memory_files import MemoryFiles
 from app.embedded.storage.record_memories import key_of, record_of
 from app.embedded.storage.records import PARAPHRASED, Record, Source, edited, merge, with_source
-from app.embedded.storage.residue import residue_of
 from app.embedded.storage.withheld import Withheld
 from app.errors import Conflict, VersionConflict
 from app.text.items import tidy
@@ -41,11 +42,12 @@ class Forgotten(Exception):
 class MemoryDesk:
     """The memories of the user at ``root``. ``now`` is ISO 8601 in UTC throughout."""
 
-    def __init__(self, root: Path, uri_root: str, index: LiveIndex, withheld: Withheld) -> None:
+    def __init__(self, root: Path, uri_root: str, index: LiveIndex, withheld: Withheld, eraser: Eraser) -> None:
         self._root = root
         self._uri_root = uri_root
         self._index = index
         self._withheld = withheld
+        self._eraser = eraser
         self._files = MemoryFiles(root)
 
     # reading
@@ -106,7 +108,7 @@ class MemoryDesk:
         The new one is written first: a crash leaves both, and storing it again ends what was begun.
         """
         with layout.locked(self._root, deadline):
-            if self._withheld.is_forgotten(new.id):
+            if self._withheld.is_forgotten(new.id, new.created_at):
                 raise Forgotten(new.id)
             same = self._saying(new.text, new.peer, now)
             there = self._one(new.id, now) or (None if new.promised else next(iter(same), None))
@@ -167,24 +169,42 @@ class MemoryDesk:
                 self._rewrite(found, lambda record: edited(record, Source("api", "", now), **changes))
             return self._read_back(found.path, memory_id, now)
 
+    def statement(self, memory_id: str, now: str) -> Statement | None:
+        """See `app.memory_ports.MemoryStore.statement`. Raises `Conflict` for a piece of a longer text."""
+        found = self._one(memory_id, now)
+        if found is None:
+            return None
+        memory = found.memory
+        if was_said(memory):
+            messages = tuple(self._index.sources_at([memory.uri]))
+            turns = tuple(dict.fromkeys(map(turn_of, messages)))
+            return Statement(memory_id, memory.uri, memory.category, (memory.text,), turns, messages, is_message=True)
+        self._refuse_pieces(found)
+        record = self._files.record(found.path, memory_id)
+        sources = [record.source, *record.also] if record else []
+        history = [str(one.get("value") or "") for one in record.history] if record else []
+        return Statement(
+            memory_id,
+            memory.uri,
+            memory.category,
+            texts=tuple(filter(None, dict.fromkeys((memory.text, *history)))),
+            turns=tuple(dict.fromkeys(turn_of(source.ref) for source in sources if source.ref)),
+            messages=tuple(source.ref for source in sources if source.kind == PARAPHRASED),
+        )
+
     def forget(self, memory_id: str, now: str, deadline: Deadline) -> Receipt | None:
         """See `app.memory_ports.MemoryStore.forget`."""
-        with layout.locked(self._root, deadline):
-            found = self._one(memory_id, now)
-            if found is None:
-                return None
-            memory = found.memory
-            removed = {"memories": 0, "turns": 0}
-            if not was_said(memory):
-                self._refuse_pieces(found)
-            self._withhold(found, now, forgotten=True)
-            if not was_said(memory):
-                without = lambda records: [one for one in records if one.id != memory_id]  # noqa: E731
-                self._index.take_in([self._files.rewrite(found.path, without, [memory.text])])
-                removed["memories"] = 1
-            selected = (Selected(memory.id, memory.uri, memory.category),)
-            receipt_id = f"f_{memory_id.removeprefix('m_')}"
-            return Receipt(receipt_id, now, selected, removed, residue_of(self._root, memory.text))
+        statement = self.statement(memory_id, now)
+        if statement is None:
+            return None
+        erased = self._eraser.run(Forgetting(now, (statement,)), deadline, dry_run=False)
+        removed = {"memories": erased.memories, "turns": len(erased.turns)}
+        selected = (Selected(statement.id, statement.uri, statement.category),)
+        return Receipt(f"f_{memory_id.removeprefix('m_')}", now, selected, removed, erased.kept)
+
+    def erase(self, forgetting: Forgetting, deadline: Deadline, *, dry_run: bool) -> Erased:
+        """See `app.memory_ports.MemoryStore.erase`."""
+        return self._eraser.run(forgetting, deadline, dry_run=dry_run)
 
     def take_in(self, stored: Sequence[MemoryRecord], deadline: Deadline) -> int:
         """See `app.memory_ports.MemoryStore.take_in`."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from app.core.deadline import Deadline
 from app.core.identity import Identity, Tenant
+from app.core.memories.forgetting import Erased, Forgetting, Statement
 from app.core.memories.memory import (
     Memory,
     MemoryChange,
@@ -118,6 +119,21 @@ class EmbeddedMemories:
         if not await self._is_known(who, memory_id, deadline):
             return None
         return await self._engine.changing(who, lambda space: space.memories.forget(memory_id, now, deadline), deadline)
+
+    async def statement(self, who: Identity, memory_id: str, deadline: Deadline) -> Statement | None:
+        """See `MemoryStore.statement`."""
+        now = self._now()
+        with nothing_is_normal():
+            return await self._engine.reading(who, lambda space: space.memories.statement(memory_id, now), deadline)
+        return None
+
+    async def erase(self, who: Identity, forgetting: Forgetting, deadline: Deadline, *, dry_run: bool) -> Erased:
+        """See `MemoryStore.erase`."""
+        with nothing_is_normal():
+            return await self._engine.reading(
+                who, lambda space: space.memories.erase(forgetting, deadline, dry_run=dry_run), deadline
+            )
+        return Erased()
 
     async def export(
         self, who: Identity, after: Place | None, limit: int, deadline: Deadline

@@ -13,7 +13,9 @@ import structlog
 from app.core.capture.captured_message import CapturedMessage
 from app.core.deadline import Deadline
 from app.core.identity import SessionKind, Tenant
+from app.core.memories.forgetting import with_texts
 from app.embedded.classifying import judge_of
+from app.embedded.erasure import Eraser
 from app.embedded.extraction import distil
 from app.embedded.index.embedders import Embedder
 from app.embedded.index.live_index import LiveIndex
@@ -74,7 +76,9 @@ class UserSpace:
             self._remembers,
             withheld,
         )
-        self.memories = MemoryDesk(self.root, layout.uri_root(tenant), self.index, withheld)
+        self.eraser = Eraser(self.root, layout.uri_root(tenant), self.index, withheld)
+        self.memories = MemoryDesk(self.root, layout.uri_root(tenant), self.index, withheld, self.eraser)
+        self._withheld = withheld
         self._updates = MemoryUpdates(self.root, self.index, withheld, judge_of(embedder))
 
     def stop(self) -> None:
@@ -95,6 +99,7 @@ class UserSpace:
             if stored.size == 0:
                 stored.kind = kind.value
             new = [m for m in messages if not (m.source_id and m.source_id in stored.source_ids)]
+            new = [self._admitted(message) for message in new]
             if new:
                 session_file.write(stored, session_file.message_entries(stored, new), session, now)
             waiting = stored.waiting()
@@ -103,6 +108,17 @@ class UserSpace:
             self.index.take_in([stored.path])
             self.index.embed()
         return counts
+
+    def _admitted(self, message: CapturedMessage) -> CapturedMessage:
+        """The message without what was forgotten while it was on its way."""
+        if self._withheld.takes(message.source_id):
+            return replace(message, parts=(), sender=None)
+
+        def left(text: str) -> str:
+            return self._withheld.not_forgotten(text, message.created_at, message.source_id)
+
+        parts = tuple(part for one in message.parts if (part := with_texts(one, left)))
+        return message if parts == message.parts else replace(message, parts=parts)
 
     def arrived(self, session: str, turn_id: str, deadline: Deadline) -> frozenset[str]:
         """The stored source ids that contain ``turn_id``."""
@@ -116,7 +132,7 @@ class UserSpace:
                 raise SessionUnknown(session)
             ended = [a for a in stored.archives if a.epoch < stored.epoch]
             live = stored.live[max(0, (ended[-1].end if ended else 0) - stored.base) :]
-            return stored.in_epoch(), list(live)
+            return stored.in_epoch(), [message for message in live if message.parts]
 
     def archived(self, session: str, archive_id: str, deadline: Deadline) -> list[CapturedMessage]:
         """The messages of an archive."""
@@ -124,7 +140,8 @@ class UserSpace:
             archive = stored.archive(archive_id)
             if archive is None:
                 raise SessionUnknown(f"{session}/{archive_id}")
-        return session_file.read_messages(stored.path, archive.start, archive.end)
+        messages = session_file.read_messages(stored.path, archive.start, archive.end)
+        return [message for message in messages if message.parts]
 
     # commits
 
@@ -172,50 +189,62 @@ class UserSpace:
         self._in_background((session, archive_id), lambda space: space.run_commit(session, archive_id, now))
 
     def run_commit(self, session: str, archive_id: str, now: datetime) -> None:
-        """Distil an archive that waits for it, and close its commit, well or badly."""
-        deadline = Deadline.after_ms(_UNHURRIED_MS)
+        """Distil an archive that waits for it, and close its commit, well or badly.
+
+        What is forgotten meanwhile must not come back with what was read before: then it is distilled again.
+        """
         try:
-            with self._opened(session, deadline) as stored:
-                archive = stored.archive(archive_id)
-                if archive is None or archive.state != "running":
-                    return
-                earlier = [a for a in stored.in_epoch() if a.end <= archive.start and a.state == "completed"]
-                remembers = self._remembers(stored.kind)
-            messages = session_file.read_messages(stored.path, archive.start, archive.end)
-            outcome = distil.distil(messages, earlier[-1].summary if earlier else "", self._chat)
-            if remembers:
-                with layout.locked(self.root, Deadline.after_ms(_UNHURRIED_MS)):
-                    stamp = iso(now)
-                    new = [one for one in outcome.memories if not self.memories.learn(one, stamp)]
-                    outcome = replace(outcome, memories=tuple(new))
-                    self.index.take_in(distil.write_memories(self.root, session, archive_id, outcome, now))
-                replaced = self._updates.decide(session, outcome.memories, outcome.mentions, stamp)
-                with layout.locked(self.root, Deadline.after_ms(_UNHURRIED_MS)):
-                    self._updates.write(replaced)
-            self._close_commit(session, archive_id, "completed", outcome.summary, outcome.abstract, "", now)
+            while not self._distilled(session, archive_id, now):
+                pass
             self.index.embed()
         except Exception as error:  # the archive must end in a state that says so, whatever it was
             log.warning("commit_failed", archive=archive_id, error=repr(error))
-            with suppress(OSError, layout.LockTimeout):
-                self._close_commit(session, archive_id, "failed", "", "", f"{type(error).__name__}: {error}", now)
+            why = f"{type(error).__name__}: {error}"
+            unhurried = Deadline.after_ms(_UNHURRIED_MS)
+            with suppress(OSError, layout.LockTimeout), self._opened(session, unhurried) as stored:
+                self._close(stored, session, archive_id, ("failed", "", "", why), now)
 
-    def _close_commit(
-        self,
-        session: str,
-        archive_id: str,
-        state: session_file.ArchiveState,
-        summary: str,
-        abstract: str,
-        error: str,
-        now: datetime,
-    ) -> None:
+    def _distilled(self, session: str, archive_id: str, now: datetime) -> bool:
+        """Distil an archive; False when its session was rewritten meanwhile: what was read is not to be used then."""
         with self._opened(session, Deadline.after_ms(_UNHURRIED_MS)) as stored:
             archive = stored.archive(archive_id)
             if archive is None or archive.state != "running":
-                return
-            entry = session_file.compaction_entry(archive, state, summary, abstract, error, now.isoformat())
-            session_file.write(stored, [entry], session, now.isoformat())
-            session_index.write_glance(self.root, session, stored, now)
+                return True
+            earlier = [a for a in stored.in_epoch() if a.end <= archive.start and a.state == "completed"]
+            inode, remembers, stamp = stored.inode, self._remembers(stored.kind), iso(now)
+        messages = session_file.read_messages(stored.path, archive.start, archive.end)
+        said = [message for message in messages if message.parts]
+        outcome = distil.distil(said, earlier[-1].summary if earlier else "", self._chat)
+        if remembers:
+            with self._opened(session, Deadline.after_ms(_UNHURRIED_MS)) as stored:
+                if stored.inode != inode:
+                    return False
+                new = [one for one in outcome.memories if not self.memories.learn(one, stamp)]
+                outcome = replace(outcome, memories=tuple(new))
+                self.index.take_in(distil.write_memories(self.root, session, archive_id, outcome, now))
+        replaced = self._updates.decide(session, outcome.memories, outcome.mentions, stamp) if remembers else []
+        with self._opened(session, Deadline.after_ms(_UNHURRIED_MS)) as stored:
+            if stored.inode != inode:
+                return False
+            self._updates.write(replaced)
+            self._close(stored, session, archive_id, ("completed", outcome.summary, outcome.abstract, ""), now)
+        return True
+
+    def _close(
+        self,
+        stored: SessionFile,
+        session: str,
+        archive_id: str,
+        told: tuple[session_file.ArchiveState, str, str, str],
+        now: datetime,
+    ) -> None:
+        """Close a commit with its state, summary, abstract and error."""
+        archive = stored.archive(archive_id)
+        if archive is None or archive.state != "running":
+            return
+        entry = session_file.compaction_entry(archive, *told, now.isoformat())
+        session_file.write(stored, [entry], session, now.isoformat())
+        session_index.write_glance(self.root, session, stored, now)
 
     def _remembers(self, kind: str) -> bool:
         """Whether sessions of this kind become long-term memory."""

@@ -120,6 +120,7 @@ async def _accepted(
             keyed=turn.key is not None,
             is_heartbeat=turn.is_heartbeat,
             peer_id=who.actor_peer,
+            sender=who.sender,
             guard=texts.guard if policy.guards else None,
         )
         captured = await bounded_waits.read(capture, large=large or len(recorded.fingerprints) > AT_ONCE_MESSAGES)

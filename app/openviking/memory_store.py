@@ -12,6 +12,7 @@ from functools import partial
 
 from app.core.deadline import Deadline
 from app.core.identity import Identity, Tenant
+from app.core.memories.forgetting import Erased, Forgetting, Redactor, Statement
 from app.core.memories.memory import (
     Kept,
     Memory,
@@ -44,6 +45,11 @@ PAGE = 500
 MAX_SCANNED = 10_000
 """Memories that do not hold, or that can not be searched for on the server, are compared with a query one by one."""
 _STATES = {None: SHOWN, MemoryState.LIVE: (LIVE,), MemoryState.EXPIRED: (LIVE,), MemoryState.SUPERSEDED: (SUPERSEDED,)}
+
+
+SESSIONS_LEFT = Kept(
+    "OpenViking's sessions and archives", "it can not take a message back; delete the session there to be rid of them"
+)
 
 
 class OpenVikingMemories:
@@ -168,6 +174,32 @@ class OpenVikingMemories:
         selected = (Selected(memory.id, memory.uri, memory.category),)
         removed = {"memories": 1, "turns": 0}
         return Receipt(f"f_{memory_id.removeprefix('m_')}", now, selected, removed, tuple(Kept(*one) for one in kept))
+
+    async def statement(self, who: Identity, memory_id: str, deadline: Deadline) -> Statement | None:
+        """See `MemoryStore.statement`."""
+        record = await self.get(who, memory_id, deadline)
+        if record is None:
+            return None
+        memory = record.memory
+        texts = (memory.text, *(version.text for version in record.history))
+        turns = tuple(dict.fromkeys(source.turn_id for source in memory.sources if source.turn_id))
+        return Statement(memory_id, memory.uri, memory.category, tuple(filter(None, dict.fromkeys(texts))), turns)
+
+    async def erase(self, who: Identity, forgetting: Forgetting, deadline: Deadline, *, dry_run: bool) -> Erased:
+        """See `MemoryStore.erase`. Memories are forgotten; what was said stands in OpenViking's sessions, and is
+        named."""
+        tenant, redactor, now = self._tenant_of(who.tenant), Redactor(forgetting), self._now()
+        await self._settling.look(tenant, deadline)
+        entries = await self._ledger.entries(tenant, None, -1, SHOWN)
+        dropped = [memory for entry in entries if redactor.drops(memory := memory_of(entry, now), forgetting.turns)]
+        selected = tuple(Selected(memory.id, memory.uri, memory.category) for memory in dropped)
+        if dry_run:
+            return Erased(selected, len(selected))
+        kept: list[Kept] = [] if not forgetting.takes_turns else [SESSIONS_LEFT]
+        for memory in dropped:
+            receipt = await self.forget(who, memory.id, deadline)
+            kept += receipt.kept if receipt else ()
+        return Erased(selected, len(selected), removed=redactor.needles(), kept=tuple(dict.fromkeys(kept)))
 
     async def export(
         self, who: Identity, after: Place | None, limit: int, deadline: Deadline

@@ -14,6 +14,7 @@ from typing import Protocol
 from app.core.capture.captured_message import CapturedMessage, TextPart
 from app.core.deadline import Deadline
 from app.core.identity import Identity, PeerRole, Tenant
+from app.core.memories.forgetting import Redactor
 from app.core.recall.query import fingerprint
 from app.core.recall.trace import RecallTrace, Verdict
 from app.engine.policy.applying import under
@@ -39,6 +40,14 @@ class RecentQueries:
         self._queries[trace_id] = query[:MAX_QUERY_CHARS]
         while len(self._queries) > self._most:
             self._queries.popitem(last=False)
+
+    def forget(self, redactor: Redactor) -> None:
+        """Let go of the queries that say what is forgotten; of all where whole turns are."""
+        if redactor.forgetting.takes_turns:
+            self._queries.clear()
+        for trace_id, query in list(self._queries.items()):
+            if redactor.derived(query) != query:
+                del self._queries[trace_id]
 
     def of(self, trace: RecallTrace) -> str | None:
         """The query of a trace, if it is known without asking anybody."""

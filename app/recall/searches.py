@@ -16,6 +16,7 @@ from typing import Any
 
 from app.core.deadline import Deadline
 from app.core.identity import Identity, Tenant
+from app.core.memories.forgetting import Redactor
 from app.core.memories.memory import MemoryState, all_waiting
 from app.core.memories.relevance import relevance
 from app.core.reasons import REJECTED, Reason
@@ -140,6 +141,11 @@ class Searches:
             self._versions.clear()
             self._chars = 0
         self._versions[who.account_key] = (self._version(who) + 1, self._clock())
+
+    def forget(self, _redactor: Redactor) -> None:
+        """Let go of every answer that is kept: one may hold what was forgotten."""
+        self._answers.clear()
+        self._chars = 0
 
     async def aclose(self) -> None:
         """Stop what is under way."""

@@ -69,7 +69,7 @@ def _message(message: CapturedMessage) -> dict[str, Any]:
         "id": message.source_id,
         "peer": message.peer_id,
         "parts": [_part(part) for part in message.parts],
-    }
+    } | ({"sender": message.sender} if message.sender else {})
 
 
 def _part(part: Part) -> Any:
@@ -80,7 +80,7 @@ def _part(part: Part) -> Any:
 
 def _captured(item: dict[str, Any]) -> CapturedMessage:
     parts = tuple(TextPart(part) if isinstance(part, str) else ToolPart(*part) for part in item["parts"])
-    return CapturedMessage(item["role"], parts, item["at"], item["id"], item["peer"])
+    return CapturedMessage(item["role"], parts, item["at"], item["id"], item["peer"], item.get("sender"))
 
 
 def _dump(value: Any) -> str:

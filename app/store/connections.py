@@ -16,7 +16,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import anyio
 import anyio.to_thread
-from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
+from sqlalchemy import Connection, Engine, Text, create_engine, event, inspect, select, text
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import (
     DataError,
@@ -28,6 +28,7 @@ from sqlalchemy.exc import (
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from app.errors import CanNotStart, StoreUnavailable
+from app.residue import Needles, with_logs
 from app.store.schema import metadata
 from app.wal import into_wal_mode
 
@@ -100,6 +101,38 @@ class Database:
             await self.write_behind(_slice, work, left)
             await anyio.sleep(PAUSES * (time.monotonic() - began))
 
+    async def clean(self, needles: Needles) -> str:
+        """Leave nothing of what was deleted in the database's own files, and look for the texts there.
+
+        Why that can not be said; empty where the files were read and hold none of them. Another tenant's row may hold
+        the same text, which is nobody else's business: then the rows that were erased are overwritten all the same.
+        """
+        file = self._file
+        if file is None:
+            return await anyio.to_thread.run_sync(vacuum, self._engine)
+        return await anyio.to_thread.run_sync(self._clean_file, file, needles, limiter=self._writing)
+
+    def _clean_file(self, file: Path, needles: Needles) -> str:
+        emptied = empty_log(self._engine)
+        if needles and any(needles.are_in(path) for path in with_logs(file)) and not self._is_in_a_row(needles):
+            with told_apart():
+                execute_alone(self._engine, "VACUUM")
+            emptied = empty_log(self._engine)
+            if any(needles.are_in(path) for path in with_logs(file)):
+                return "its file still holds the text although no row does"
+        return "" if emptied else "its log could not be emptied while others read it; forget it again"
+
+    def _is_in_a_row(self, needles: Needles) -> bool:
+        """Whether a row of anybody has one of the texts, so that the file may hold it."""
+        with told_apart(), self._readers.begin() as connection:
+            for table in metadata.sorted_tables:
+                texts = [column for column in table.columns if isinstance(column.type, Text)]
+                rows = connection.execution_options(yield_per=100).execute(select(*texts)) if texts else ()
+                for row in rows:
+                    if any(needles.are_in_text(value) for value in row if value):
+                        return True
+        return False
+
     def close(self) -> None:
         """Close every connection."""
         self._engine.dispose()
@@ -155,7 +188,8 @@ def _sqlite(url: URL) -> Engine:
 def _configure_sqlite(connection: Any, _record: Any) -> None:
     connection.isolation_level = None  # the driver's own BEGIN comes too late and not before reads
     into_wal_mode(connection, sqlite3.OperationalError, BUSY_MS / 1000)
-    for pragma in ("synchronous=FULL", "foreign_keys=ON"):
+    # What was deleted is overwritten: a forgotten text must not stand on free pages.
+    for pragma in ("synchronous=FULL", "foreign_keys=ON", "secure_delete=ON"):
         connection.execute(f"PRAGMA {pragma}").close()
 
 
@@ -173,6 +207,38 @@ def _postgresql(url: URL) -> Engine:
 def _transact(engine: Engine, work: Callable[..., T], *args: Any, **kwargs: Any) -> T:
     with told_apart(), engine.begin() as connection:
         return work(connection, *args, **kwargs)
+
+
+def empty_log(engine: Engine) -> bool:
+    """Bring all that was written to an SQLite file into the file itself, and empty the log; whether that worked."""
+    with told_apart():
+        return not execute_alone(engine, "PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def execute_alone(engine: Engine, statement: str) -> Any:
+    """Run a statement that SQLite takes outside of transactions only; the first column of its answer."""
+    connection = engine.raw_connection()
+    try:
+        cursor = connection.cursor()
+        row = cursor.execute(statement).fetchone()
+        cursor.close()
+        return row[0] if row else None
+    except sqlite3.Error as error:
+        raise StoreUnavailable(f"the turn store can not be cleaned: {error}") from error
+    finally:
+        connection.close()
+
+
+def vacuum(engine: Engine) -> str:
+    """Have PostgreSQL give up deleted rows; what can not be seen from here all the same."""
+    from app.store.postgres import vacuum_tables  # its driver is an extra
+
+    with told_apart():
+        vacuum_tables(engine, [table.name for table in metadata.sorted_tables])
+    return (
+        "the rows are deleted and vacuumed; PostgreSQL overwrites the space that they had, its write-ahead log and its"
+        " backups in its own time, and a byte can not be looked for there"
+    )
 
 
 def _try_write(connection: Connection) -> None:

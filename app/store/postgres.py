@@ -6,7 +6,7 @@ when the network swallows everything: so each wait for an answer ends here, too,
 
 import math
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -76,6 +76,20 @@ def unhurried(connection: Connection) -> Iterator[None]:
         yield
     finally:
         driver.patience_s = ImpatientConnection.patience_s
+
+
+def vacuum_tables(engine: Engine, tables: Sequence[str]) -> None:
+    """Have the server give up the deleted rows of these tables, however long that takes."""
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        driver: Any = connection.connection.dbapi_connection
+        driver.patience_s = math.inf
+        try:
+            connection.exec_driver_sql("SET statement_timeout = 0")
+            for table in tables:
+                connection.exec_driver_sql(f"VACUUM {table}")
+        finally:
+            connection.exec_driver_sql(f"SET statement_timeout = {int(STATEMENT_S * 1000)}")
+            driver.patience_s = ImpatientConnection.patience_s
 
 
 def _connect(_dialect: Any, _record: Any, args: Any, options: dict[str, Any]) -> ImpatientConnection:

@@ -183,6 +183,18 @@ memory_ledger = Table(
 )
 """What the sidecar keeps of a memory beside a backend that has no place for it; see `app.memory_ports.LedgerEntry`."""
 
+forgettings = Table(
+    "forgettings",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("account", Text, nullable=False),
+    Column("user_name", Text, nullable=False),
+    Column("body", Text, nullable=False),
+    Column("created_at", Float, nullable=False),
+)
+"""One row per forgetting that is not done yet. ``body`` says what is to be forgotten, and is empty once only the
+database's own files are to be cleaned: the row holds the text itself until then."""
+
 memory_versions = Table(
     "memory_versions",
     metadata,

@@ -11,7 +11,7 @@ import json
 import os
 import sqlite3
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -42,8 +42,10 @@ from sqlalchemy.exc import SQLAlchemyError
 from app.core.identity import session_name
 from app.core.json.answers import adapter
 from app.core.json.encoding import encode
+from app.core.memories.memory import Kept
 from app.core.recall.trace import RecallTrace, Verdict
-from app.store.connections import told_apart
+from app.residue import Needles, with_logs
+from app.store.connections import empty_log, execute_alone, told_apart
 from app.wal import into_wal_mode
 
 MAX_PENDING = 1_000
@@ -52,6 +54,12 @@ BUSY_S = 5.0
 """How long a writer waits for another process on the same file."""
 GATHER_S = 0.25
 """How long traces are gathered before they are written together; readers do not wait for it."""
+
+MAX_FORGOTTEN = 20
+"""The newest forgettings, which recalls that were under way must not write about."""
+
+Forgets = Callable[[RecallTrace], bool]
+"""Whether a trace is to be forgotten."""
 
 log = structlog.get_logger(__name__)
 metadata = MetaData()
@@ -95,6 +103,8 @@ class TraceStore:
         self._pending: deque[Callable[[], RecallTrace]] = deque(maxlen=MAX_PENDING)
         self._woken = asyncio.Event()
         self._writing = asyncio.Lock()
+        self._file = Path(engine.url.database or "") if engine.dialect.name == "sqlite" else None
+        self._forgotten: deque[tuple[str, Forgets]] = deque(maxlen=MAX_FORGOTTEN)
 
     def record(self, make: Callable[[], RecallTrace]) -> None:
         """Make and keep the trace soon; nothing is made or written when none are to be kept."""
@@ -164,6 +174,40 @@ class TraceStore:
         )
         return await self._read(query.order_by(traces.c.trace_id.desc()).limit(limit))
 
+    async def erase(self, account_key: str, forgets: Forgets, *, dry_run: bool = False) -> int:
+        """Delete the tenant's traces that ``forgets`` takes; how many.
+
+        For a while it also keeps those from being written whose recall is under way.
+        """
+        found = await self._read(select(traces.c.body).where(traces.c.account_key == account_key))
+        gone = [trace.trace_id for trace in found if forgets(trace)]
+        if dry_run:
+            return len(gone)
+        self._forgotten.append((account_key, forgets))
+        await anyio.to_thread.run_sync(self._delete, gone)
+        return len(gone)
+
+    async def clean(self, needles: Needles) -> Sequence[Kept]:
+        """Leave nothing of what was deleted in the file of traces, and look for the texts there; what is left."""
+        if self._file is None:  # they stand beside the turns, and are cleaned with them
+            return ()
+        why = await anyio.to_thread.run_sync(self._clean_file, self._file, needles)
+        return [Kept("recall traces", why)] if why else ()
+
+    def _clean_file(self, file: Path, needles: Needles) -> str:
+        emptied = empty_log(self._engine)
+        if needles and any(needles.are_in(path) for path in with_logs(file)):
+            execute_alone(self._engine, "VACUUM")
+            emptied = empty_log(self._engine)
+        return "" if emptied else "their log could not be emptied while others read it; forget it again"
+
+    def _delete(self, ids: Sequence[str]) -> None:
+        with told_apart(), self._engine.begin() as connection:
+            for start in range(0, len(ids), 500):
+                some = ids[start : start + 500]
+                connection.execute(delete(traces).where(traces.c.trace_id.in_(some)))
+                connection.execute(delete(recalled).where(recalled.c.trace_id.in_(some)))
+
     async def aclose(self) -> None:
         """Write what is left and close the file."""
         await self.flush()
@@ -180,7 +224,11 @@ class TraceStore:
         return [adapter(RecallTrace).validate_python(json.loads(body)) for body in bodies]
 
     def _write(self, batch: list[Callable[[], RecallTrace]]) -> None:
-        made = [make() for make in batch]
+        made = [
+            trace
+            for trace in (make() for make in batch)
+            if not any(trace.account_key == key and forgets(trace) for key, forgets in tuple(self._forgotten))
+        ]
         rows = [
             {
                 "trace_id": trace.trace_id,
@@ -197,6 +245,8 @@ class TraceStore:
             for trace in made
             for place in _places(trace)
         ]
+        if not rows:
+            return
         with self._engine.begin() as connection:
             connection.execute(traces.insert(), rows)
             if places:
@@ -269,3 +319,4 @@ def _own_file(path: Path) -> Engine:
 def _configure(connection: Any, _record: Any) -> None:
     into_wal_mode(connection, sqlite3.OperationalError, BUSY_S)
     connection.execute("PRAGMA synchronous=OFF").close()
+    connection.execute("PRAGMA secure_delete=ON").close()

@@ -29,6 +29,7 @@ from app.store import (
 from app.store.backlog import Backlog, Bounds, bytes_by_tenant
 from app.store.connections import Database, open_database
 from app.store.delivery_rows import Delivery, DeliveryPage, OutboxGauges
+from app.store.erasing import SqlErasing
 from app.store.memory_ledger import SqlMemoryLedger
 from app.store.prepared import Prepared, prepare
 from app.store.requests import CommitView, SessionSize
@@ -76,6 +77,8 @@ class SqlTurnStore:
         """Memories that the backend does not have yet."""
         self.ledger = SqlMemoryLedger(database)
         """What a backend has no place for of its memories."""
+        self.erasing = SqlErasing(database, clock)
+        """Forgetting in this store."""
         self.backlog = Backlog(bounds, lambda: database.read(bytes_by_tenant))
 
     async def accept(self, turn: NewTurn) -> Acceptance:

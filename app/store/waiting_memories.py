@@ -93,7 +93,7 @@ def put(connection: Connection, tenant: Tenant, new: NewMemory, bounds: Bounds, 
     same = and_(waiting_memories.c.said == said, _OF_TENANT)
     known = connection.execute(select(waiting_memories.c.body).where(same).limit(1), _name(tenant)).scalar()
     if known is not None and new.key is None:
-        return Stored(waiting(_load(known)), created=False)
+        return Stored(waiting(load_waiting(known)), created=False)
     body = json.dumps(asdict(new))
     held = select(func.coalesce(func.sum(waiting_memories.c.bytes), 0))
     if connection.execute(held.where(_OF_TENANT), _name(tenant)).scalar_one() + len(body) > bounds.tenant:
@@ -107,12 +107,12 @@ def put(connection: Connection, tenant: Tenant, new: NewMemory, bounds: Bounds, 
 
 def _news(connection: Connection, tenant: Tenant) -> MemoryNews:
     bodies = connection.execute(_BODIES, _name(tenant)).all()
-    return MemoryNews(version_of(connection, tenant), tuple(_load(row.body) for row in bodies))
+    return MemoryNews(version_of(connection, tenant), tuple(load_waiting(row.body) for row in bodies))
 
 
 def _to_deliver(connection: Connection, tenant: Tenant) -> tuple[NewMemory, ...]:
     rows = connection.execute(_BODIES, _name(tenant)).all()
-    return tuple(_load(row.body) for row in rows if not row.refused)
+    return tuple(load_waiting(row.body) for row in rows if not row.refused)
 
 
 def _refusals(connection: Connection, tenant: Tenant) -> dict[str, str]:
@@ -134,7 +134,7 @@ def _change(
     body = connection.execute(one).scalar()
     if body is None:
         return None
-    changed = change(_load(body))
+    changed = change(load_waiting(body))
     body = json.dumps(asdict(changed))
     row = {"said": _said(changed), "body": body, "bytes": len(body), "refused": ""}
     connection.execute(update(waiting_memories).where(_is(tenant, memory_id)).values(row))
@@ -144,7 +144,7 @@ def _change(
 def _delivered(connection: Connection, tenant: Tenant, new: NewMemory) -> bool:
     one = select(waiting_memories.c.body).where(_is(tenant, new.id)).with_for_update()
     body = connection.execute(one).scalar()
-    return body is not None and _load(body) == new and _remove(connection, tenant, new.id)
+    return body is not None and load_waiting(body) == new and _remove(connection, tenant, new.id)
 
 
 def _remove(connection: Connection, tenant: Tenant, memory_id: str) -> bool:
@@ -174,7 +174,8 @@ def _said(new: NewMemory) -> str:
     return hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _load(body: str) -> NewMemory:
+def load_waiting(body: str) -> NewMemory:
+    """A memory as its row has it."""
     fields = json.loads(body)
     source, sensitivity = MemorySource(**fields.pop("source")), Sensitivity(fields.pop("sensitivity"))
     earlier = tuple(MemoryVersion(**one) for one in fields.pop("earlier", ()))

@@ -18,8 +18,8 @@ from app.core.injection.fence import wrap
 from app.core.reasons import Reason
 from app.engine.archives import Archives
 from app.engine.memories.browsing import ListMemories
-from app.engine.memories.forgetting import SelectMemory
-from app.engine.memories.keeping import ForgetMemory, StoreMemory
+from app.engine.memories.forgetting import ForgetMemory, SelectMemory
+from app.engine.memories.keeping import StoreMemory
 from app.ports import ContextBackend
 
 MAX_TEXT_CHARS = 20_000

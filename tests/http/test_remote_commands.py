@@ -95,7 +95,7 @@ def test_what_is_exported_can_be_taken_in(run: Run, tmp_path: Path, monkeypatch:
         (("ls", "viking://~/memories/nowhere"), "nothing at this URI"),
         (("import", "/no/such/file"), "/no/such/file"),
         (("forget", "--id", "m_nobody"), "not_found"),
-        (("forget", "--query", " "), "exactly one of id, uri and query"),
+        (("forget", "--query", " "), "exactly one selection"),
     ],
 )
 def test_an_error_is_one_line_that_names_what_is_wrong(run: Run, arguments: tuple[str, ...], said: str) -> None:

@@ -43,3 +43,5 @@ class CapturedMessage:
     """Valid ISO 8601 in UTC: OpenViking takes anything and then fails the commit."""
     source_id: str = ""
     peer_id: str | None = None
+    sender: str | None = None
+    """Who spoke to the agent, as the host names them, whatever peer the message belongs to."""

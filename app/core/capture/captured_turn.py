@@ -48,6 +48,7 @@ def capture_turn(
     keyed: bool = False,
     is_heartbeat: bool = False,
     peer_id: str | None = None,
+    sender: str | None = None,
     guard: Guard | None = None,
 ) -> CapturedTurn:
     """What is new in ``incoming`` and what of it is kept.
@@ -62,6 +63,8 @@ def capture_turn(
     before = frozenset(recorded)
     told = [] if is_heartbeat else [appended_part(one, before) for one in fresh if not is_simulated(one)]
     captured = captured_messages(told, received_at, peer_id, guard)
+    if sender:
+        captured = tuple(replace(message, sender=sender) for message in captured)
     return CapturedTurn(
         messages=captured,
         fingerprints=tuple(

@@ -21,17 +21,29 @@ _SHARE_NEAR_BY = 0.5
 """In the turn that a text comes from, the answer says it in fewer words ("Berlin, noted"): this share is enough."""
 _MOST_HASHED = 50_000
 
+Words = frozenset[str]
+
+
+def words_of(text: str) -> Words:
+    """The words by which sentences are compared."""
+    words = frozenset(tokens(text))
+    return words - STOP_WORDS or words
+
+
+def says(statement: Words, sentence: Words) -> bool:
+    """Whether a sentence says a statement, in whatever form ("You live in Berlin" says "I live in Berlin")."""
+    return statement <= sentence and len(sentence) <= 2 * len(statement) + _OTHER_WORDS
+
+
+def echoes(statement: Words, sentence: Words) -> bool:
+    """Whether a sentence of the turn that a statement comes from takes it up."""
+    return len(statement & sentence) >= _SHARE_NEAR_BY * len(statement)
+
 
 @dataclass(frozen=True, slots=True)
 class _Sentence:
     at: float
     words: frozenset[str]
-
-    def is_said_by(self, words: Collection[str]) -> bool:
-        return self.words.issubset(words) and len(words) <= 2 * len(self.words) + _OTHER_WORDS
-
-    def is_meant_by(self, words: frozenset[str]) -> bool:
-        return len(self.words & words) >= _SHARE_NEAR_BY * len(self.words)
 
 
 @dataclass(slots=True)
@@ -73,13 +85,12 @@ class Withholding:
             return text
         for sentence in list(sentences(text)):
             words = self._hashes(sentence)
-            if any(one.is_said_by(words) for one in about) or any(one.is_meant_by(words) for one in near):
+            if any(says(one.words, words) for one in about) or any(echoes(one.words, words) for one in near):
                 text = text.replace(sentence, "", 1)
         return text.strip()
 
     def _hashes(self, text: str) -> frozenset[str]:
-        words = frozenset(tokens(text))
-        return frozenset(map(self._hash, words - STOP_WORDS or words))
+        return frozenset(map(self._hash, words_of(text)))
 
     def _hash(self, word: str) -> str:
         known = self._hashed.get(word)

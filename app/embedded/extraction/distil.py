@@ -41,15 +41,13 @@ class Outcome:
 
 def distil(messages: Sequence[CapturedMessage], earlier: str, chat: ChatSettings) -> Outcome:
     """Summary and memories of ``messages``: by the chat model where one is configured and answers, else by rules."""
-    summary = digest(messages, SUMMARY_TOKENS)
-    if earlier:
-        summary = f"{cut_to_tokens(earlier, CARRIED_TOKENS)}\n\n{digest(messages, SUMMARY_TOKENS - CARRIED_TOKENS)}"
+    told = told_by(messages, earlier)
     ruled = Outcome(
-        summary=summary,
-        abstract=next((line.removeprefix("# ") for line in digest(messages, 60).splitlines()), ""),
+        summary=told.summary,
+        abstract=told.abstract,
         memories=tuple(memories_in(messages)),
         experiences=tuple(experiences_in(messages)),
-        note=digest(messages, NOTE_TOKENS),
+        note=told.note,
         day=day_of(messages[-1].created_at) if messages else "1970-01-01",
         mentions=tuple(mentions_in(messages)),
     )
@@ -59,17 +57,35 @@ def distil(messages: Sequence[CapturedMessage], earlier: str, chat: ChatSettings
         distil_with_model,  # httpx costs the default install's start a tenth of a second
     )
 
-    told = distil_with_model(messages, earlier, chat)
-    if told is None:
+    by_model = distil_with_model(messages, earlier, chat)
+    if by_model is None:
         return ruled
     return replace(
         ruled,
-        summary=told.summary,
-        abstract=told.abstract or ruled.abstract,
-        memories=told.memories or ruled.memories,
-        experiences=told.experiences or ruled.experiences,
+        summary=by_model.summary,
+        abstract=by_model.abstract or ruled.abstract,
+        memories=by_model.memories or ruled.memories,
+        experiences=by_model.experiences or ruled.experiences,
         mentions=(),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What is told of an archive without a model."""
+
+    summary: str
+    abstract: str
+    note: str
+
+
+def told_by(messages: Sequence[CapturedMessage], earlier: str) -> Told:
+    """Summary, abstract and note of ``messages`` by rules; ``earlier`` is the summary of the archive before."""
+    summary = digest(messages, SUMMARY_TOKENS)
+    if earlier:
+        summary = f"{cut_to_tokens(earlier, CARRIED_TOKENS)}\n\n{digest(messages, SUMMARY_TOKENS - CARRIED_TOKENS)}"
+    abstract = next((line.removeprefix("# ") for line in digest(messages, 60).splitlines()), "")
+    return Told(summary, abstract, digest(messages, NOTE_TOKENS))
 
 
 def write_memories(root: Path, session: str, archive_id: str, outcome: Outcome, now: datetime) -> list[Path]:
@@ -81,7 +97,7 @@ def write_memories(root: Path, session: str, archive_id: str, outcome: Outcome, 
             layout.write_atomic(path, experience.text.encode("utf-8", "replace"))
             written.append(path)
     if outcome.note:
-        _write_note(root, f"{layout.segment(session)} {archive_id}", outcome, now)
+        _write_note(root, note_mark(session, archive_id), outcome, now)
     return list(dict.fromkeys(written))
 
 
@@ -115,6 +131,16 @@ def _write_note(root: Path, mark: str, outcome: Outcome, now: datetime) -> None:
     begin = f"{NOTE_BEGIN}{mark} -->"
     if begin.encode() in before:
         return
-    note = "\n".join(line for line in outcome.note.splitlines() if not line.startswith((NOTE_BEGIN, NOTE_END)))
-    section = f"\n{begin}\n## {now:%H:%M} {outcome.abstract}\n{note}\n{NOTE_END}{mark} -->\n"
-    layout.write_atomic(path, before + section.encode("utf-8", "replace"))
+    section = note_section(mark, f"{now:%H:%M}", outcome.abstract, outcome.note)
+    layout.write_atomic(path, before + f"\n{section}".encode("utf-8", "replace"))
+
+
+def note_mark(session: str, archive_id: str) -> str:
+    """What an archive's section of a daily note is known by."""
+    return f"{layout.segment(session)} {archive_id}"
+
+
+def note_section(mark: str, time: str, abstract: str, note: str) -> str:
+    """The section itself."""
+    lines = "\n".join(line for line in note.splitlines() if not line.startswith((NOTE_BEGIN, NOTE_END)))
+    return f"{NOTE_BEGIN}{mark} -->\n## {time} {abstract}\n{lines}\n{NOTE_END}{mark} -->\n"

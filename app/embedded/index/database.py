@@ -11,7 +11,7 @@ from typing import Any
 from app.embedded.index import sqlite
 from app.embedded.index.sqlite import Connection, Cursor, Damaged, errors
 
-SCHEMA_VERSION = 11
+SCHEMA_VERSION = 12
 CACHE_KIB = 8192
 """Pages that a connection keeps at most: ten thousand chunks with their vectors fit."""
 
@@ -95,6 +95,22 @@ class Database:
             except queue.Full:
                 db.close()
 
+    def empty_log(self) -> bool:
+        """Bring everything that was written into the file itself, and empty the log; whether that worked."""
+        with errors(), self._lock:
+            return not one(self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)"))
+
+    def rewrite(self) -> None:
+        """Write the file anew, without a free page or a gap."""
+        with errors(), self._lock:
+            self._writer.execute("VACUUM")
+        self.empty_log()
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self._path
+
     def _remove(self) -> None:
         for suffix in ("", "-wal", "-shm"):
             self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
@@ -124,6 +140,7 @@ class Database:
         db = sqlite.connect(self._path)
         try:
             db.execute("PRAGMA synchronous = NORMAL")  # what a power cut takes is read from the files again
+            db.execute("PRAGMA secure_delete = ON")  # what was forgotten must not stand on free pages
             db.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
         except BaseException:
             db.close()

@@ -118,6 +118,28 @@ class Index:
         with self._lock, self._writing() as db:
             self._take_in(db, str(path.relative_to(self._root)))
 
+    def scrub(self, paths: Sequence[Path]) -> None:
+        """Take in files that lost something for good, and leave nothing of it: no term, no vector, no log.
+
+        FTS5 keeps the terms of deleted rows until its segments are merged.
+        """
+        with self._lock:
+            with self._writing() as db:
+                for path in paths:
+                    self._take_in(db, str(path.relative_to(self._root)))
+                db.execute("INSERT INTO chunks_fts(chunks_fts) VALUES ('optimize')")
+                self.vectors.prune(db)
+            self._database.empty_log()
+
+    def rewrite(self) -> None:
+        """Write the index' file anew, without what its free pages hold."""
+        self._database.rewrite()
+
+    @property
+    def path(self) -> Path:
+        """The index' file."""
+        return self._database.path
+
     # searching
 
     def search_words(self, asked: str, realms: Sequence[str], limit: int) -> list[tuple[int, float]]:

@@ -20,6 +20,7 @@ from app.embedded.index.similar import NOTHING_SIMILAR, Similar
 from app.embedded.index.sqlite import Damaged, SqliteError
 from app.embedded.search import excerpts
 from app.embedded.storage.withheld import Withheld
+from app.residue import Needles, with_logs
 from app.settings import SearchSettings
 from app.text.past import asks_about_past
 
@@ -173,6 +174,28 @@ class LiveIndex:
         except (SqliteError, OSError) as error:
             log.warning("index_behind", error=repr(error))
             self._index.look_again()
+
+    def scrub(self, paths: Sequence[Path]) -> None:
+        """Have the index lose what these files lost for good; where that fails, the index itself goes."""
+        try:
+            self._with_index(lambda index: index.scrub(paths))
+        except SqliteError as error:
+            log.warning("index_not_scrubbed", error=repr(error))
+            with self._guard:
+                self._reopen(afresh=True)
+
+    def is_clean_of(self, needles: Needles) -> bool:
+        """Whether none of the texts stands in the index' file; where one does, it is written, or even built, anew."""
+        if not self._holds(needles):
+            return True
+        self._with_index(lambda index: index.rewrite())
+        if self._holds(needles):
+            with self._guard:
+                self._reopen(afresh=True)
+        return not self._holds(needles)
+
+    def _holds(self, needles: Needles) -> bool:
+        return any(needles.are_in(path) for path in with_logs(self._root / "index.db"))
 
     def _with_index(self, work: Callable[[Index], Answer]) -> Answer:
         """``work`` on an index in step with the files; one that was deleted or is damaged is built anew."""

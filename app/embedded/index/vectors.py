@@ -122,10 +122,18 @@ class Vectors:
         with self._database.writing() as db:
             _make_room(db, dimensions(embedded[0][2]))
             for chunk_id, text, vector in embedded:
-                db.execute("INSERT OR IGNORE INTO embedding_cache VALUES (?, ?)", (self._text_hash(text), vector))
                 waiting = db.execute("UPDATE chunks SET embedded = 1 WHERE id = ? AND embedded = 0", (chunk_id,))
-                if waiting.rowcount:
+                if waiting.rowcount:  # else it is gone, and its vector goes with it
+                    cached = (self._text_hash(text), vector)
+                    db.execute("INSERT OR IGNORE INTO embedding_cache VALUES (?, ?)", cached)
                     db.execute("INSERT INTO vectors VALUES (?, ?)", (chunk_id, quantised(vector)))
+
+    def prune(self, db: Connection) -> None:
+        """Let go of the vectors of texts that are in no chunk any more, within a transaction."""
+        present = {self._text_hash(str(row[0])) for row in db.execute("SELECT DISTINCT text FROM chunks")}
+        hashes = [bytes(row[0]) for row in db.execute("SELECT hash FROM embedding_cache")]
+        gone = [(digest,) for digest in hashes if digest not in present]
+        db.executemany("DELETE FROM embedding_cache WHERE hash = ?", gone)
 
     def _settle(self) -> None:
         with self._database.reading() as db:

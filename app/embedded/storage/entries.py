@@ -25,7 +25,7 @@ def message_entry(message: CapturedMessage, entry_id: str, parent: str, place: i
         "sourceId": message.source_id,
         "peerId": message.peer_id,
         "batch": [place, batch],
-    }
+    } | ({"senderId": message.sender} if message.sender else {})
 
 
 def line_of(entry: Entry) -> bytes:
@@ -63,6 +63,7 @@ def message_of(entry: Mapping[str, Any]) -> CapturedMessage:
         created_at=str(entry.get("timestamp") or ""),
         source_id=str(entry.get("sourceId") or ""),
         peer_id=entry.get("peerId") or None,
+        sender=entry.get("senderId") or None,
     )
 
 

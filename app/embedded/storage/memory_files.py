@@ -59,7 +59,7 @@ class MemoryFiles:
         gone = set(map(tidy, without))
         changed = change(records)
         place = self._root / path
-        text = write_records(_title(path), changed, "" if tidy(body) in gone else body, gone)
+        text = write_records(title_of(path), changed, "" if tidy(body) in gone else body, gone)
         if changed or _says_something(text):
             layout.write_atomic(place, text.encode("utf-8", "replace"))
         else:
@@ -129,7 +129,8 @@ def _number(stem: str) -> int:
     return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 9 else 0
 
 
-def _title(path: str) -> str:
+def title_of(path: str) -> str:
+    """The heading of the file at ``path`` (relative to the user's directory)."""
     parts = PurePosixPath(path).parts
     at = parts.index("memories") + 1 if "memories" in parts else 0
     category = layout.readable(parts[at].removesuffix(".md"))

@@ -145,6 +145,16 @@ def read_records(text: str) -> tuple[str, list[Record]]:
     return body, _reconciled(body, records)
 
 
+def source_of_experience(text: str) -> str:
+    """The source id of the message that an experience was learnt from; empty where its file does not tell."""
+    trailer = text.rpartition(TRAILER)[2]
+    try:
+        source = json.loads(trailer.partition(TRAILER_END)[0])["source"]
+        return str(source["ref"])
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return ""
+
+
 def write_records(title: str, records: Sequence[Record], body: str = "", without: Collection[str] = ()) -> str:
     """The file's text. Lines of ``body`` that no record has (a person's own) stay, above the records' lines.
 

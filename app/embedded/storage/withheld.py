@@ -1,7 +1,7 @@
 """What a user's files must not give away although turns and notes hold it: see `app.core.memories.withholding`.
 
 A line of ``withheld.jsonl`` is a sentence of a text that was changed or forgotten: no words, only their hashes under a
-secret of this file.
+secret of this file. What was forgotten is erased as well; its lines are for what was on its way by then.
 """
 
 import json
@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from app.core.memories.forgetting import Forgetting, turn_of
 from app.core.memories.withholding import Withholding
-from app.embedded.storage.layout import append_durably
+from app.embedded.storage.layout import append_durably, write_atomic
 from app.text.dates import moment_of
 
 FILE = "withheld.jsonl"
@@ -24,9 +25,15 @@ class Withheld:
 
     path: Path
     _size: int = 0
+    _inode: int = 0
     _sentences: Withholding | None = None
     _messages: dict[str, float] = field(default_factory=dict)
     _forgotten: set[str] = field(default_factory=set)
+    _erased: Withholding | None = None
+    """Of the sentences those that were forgotten."""
+    _turns_gone: set[str] = field(default_factory=set)
+    _newest: float = float("-inf")
+    _all_before: float = float("-inf")
 
     def add(
         self,
@@ -44,22 +51,60 @@ class Withheld:
         lines: list[dict[str, Any]] = []
         if self._sentences is None:
             lines.append({"secret": secrets.token_hex(16)})
-            self._sentences = Withholding(str(lines[0]["secret"]).encode())
-        about = {"memory": memory_id, "at": at}
-        said = [words for text in texts for words in self._sentences.hashed(text)]
+            self._read(lines[0])
+        hashing = self._sentences or Withholding(b"")
+        about: dict[str, Any] = {"memory": memory_id, "at": at, **({"forgotten": True} if forgotten else {})}
+        said = [words for text in texts for words in hashing.hashed(text)]
         lines += [{**about, "words": words, "turns": sorted(filter(None, turns))} for words in said]
         if messages or forgotten:
-            lines.append({**about, "messages": sorted(filter(None, messages)), "forgotten": forgotten})
+            lines.append({**about, "messages": sorted(filter(None, messages))})
+        self._append(lines)
+
+    def add_forgetting(self, forgetting: Forgetting) -> None:
+        """Withhold what is forgotten: its statements, and the turns that are known to be selected."""
+        for one in forgetting.statements:
+            texts = () if one.is_message else one.texts
+            self.add(one.id, texts, forgetting.at, turns=one.turns, messages=one.messages, forgotten=True)
+        self._refresh()
+        if forgetting.turns:
+            self._append([{"memory": "", "at": forgetting.at, "turnsGone": sorted(forgetting.turns)}])
+
+    def begin_anew(self, at: str) -> None:
+        """Everything was forgotten: one line stands for all that was withheld before, unless it does already."""
+        self._refresh()
+        moment = moment_of(at)
+        if moment is None or moment.timestamp() <= self._all_before:
+            return
+        secret = self._sentences.secret.decode() if self._sentences else secrets.token_hex(16)
+        gone = {"memory": "", "at": at, "all": True, "turnsGone": sorted(self._turns_gone)}
+        write_atomic(self.path, b"".join(json.dumps(line).encode() + b"\n" for line in ({"secret": secret}, gone)))
+        self._refresh()
+
+    def _append(self, lines: list[dict[str, Any]]) -> None:
         data = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
         append_durably(self.path, data, self._size)
         self._size += len(data)
         for line in lines:
             self._read(line)
 
-    def is_forgotten(self, memory_id: str) -> bool:
-        """Whether a memory of this id was forgotten."""
+    def is_forgotten(self, memory_id: str, stored_at: str = "") -> bool:
+        """Whether a memory of this id was forgotten, or all that was stored by then."""
         self._refresh()
-        return memory_id in self._forgotten
+        moment = moment_of(stored_at)
+        return memory_id in self._forgotten or (moment is not None and moment.timestamp() <= self._all_before)
+
+    def takes(self, source_id: str) -> bool:
+        """Whether a message belongs to a turn that was forgotten as a whole."""
+        self._refresh()
+        return turn_of(source_id) in self._turns_gone
+
+    def not_forgotten(self, text: str, said_at: str, ref: str) -> str:
+        """``text``, said at that moment in message ``ref``, without what was forgotten since."""
+        self._refresh()
+        moment = moment_of(said_at)
+        if self._erased is None or moment is None or moment.timestamp() > self._newest:
+            return text
+        return self._erased.left_of(text, said_at, turn_of(ref), answers=True)
 
     def left_of(self, text: str, said_at: str, ref: str = "", *, answers: bool = False) -> str:
         """``text``, said at that moment in message ``ref``, without the sentences that are withheld.
@@ -77,9 +122,12 @@ class Withheld:
     def _refresh(self) -> None:
         """Read what another process has added."""
         try:
-            size = self.path.stat().st_size
+            status = self.path.stat()
         except FileNotFoundError:
             return
+        if self._inode not in (0, status.st_ino):
+            self._start_over()
+        self._inode, size = status.st_ino, status.st_size
         if size <= self._size:
             return
         with self.path.open("rb") as file:
@@ -91,19 +139,35 @@ class Withheld:
             if line:
                 self._read(_parsed(line))
 
+    def _start_over(self) -> None:
+        """The file was written anew."""
+        self._size = 0
+        self._sentences = self._erased = None
+        self._messages.clear()
+        self._forgotten.clear()
+        self._turns_gone.clear()
+
     def _read(self, line: dict[str, Any]) -> None:
         if "secret" in line:
-            self._sentences = self._sentences or Withholding(str(line["secret"]).encode())
+            secret = str(line["secret"]).encode()
+            self._sentences = self._sentences or Withholding(secret)
+            self._erased = self._erased or Withholding(secret)
             return
         moment = moment_of(str(line.get("at")))
-        if moment is None or self._sentences is None:
+        if moment is None or self._sentences is None or self._erased is None:
             return
         at = moment.timestamp()
-        self._sentences.add(list(map(str, line.get("words") or ())), at, list(map(str, line.get("turns") or ())))
+        words, turns = list(map(str, line.get("words") or ())), list(map(str, line.get("turns") or ()))
+        self._sentences.add(words, at, turns)
+        self._turns_gone.update(map(str, line.get("turnsGone") or ()))
+        if line.get("all"):
+            self._all_before = max(at, self._all_before)
         for ref in line.get("messages") or ():
             self._messages[str(ref)] = at
         if line.get("forgotten"):
             self._forgotten.add(str(line.get("memory")))
+            self._erased.add(words, at, turns)
+            self._newest = max(at, self._newest)
 
 
 def _parsed(line: bytes) -> dict[str, Any]:

@@ -1,16 +1,17 @@
-"""Forgetting what is meant: by id, by URI, or by a query that is clearly about one memory."""
+"""Forgetting what is meant: one memory (by id, by URI, by a query that is clearly about it), or turns as a whole."""
 
-import secrets
-from base64 import b32encode
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 
 from app.core.deadline import Deadline
 from app.core.identity import Identity
-from app.core.memories.memory import MAX_PAGE, Memory, MemoryFilter, Receipt, Selected
+from app.core.memories.forgetting import Forgetting, Statement
+from app.core.memories.memory import MAX_PAGE, Memory, MemoryFilter, Receipt, all_waiting
 from app.core.memories.naming import all_named, home_path, is_at, was_said
 from app.engine.memories.browsing import ListMemories, MemoryListing, ReadMemory
-from app.engine.memories.keeping import ForgetMemory
+from app.engine.memories.collaborators import told_to_the_caller
+from app.engine.memories.erasing import EraseEverywhere, new_receipt_id
 from app.errors import Ambiguous, NotFound
 from app.text.dates import iso
 
@@ -19,14 +20,9 @@ MAX_SEARCHED = 50
 """Memories that a query is compared with."""
 
 
-def new_receipt_id() -> str:
-    """``f_`` and 26 letters and digits."""
-    return f"f_{b32encode(secrets.token_bytes(16)).decode().rstrip('=').lower()}"
-
-
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What is to be forgotten; exactly one of the three."""
+    """The memory that is to be forgotten; exactly one of the three."""
 
     id: str | None = None
     uri: str | None = None
@@ -80,16 +76,73 @@ def _only(meant: Sequence[Memory], candidates: Sequence[Memory]) -> Memory | Non
 
 
 @dataclass(frozen=True, slots=True)
+class TurnsMeant:
+    """Turns that are to be forgotten as a whole, with what was learnt from them; one of the fields."""
+
+    session: str | None = None
+    person: str | None = None
+    since: str | None = None
+    until: str | None = None
+    """With ``since``: ISO 8601 in UTC."""
+    last_days: float | None = None
+    everything: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetMemory:
+    """The use case of `DELETE /memories/{id}`."""
+
+    erase: EraseEverywhere
+
+    async def run(self, who: Identity, memory_id: str, deadline: Deadline, *, dry_run: bool = False) -> Receipt:
+        """What was forgotten. Raises `NotFound`, `Conflict`, `BackendTrouble`, `StoreUnavailable`."""
+        memories = self.erase.memories
+        await memories.delivery.flush(who.tenant, deadline)
+        with told_to_the_caller():
+            statement = await memories.store.statement(who, memory_id, deadline)
+        if statement is None:
+            waiting_ones = all_waiting(await memories.waiting.of(who.tenant), iso(memories.now()))
+            statement = next((_of_waiting(one) for one in waiting_ones if one.id == memory_id), None)
+        if statement is None:
+            raise NotFound("there is no such memory")
+        forgetting = Forgetting(iso(memories.now()), (statement,))
+        return await (self.erase.look if dry_run else self.erase.run)(who, forgetting, deadline)
+
+
+def _of_waiting(memory: Memory) -> Statement:
+    turns = tuple(source.turn_id for source in memory.sources if source.turn_id)
+    return Statement(memory.id, memory.uri, memory.category, (memory.text,), turns)
+
+
+@dataclass(frozen=True, slots=True)
 class ForgetSelected:
     """The use case of `POST /memories/forget`."""
 
     selecting: SelectMemory
     forgetting: ForgetMemory
 
-    async def run(self, who: Identity, asked: Selection, dry_run: bool, deadline: Deadline) -> Receipt:
-        """Forget what is selected, or say what would be. Raises `NotFound`, `Ambiguous`, `BackendTrouble`."""
+    async def run(self, who: Identity, asked: Selection | TurnsMeant, dry_run: bool, deadline: Deadline) -> Receipt:
+        """Forget what is selected, or say what would be. Raises `NotFound`, `Ambiguous`, `Conflict`, `BackendTrouble`,
+        `StoreUnavailable`."""
+        if isinstance(asked, TurnsMeant):
+            return await self._turns(who, asked, dry_run, deadline)
         memory = await self.selecting.run(who, asked, MemoryFilter(state=None), deadline)
-        if memory and not dry_run:
-            return await self.forgetting.run(who, memory.id, deadline)
-        selected = (Selected(memory.id, memory.uri, memory.category),) if memory else ()
-        return Receipt(new_receipt_id(), iso(self.forgetting.memories.now()), selected, dry_run=dry_run)
+        if memory:
+            return await self.forgetting.run(who, memory.id, deadline, dry_run=dry_run)
+        return Receipt(new_receipt_id(), iso(self.forgetting.erase.memories.now()), dry_run=dry_run)
+
+    async def _turns(self, who: Identity, asked: TurnsMeant, dry_run: bool, deadline: Deadline) -> Receipt:
+        erase = self.forgetting.erase
+        now = erase.memories.now()
+        since = asked.since
+        if asked.last_days is not None:
+            since = iso(now - timedelta(days=asked.last_days))
+        meant = Forgetting(
+            iso(now),
+            session=asked.session,
+            person=asked.person,
+            since=since,
+            until=asked.until,
+            everything=asked.everything,
+        )
+        return await (erase.look if dry_run else erase.run)(who, meant, deadline)

@@ -1,4 +1,4 @@
-"""Storing, changing and forgetting a memory: `POST`, `PATCH` and `DELETE /memories`."""
+"""Storing and changing a memory: `POST` and `PATCH /memories`."""
 
 from dataclasses import dataclass, replace
 from functools import partial
@@ -7,12 +7,10 @@ from app.core.deadline import Deadline
 from app.core.identity import Identity
 from app.core.memories.memory import (
     Changed,
-    Kept,
     Memory,
     MemoryChange,
     MemorySource,
     NewMemory,
-    Receipt,
     Sensitivity,
     Stored,
     changed_while_waiting,
@@ -27,11 +25,6 @@ from app.text.dates import iso
 
 NORMAL, IMPORTANT = 0.9, 1.0
 """Confidence of what was stored on purpose, and of what was called important."""
-NOT_LOOKED_INTO = (
-    Kept("turns in the sidecar's store", "a turn is kept there until its archive is extracted, and is not searched"),
-    Kept("recall traces", "they hold no text unless SIDECAR_TRACE__TEXTS is on"),
-)
-"""Places of the sidecar's own that a forgetting does not look into in this version."""
 DIRECT_MS = 5_000
 """Longest wait for the backend, milliseconds; then the memory is kept here and delivered later."""
 
@@ -155,33 +148,7 @@ class ChangeMemory:
         return waiting(changed)
 
 
-@dataclass(frozen=True, slots=True)
-class ForgetMemory:
-    """The use case of `DELETE /memories/{id}`."""
-
-    memories: Memories
-
-    async def run(self, who: Identity, memory_id: str, deadline: Deadline) -> Receipt:
-        """What was forgotten. Raises `NotFound`, `BackendTrouble`."""
-        with told_to_the_caller():
-            await _delivered(self.memories, who, memory_id, deadline)
-            try:
-                receipt = await self.memories.store.forget(who, memory_id, deadline)
-            finally:
-                await self.memories.changed(who.tenant)
-        if receipt is None:
-            raise NotFound("there is no such memory")
-        return replace(receipt, kept=(*receipt.kept, *NOT_LOOKED_INTO))
-
-
 def _refuse_dropped(texts: Texts) -> None:
     if texts.dropped:
         found = ", ".join(line.kind for line in texts.lines() if line.action == "drop")
         raise RefusedByPolicy(f"the text holds what is not stored here: {found}", texts.lines())
-
-
-async def _delivered(memories: Memories, who: Identity, memory_id: str, deadline: Deadline) -> None:
-    """Have the backend know the memory, so that it can be changed there. Raises `BackendError` when it can not."""
-    left = await memories.delivery.flush(who.tenant, deadline)
-    if left is not None and any(new.id == memory_id for new in await memories.waiting.of(who.tenant)):
-        raise left

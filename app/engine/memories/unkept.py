@@ -6,6 +6,7 @@ from typing import NoReturn
 
 from app.core.deadline import Deadline
 from app.core.identity import Identity, Tenant
+from app.core.memories.forgetting import Erased, Forgetting, Statement
 from app.core.memories.memory import (
     Memory,
     MemoryChange,
@@ -51,6 +52,14 @@ class NoMemories:
         _refuse()
 
     async def forget(self, who: Identity, memory_id: str, deadline: Deadline) -> Receipt | None:
+        """Refused."""
+        _refuse()
+
+    async def statement(self, who: Identity, memory_id: str, deadline: Deadline) -> Statement | None:
+        """Refused."""
+        _refuse()
+
+    async def erase(self, who: Identity, forgetting: Forgetting, deadline: Deadline, *, dry_run: bool) -> Erased:
         """Refused."""
         _refuse()
 

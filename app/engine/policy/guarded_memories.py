@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from app.core.deadline import Deadline
 from app.core.identity import Identity, Tenant
+from app.core.memories.forgetting import Erased, Forgetting, Statement
 from app.core.memories.memory import (
     Memory,
     MemoryChange,
@@ -86,6 +87,14 @@ class GuardedMemories(_Guarded):
     async def forget(self, who: Identity, memory_id: str, deadline: Deadline) -> Receipt | None:
         """See `MemoryStore.forget`."""
         return await self._memories.forget(who, memory_id, deadline)
+
+    async def statement(self, who: Identity, memory_id: str, deadline: Deadline) -> Statement | None:
+        """See `MemoryStore.statement`: as it is stored, for only so it can be found."""
+        return await self._memories.statement(who, memory_id, deadline)
+
+    async def erase(self, who: Identity, forgetting: Forgetting, deadline: Deadline, *, dry_run: bool) -> Erased:
+        """See `MemoryStore.erase`."""
+        return await self._memories.erase(who, forgetting, deadline, dry_run=dry_run)
 
     async def export(
         self, who: Identity, after: Place | None, limit: int, deadline: Deadline

@@ -1,0 +1,254 @@
+"""After a forgetting the text stands nowhere below the data directory: a byte scan for each place that keeps it."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from app.core.memories.forgetting import Erased
+from app.errors import StoreUnavailable
+from app.services import Services
+from tests.http.conftest import Start
+from tests.scan import places_of
+
+MARK = "zq7fvault"
+FACT = f"The code of the vault is {MARK}."
+OTHER = "The office dog is called Bruno."
+
+
+def turn(client: TestClient, session: str, *said: str, **more: Any) -> dict[str, Any]:
+    roles = ("user", "assistant")
+    messages = [{"role": roles[n % 2], "content": text} for n, text in enumerate(said)]
+    body = {"sessionId": session, "messages": messages, "wait": True, **more}
+    answer = client.post("/after-turn", json=body)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def remembered(client: TestClient, words: str) -> dict[str, Any]:
+    found: list[dict[str, Any]] = client.get("/memories").json()["memories"]
+    return next(one for one in found if words in one["text"])
+
+
+def forget(client: TestClient, **selection: Any) -> dict[str, Any]:
+    answer = client.post("/memories/forget", json={**selection, "dryRun": False})
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def recalled(client: TestClient, question: str) -> str:
+    body = {"sessionId": "asks", "messages": [{"role": "user", "content": question}]}
+    return str(client.post("/assemble", json=body).json().get("contextBlock") or "")
+
+
+def committed(client: TestClient, session: str) -> None:
+    assert client.post("/sessions/end", json={"sessionId": session, "wait": True}).status_code == 200
+
+
+@pytest.fixture
+def scanned(start: Start, tmp_path: Path) -> tuple[TestClient, Callable[[], list[str]]]:
+    client = start(trace={"texts": True}, embedded={"embedder": {"kind": "none"}})
+    return client, lambda: places_of(tmp_path / "data", MARK)
+
+
+def stored_on_purpose(client: TestClient) -> None:
+    assert client.post("/memories", json={"text": FACT}).status_code == 201
+
+
+def changed_since(client: TestClient) -> None:
+    memory = client.post("/memories", json={"text": FACT}).json()
+    assert client.patch(f"/memories/{memory['id']}", json={"text": f"The vault has the code {MARK} now."}).is_success
+
+
+def told_in_a_turn(client: TestClient) -> None:
+    turn(client, "s1", f"Remember that the code of the vault is {MARK}.", f"Noted: {MARK}.", deadlineMs=5000)
+
+
+def archived(client: TestClient) -> None:
+    turn(client, "s1", f"Remember that the code of the vault is {MARK}. My dog is called Rex.", f"Noted, {MARK}.")
+    turn(client, "s1", "And I prefer tea in the morning.", "Tea it is.")
+    committed(client, "s1")
+
+
+def recalled_with_a_trace(client: TestClient) -> None:
+    stored_on_purpose(client)
+    assert MARK in recalled(client, "What is the code of the vault?")
+
+
+def used_by_a_tool(client: TestClient) -> None:
+    messages = [
+        {"role": "user", "content": f"Remember that the code of the vault is {MARK}."},
+        {
+            "role": "assistant",
+            "content": [{"type": "toolCall", "id": "c1", "name": "memory_store", "arguments": {"text": FACT}}],
+        },
+        {"role": "toolResult", "toolCallId": "c1", "content": [{"type": "text", "text": f"Stored: {FACT}"}]},
+        {"role": "assistant", "content": "Done."},
+    ]
+    assert client.post("/after-turn", json={"sessionId": "s1", "messages": messages, "wait": True}).is_success
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [stored_on_purpose, changed_since, told_in_a_turn, archived, recalled_with_a_trace, used_by_a_tool],
+    ids=lambda kept: kept.__name__,
+)
+def test_nothing_of_a_forgotten_memory_is_left(
+    scanned: tuple[TestClient, Callable[[], list[str]]], kept: Callable[[TestClient], None]
+) -> None:
+    client, left = scanned
+    client.post("/memories", json={"text": OTHER})
+    kept(client)
+    assert left()
+    receipt = forget(client, id=remembered(client, MARK)["id"])
+    assert (receipt["kept"], left()) == ([], [])
+    assert "Bruno" in recalled(client, "What is the office dog called?")
+    assert MARK not in recalled(client, "What is the code of the vault?")
+
+
+SELECTIONS: dict[str, dict[str, Any]] = {
+    "session": {"session": "s1"},
+    "person": {"person": "mallory"},
+    "period": {"lastDays": 1},
+    "everything": {"everything": True},
+}
+
+
+@pytest.mark.parametrize("by", SELECTIONS)
+def test_whole_turns_go_with_what_was_learnt_from_them(
+    scanned: tuple[TestClient, Callable[[], list[str]]], by: str, tmp_path: Path
+) -> None:
+    client, left = scanned
+    long_ago = {"timestamp": 1_700_000_000_000}
+    old = [{"role": "user", "content": "Remember that my brother is called Tobias.", **long_ago}]
+    assert client.post("/after-turn", json={"sessionId": "s0", "messages": old, "wait": True}).is_success
+    said = (f"I keep the {MARK} key under the mat. I live in Lisbon.", f"Under the mat, {MARK} it is.")
+    turn(client, "s1", *said, senderId="mallory")
+    turn(client, "s1", f"Remember that I like {MARK} tea.", "Noted.", senderId="mallory")
+    committed(client, "s1")
+    assert MARK in recalled(client, f"Where is the {MARK} key?")
+    look = client.post("/memories/forget", json=SELECTIONS[by]).json()
+    assert look["dryRun"] and look["removed"]["turns"] >= 2 and look["removed"]["archives"] >= 1
+    receipt = forget(client, **SELECTIONS[by])
+    assert (receipt["kept"], left()) == ([], [])
+    same = ("memories", "turns", "archives", "notes")
+    assert {name: receipt["removed"][name] for name in same} == {name: look["removed"][name] for name in same}
+    assert MARK not in recalled(client, f"Where is the {MARK} key?")
+    assert ("Tobias" in recalled(client, "What is the name of my brother?")) == (by != "everything")
+    turn(client, "s1", f"My new word is {MARK}.", "Noted.", senderId="mallory")
+    assert MARK in recalled(client, f"What is my new word {MARK}?")
+
+
+def test_what_was_said_beside_it_stays(scanned: tuple[TestClient, Callable[[], list[str]]]) -> None:
+    client, _ = scanned
+    archived(client)
+    forget(client, id=remembered(client, MARK)["id"])
+    assert "Rex" in recalled(client, "What is my dog called?")
+    assert "tea" in recalled(client, "What do I drink in the morning?")
+
+
+def test_one_message_by_its_id(scanned: tuple[TestClient, Callable[[], list[str]]]) -> None:
+    client, left = scanned
+    turn(client, "s1", f"The gate opens at noon. {MARK} is my word.", "Thank you.")
+    turn(client, "s1", "The gate opens at noon.", "So it does.")
+    said = client.get("/memories", params={"category": "events"}).json()["memories"]
+    receipt = forget(client, id=next(one["id"] for one in said if MARK in one["text"]))
+    assert (receipt["removed"]["turns"], receipt["kept"], left()) == (1, [], [])
+    assert "noon" in recalled(client, "When does the gate open?")
+
+
+@pytest.mark.parametrize("by", ["id", "session", "everything"])
+def test_nothing_brings_it_back(start: Start, tmp_path: Path, by: str) -> None:
+    settings: dict[str, Any] = {"trace": {"texts": True}, "embedded": {"embedder": {"kind": "none"}}}
+    client = start(**settings)
+    messages = [
+        {"role": "user", "content": f"Remember that the code of the vault is {MARK}.", "timestamp": 1_790_000_000_000},
+        {"role": "assistant", "content": f"Noted: {MARK}.", "timestamp": 1_790_000_001_000},
+    ]
+    body = {"sessionId": "s1", "messages": messages, "advancementKey": "k1", "wait": True}
+    assert client.post("/after-turn", json=body).json()["status"] == "committed"
+    selection = {"id": {"id": remembered(client, MARK)["id"]}, "session": {"session": "s1"}}.get(by, {by: True})
+    assert forget(client, **selection)["kept"] == []
+    assert client.post("/after-turn", json=body).json()["status"] == "duplicate"
+    other_key = {**body, "advancementKey": "k2"}
+    assert client.post("/after-turn", json=other_key).json()["status"] in {"duplicate", "skipped"}
+    committed(client, "s1")
+    for index in (tmp_path / "data").rglob("index.db*"):
+        index.unlink()
+    again = start(**settings)
+    assert places_of(tmp_path / "data", MARK) == []
+    assert MARK not in recalled(again, "What is the code of the vault?")
+    stored = again.post("/memories", json={"text": FACT})
+    assert stored.status_code == 201 and MARK in recalled(again, "What is the code of the vault?")
+
+
+def test_another_tenant_keeps_the_same_words(scanned: tuple[TestClient, Callable[[], list[str]]]) -> None:
+    client, left = scanned
+    other = {"X-OpenViking-User": "mallory"}
+    assert client.post("/memories", json={"text": FACT}, headers=other).status_code == 201
+    turn_ = {"sessionId": "s1", "messages": [{"role": "user", "content": FACT}], "wait": True}
+    assert client.post("/after-turn", json=turn_, headers=other).is_success
+    stored_on_purpose(client)
+    told_in_a_turn(client)
+    before = client.get("/memories", headers=other).json()
+    assert forget(client, everything=True)["kept"] == []
+    assert client.get("/memories", headers=other).json() == before
+    assert all("/mallory/" in place or place.startswith(("sidecar.db", "traces.db")) for place in left())
+
+
+def test_a_longer_statement_of_its_own_is_named(client: TestClient) -> None:
+    memory = client.post("/memories", json={"text": "The vault code is 5521-kappa."}).json()
+    longer = client.post("/memories", json={"text": "The vault code is 5521-kappa. It was set by Ines in May."}).json()
+    assert [kept["what"] for kept in forget(client, id=memory["id"])["kept"]] == [f"memory {longer['id']}"]
+    assert client.get(f"/memories/{longer['id']}").status_code == 200
+
+
+def test_the_field_that_is_wrong_is_named(client: TestClient) -> None:
+    for body, field in (
+        ({"id": "m_1", "session": "s"}, "session"),
+        ({"until": "2026-01-01T00:00:00Z"}, "body"),
+        ({"session": "s", "until": "2026-01-01T00:00:00Z"}, "until"),
+        ({"lastDays": 0}, "lastDays"),
+        ({"since": "yesterday"}, "since"),
+        ({"everything": False}, "everything"),
+    ):
+        problem = client.post("/memories/forget", json=body).json()
+        assert problem["code"] == "invalid_request"
+        assert any(field in one["field"] for one in problem["errors"]), problem
+
+
+@pytest.mark.parametrize("step", ["backend", "store", "traces", "cleaning"])
+def test_what_was_interrupted_goes_on(start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
+    settings: dict[str, Any] = {"trace": {"texts": True}, "embedded": {"embedder": {"kind": "none"}}}
+    client = start(**settings)
+    archived(client)
+    assert MARK in recalled(client, "What is the code of the vault?")
+    memory = remembered(client, MARK)
+    services: Services = client.app.state.services  # type: ignore[attr-defined]
+    erase = services.forgetter.erase
+
+    async def fails(*_: Any, **options: Any) -> Any:
+        if options.get("dry_run"):
+            return Erased()
+        raise StoreUnavailable("cut short")
+
+    broken = {
+        "backend": erase.memories.store,
+        "store": erase.erasing,
+        "traces": erase.traces,
+        "cleaning": erase.erasing,
+    }
+    with monkeypatch.context() as patch:
+        patch.setattr(broken[step], "clean" if step == "cleaning" else "erase", fails)
+        patch.setattr(services.forgetter, "wake", lambda: None)
+        erase.on_left = lambda: None
+        answer = client.post("/memories/forget", json={"id": memory["id"], "dryRun": False})
+        assert answer.status_code == 503
+    again = start(**settings)
+    after: Services = again.app.state.services  # type: ignore[attr-defined]
+    again.portal.call(after.forgetter.erase.go_on)  # type: ignore[union-attr]
+    assert again.portal.call(after.store.erasing.unfinished) == []  # type: ignore[union-attr]
+    assert places_of(tmp_path / "data", MARK) == []
+    assert "Rex" in recalled(again, "What is my dog called?")
