@@ -449,6 +449,7 @@ SECRET: dict[str, Slot] = {
     "k2": key,
     "b64s": b64,
     "phrase": lambda r: f"{r.choice(WORDS)} {r.choice(WORDS).capitalize()} {_digits(r, 1, 4)}{r.choice(WORDS)[:2]}",
+    "words": lambda r: " ".join(r.sample(WORDS, r.choice((3, 3, 4, 5)))),
     "pin": lambda r: _digits(r, *r.choice(((4, 4), (4, 4), (6, 6), (5, 8)))),
     "pin2": lambda r: _digits(r, *r.choice(((4, 4), (6, 6)))),
     "cvv": lambda r: _digits(r, 3, 3),

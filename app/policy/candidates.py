@@ -5,7 +5,8 @@ characters repeated, or begins at a place of its own, so that a text is read onc
 """
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from app.text.scripts import CJK
@@ -42,11 +43,19 @@ class Candidate(NamedTuple):
 def candidates(text: str, start: int = 0, end: int | None = None) -> Iterator[Candidate]:
     """The values in ``text[start:end]``; they may overlap, as a quoted one and the words in it do."""
     end = len(text) if end is None else end
+    groups = [Candidate(match.start(), match.end(), match[0]) for match in _DIGITS.finditer(text, start, end)]
+    ends = [group.end for group in groups]
     for run in _RUN.finditer(text, start, end):
-        yield from _of_run(run[0], run.start())
+        if not (run[0].strip(_TRAILING).isdigit() and _is_in(groups, ends, run.start())):
+            yield from _of_run(run[0], run.start())
     yield from _quoted(text, start, end)
-    for match in _DIGITS.finditer(text, start, end):
-        yield Candidate(match.start(), match.end(), match[0])
+    yield from groups
+
+
+def _is_in(groups: Sequence[Candidate], ends: Sequence[int], at: int) -> bool:
+    """Whether a character is part of a number that is written in groups: a part of it is no value of its own."""
+    place = bisect_right(ends, at)
+    return place < len(groups) and groups[place].start <= at
 
 
 def _of_run(run: str, start: int) -> Iterator[Candidate]:

@@ -8,7 +8,8 @@ keys have rules of their own (`app.policy.detectors.vendors`).
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -29,6 +30,8 @@ _NEAR = frozenset({"#secret", "#pin", "#command"})
 _NEAR_WORDS = 6
 """How near behind a name a plain word must stand to be judged: any word may follow later."""
 _SPACE = re.compile(r"\s")
+_PUBLIC = re.compile(r"-----BEGIN (?:[A-Z0-9]+ ){0,4}(?:PUBLIC KEY|CERTIFICATE|CERTIFICATE REQUEST|X509 CRL)-----[^-]*")
+"""What is made to be shown: it stands beside the words for keys, and is drawn by a machine like one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +75,12 @@ def find(text: str) -> Iterator[Span]:
 
 def to_judge(text: str, least: float | None = None) -> Iterator[Judged]:
     """The values near a word for secrets, with the words around each; without those that score below ``least``."""
+    public = [match.span() for match in _PUBLIC.finditer(text)]
     for start, end in _segments(text):
         words = None
         for one in candidates(text, start, end):
+            if public and _within(public, one.start):
+                continue
             if (least is not None and _value_score(one.value) < least) or is_placeholder(one.value):
                 continue
             form = form_of(one.value)
@@ -85,6 +91,11 @@ def to_judge(text: str, least: float | None = None) -> Iterator[Judged]:
             if form in _WORDS and _NEAR.isdisjoint(before[:_NEAR_WORDS]):
                 continue
             yield Judged(one, form, tuple(before), tuple(words.behind(one.end, RIGHT_WORDS)))
+
+
+def _within(spans: Sequence[Span], at: int) -> bool:
+    place = bisect_right(spans, at, key=lambda span: span[1])
+    return place < len(spans) and spans[place][0] <= at
 
 
 def _segments(text: str) -> Iterator[Span]:

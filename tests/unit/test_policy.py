@@ -74,11 +74,32 @@ def test_each_class_is_masked_by_its_name(kind: str, text: str, value: str) -> N
         "password: str\ntoken = get_token()\napi_key = os.environ['API_KEY']",
         "Passwords must have at least 12 characters; tokens expire after 30 minutes.",
         "The IMEI is 356178092440319 and the order 406-8127735-2094618.",
+        "The test card is 4000 0000 0000 0002, any security code will do.",
+        "-----BEGIN PUBLIC KEY-----\nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEHn4Vt8KcHn4Vt8Kc\n-----END PUBLIC KEY-----",
     ],
 )
 def test_what_only_looks_like_a_secret_stays(text: str) -> None:
     assert DEFAULT.apply(text).applied == ()
     assert DEFAULT.apply(text).text == text
+
+
+def test_numbered_recovery_words_are_masked_as_one() -> None:
+    words = [
+        "walnut",
+        "copper",
+        "ladder",
+        "frozen",
+        "pilot",
+        "harvest",
+        "museum",
+        "genuine",
+        "orbit",
+        "salmon",
+        "theory",
+        "blanket",
+    ]
+    told = "Recovery words\n" + "\n".join(f"{n}. {word}" for n, word in enumerate(words, 1))
+    assert not any(word in DEFAULT.text(told) for word in words)
 
 
 def test_personal_data_stays_by_default() -> None:

@@ -7,7 +7,7 @@ from app.policy.detector import Span
 from app.policy.linear_patterns import Pattern
 
 _NAME = Pattern(
-    r"(?i)seed ?phrase|seed words|recovery phrase|secret phrase|backup phrase|mnemonic|wallet words|wallet seed|"
+    r"(?i)seed ?phrase|(?:seed|recovery|backup|wallet) words|recovery phrase|secret phrase|backup phrase|mnemonic|wallet seed|"
     r"助记词|助憶詞|恢复短语|恢復短語|记忆词|シードフレーズ|リカバリーフレーズ|시드 구문|니모닉|frase semilla|frase de recuperação|"
     r"phrase de récupération|seed-phrase|сид-фраз|мнемоник|wiederherstellungsphrase"
 )
