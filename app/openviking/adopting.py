@@ -63,7 +63,9 @@ def take_in(
     versions = {(place.uri, place.memory_id): place.version for place in known}
     for place in missing:
         entry = rows.by_id(place.memory_id)
-        if entry and (entry.uri, entry.version, entry.settled, entry.state) == (place.uri, place.version, True, LIVE):
+        if entry is None or entry.fields.get("refused"):  # it never was there
+            continue
+        if (entry.uri, entry.version, entry.settled, entry.state) == (place.uri, place.version, True, LIVE):
             rows.put(sealed(replace(entry, state=GONE)))
     for uri, (file, text) in read.items():
         there = rows.at(uri)

@@ -302,7 +302,8 @@ def sealed(entry: LedgerEntry, steps: Sequence[Step] = ()) -> LedgerEntry:
 def settled_by(entry: LedgerEntry, done: Sequence[Step]) -> LedgerEntry:
     """The entry once these steps were taken; ones that were added meanwhile are left."""
     left = [asdict(step) for step in steps_of(entry) if step not in done]
-    return sealed(replace(entry, fields={**entry.fields, "steps": left}))
+    fields = {name: value for name, value in entry.fields.items() if name != "refused"}
+    return sealed(replace(entry, fields={**fields, "steps": left}))
 
 
 def refused(entry: LedgerEntry, why: str) -> LedgerEntry:

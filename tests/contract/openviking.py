@@ -1,14 +1,18 @@
-"""An OpenViking in memory behind a fake transport: files, sessions and a search by words, with the real one's manners.
+"""An OpenViking in memory: files, sessions and a search by words, with the real one's manners.
+
+Behind a fake transport it needs no socket; `served` puts it on a port, for a sidecar in another process.
 
 What it answers has the shape of OpenViking 0.5.2's answers; ``tests/integration`` runs the same suite on the real one.
 """
 
 import json
 import re
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -28,13 +32,15 @@ _FIELDS = re.compile(r"<!-- MEMORY_FIELDS.*?-->", re.DOTALL)
 
 @dataclass
 class FakeOpenViking:
-    """The server. ``down`` refuses every connection; ``before`` is told of each request."""
+    """The server. ``down`` refuses every connection, ``refuses`` every write; ``before`` is told of each request."""
 
     files: dict[str, str] = field(default_factory=dict)
     times: dict[str, str] = field(default_factory=dict)
     sessions: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     down: bool = False
+    refuses: bool = False
     before: Callable[[httpx.Request], None] = lambda _request: None
+    lock: threading.RLock = field(default_factory=threading.RLock)
     _writes: int = 0
 
     def put(self, uri: str, text: str) -> None:
@@ -49,10 +55,14 @@ class FakeOpenViking:
         return [one for one in sorted(self.files) if one == uri or one.startswith(f"{uri.rstrip('/')}/")]
 
     def answer(self, request: httpx.Request) -> httpx.Response:
-        """The answer to a request."""
+        """The answer to a request. Raises `httpx.ConnectError` while the server is down."""
         self.before(request)
         if self.down:
             raise httpx.ConnectError("refused", request=request)
+        with self.lock:
+            return self._answer(request)
+
+    def _answer(self, request: httpx.Request) -> httpx.Response:
         user = request.headers.get("x-openviking-user", "default")
         url, body = request.url, json.loads(request.content or b"{}")
 
@@ -60,6 +70,8 @@ class FakeOpenViking:
             return uri.replace("viking://~", f"viking://user/{user}", 1)
 
         match request.method, url.path.removeprefix("/api/v1/").split("/"):
+            case "POST", ["content", "write"] if self.refuses:
+                return httpx.Response(400, json={"status": "error", "error": {"code": "INVALID_ARGUMENT"}})
             case "POST", ["content", "write"]:
                 self.put(real(body["uri"]), body["content"])
                 return _ok({"uri": real(body["uri"]), "vector_status": "complete"})
@@ -82,6 +94,13 @@ class FakeOpenViking:
                 live = self.sessions.setdefault(f"{user}/{name}", [])
                 live += body["messages"]
                 return _ok({"message_count": len(live), "pending_tokens": 1})
+            case "GET", ["sessions", _, "context"]:
+                stats = {"totalArchives": 0, "failedArchives": 0}
+                return _ok({"latest_archive_overview": "", "pre_archive_abstracts": [], "messages": [], "stats": stats})
+            case "POST", ["sessions", _, "commit"]:
+                return _ok({"status": "skipped", "task_id": None, "reason": "no_messages"})
+            case "GET", ["/health"]:
+                return httpx.Response(200, json={"status": "ok", "healthy": True, "version": "0.5.2"})
         return _missing()
 
     def _listed(self, uri: str) -> dict[str, Any]:
@@ -102,6 +121,49 @@ class FakeOpenViking:
             for uri, score in sorted(scores.items(), key=lambda one: -one[1])
             if score
         ]
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 256
+    fake: FakeOpenViking
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: _Server
+
+    def log_message(self, *_: object) -> None:
+        """Quiet."""
+
+    def _serve(self) -> None:
+        body = self.rfile.read(int(self.headers.get("content-length") or 0))
+        url = f"http://openviking.test{self.path}"
+        try:
+            answer = self.server.fake.answer(httpx.Request(self.command, url, headers=dict(self.headers), content=body))
+        except httpx.ConnectError:
+            self.close_connection = True
+            return
+        self.send_response(answer.status_code)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(answer.content)))
+        self.end_headers()
+        self.wfile.write(answer.content)
+
+    do_GET = do_POST = do_DELETE = _serve
+
+
+@contextmanager
+def served(fake: FakeOpenViking) -> Iterator[str]:
+    """The base URL of a server on a free port. While it is ``down`` it breaks connections off."""
+    server = _Server(("127.0.0.1", 0), _Handler)
+    server.fake = fake
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+    finally:
+        server.shutdown()
+        server.server_close()
 
 
 def backend_on(server: FakeOpenViking) -> OpenVikingBackend:

@@ -250,6 +250,7 @@ class ToolAnswer(TypedDict):
     reason: str
     content: list[TextBlock]
     details: dict[str, Any]
+    policy: list[PolicyLine]
 
 
 class Delivery(TypedDict):
