@@ -61,7 +61,10 @@ def main() -> None:
     parser.add_argument("--memories", type=int, default=10_000)
     count = parser.parse_args().memories
     with tempfile.TemporaryDirectory() as directory:
-        settings = Settings(_env_file=None, data_dir=Path(directory), log_level="error", recall={"cache_ms": 0})
+        words = {"embedder": {"kind": "none"}}
+        settings = Settings(
+            _env_file=None, data_dir=Path(directory), log_level="error", recall={"cache_ms": 0}, embedded=words
+        )
         with TestClient(create_app(settings)) as client:
             measure(client, count)
 

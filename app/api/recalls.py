@@ -72,14 +72,17 @@ async def recalls_page(
     found = await _page(services, tenant, session or None, since or None, limit, cursor)
     following = found[-1].trace_id if len(found) == limit else None
     asked = [(trace, services.queries.of(trace)) for trace in found]
-    return list_page(asked, tenant, session=session or "", since=since or "", next_cursor=following)
+    return list_page(
+        asked, tenant, services.policy.text, session=session or "", since=since or "", next_cursor=following
+    )
 
 
 @router.get("/ui/recalls/{trace_id}", summary="One recall as a page", include_in_schema=False)
 async def recall_page(services: ServicesDep, tenant: TenantDep, trace_id: TraceId) -> Response:
     """The candidates as bars with the line that they had to reach, and what they say now."""
     trace = await _one(services, tenant, trace_id)
-    return detail_page(trace, await services.explain.run(trace, tenant, Deadline.after_ms(TEXTS_MS)), tenant)
+    texts = await services.explain.run(trace, tenant, Deadline.after_ms(TEXTS_MS))
+    return detail_page(trace, texts, tenant, services.policy.text)
 
 
 def account_key(tenant: Tenant) -> str:

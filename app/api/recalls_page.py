@@ -1,6 +1,6 @@
 """The pages behind ``/ui/recalls``: what their templates are given."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -59,6 +59,7 @@ class Section:
 def list_page(
     recalls: Sequence[tuple[RecallTrace, str | None]],
     tenant: Tenant,
+    masked: Callable[[str], str],
     *,
     session: str,
     since: str,
@@ -70,6 +71,7 @@ def list_page(
     return page(
         "recalls.html",
         tenant=tenant,
+        masked=masked,
         recalls=recalls,
         session=session,
         since=since,
@@ -79,11 +81,12 @@ def list_page(
     )
 
 
-def detail_page(trace: RecallTrace, texts: Texts, tenant: Tenant) -> Response:
+def detail_page(trace: RecallTrace, texts: Texts, tenant: Tenant, masked: Callable[[str], str]) -> Response:
     """One recall: outcome, query, gate, searches, and every candidate as a bar with the line it had to reach."""
     return page(
         "recall.html",
         tenant=tenant,
+        masked=masked,
         trace=trace,
         query=texts.query,
         problem=texts.problem,

@@ -43,6 +43,7 @@ from app.core.identity import session_name
 from app.core.json.answers import adapter
 from app.core.json.encoding import encode
 from app.core.memories.memory import Kept
+from app.core.memories.naming import home_path
 from app.core.recall.trace import RecallTrace, Verdict
 from app.residue import Needles, with_logs
 from app.store.connections import empty_log, execute_alone, told_apart
@@ -271,7 +272,8 @@ def _places(trace: RecallTrace) -> set[str]:
 
 
 def _place(uri: str) -> str:
-    return hashlib.sha256(uri.encode("utf-8", "surrogatepass")).hexdigest()
+    """The same for all spellings of a user's home: a backend's hits may name it another way than its memories."""
+    return hashlib.sha256(home_path(uri).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 async def open_traces(

@@ -1,12 +1,13 @@
 """The data directory is for its owner alone, whoever made it."""
 
 import stat
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from app import private
-from app.private import make_private
+from app.private import make_private, private_key
 from app.services import open_services
 from app.settings import Settings
 
@@ -54,3 +55,13 @@ def test_a_directory_of_somebody_else_is_told(tmp_path: Path, monkeypatch: pytes
     )
     make_private(tmp_path)
     assert logs == [("not_private", str(tmp_path))]
+
+
+def test_a_key_is_made_once_whoever_asks_first(tmp_path: Path) -> None:
+    path = tmp_path / "forms.key"
+    with ThreadPoolExecutor(16) as several:
+        keys = set(several.map(lambda _: private_key(path), range(64)))
+    assert len(keys) == 1 and {len(key) for key in keys} == {32}
+    assert [one.name for one in tmp_path.iterdir()] == ["forms.key"]
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert private_key(tmp_path / "another.key") not in keys

@@ -98,6 +98,14 @@ async def test_a_memory_knows_which_recalls_showed_it(store: TraceStore) -> None
     assert await store.that_recalled("acme/carol", "viking://a", 0, 9) == []
 
 
+async def test_a_memory_is_known_by_any_spelling_of_its_home(store: TraceStore) -> None:
+    hit = replace(TRACE.candidates[0], uri="viking://user/mia/memories/preferences/tea.md")
+    store.record(lambda: replace(TRACE, candidates=(hit,)))
+    for uri in ("viking://~/memories/preferences/tea.md", "viking://user/memories/preferences/tea.md", hit.uri):
+        assert len(await store.that_recalled(TENANT, uri, 0, 9)) == 1
+    assert await store.that_recalled(TENANT, "viking://~/memories/preferences/coffee.md", 0, 9) == []
+
+
 async def test_what_is_known_of_recalls_goes_with_them(store: TraceStore, tmp_path: Path) -> None:
     for number in range(1, 30):
         store.record(partial(numbered, number))
