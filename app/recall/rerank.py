@@ -17,8 +17,9 @@ from typing import Protocol
 
 import structlog
 
+from app.classify.replaces import WHOLE_CHARS
 from app.core.deadline import Deadline
-from app.core.recall.hits import Evidence, Hit
+from app.core.recall.hits import Calibration, Evidence, Hit
 
 log = structlog.get_logger(__name__)
 
@@ -45,6 +46,9 @@ class Embeds(Protocol):
 
     def query(self, text: str) -> bytes:
         """The vector of a question."""
+
+    def calibration(self, text: str) -> Calibration | None:
+        """What cosines with the vector of a question mean, where that is known."""
 
 
 class Reranker:
@@ -86,21 +90,29 @@ class Reranker:
         texts = {hit.uri: hit.text[:MAX_TEXT_CHARS] for hit in hits}
         keys = {uri: _digest(text) for uri, text in texts.items()}
         with self._lock:
-            known = self._vectors_of(of)
-            new = {keys[uri]: text for uri, text in texts.items() if keys[uri] not in known}
+            before = self._vectors_of(of)
+            new = {keys[uri]: text for uri, text in texts.items() if keys[uri] not in before}
         batch = list(new)[:MAX_BATCH]
         vectors = self._embedder.passages([new[key] for key in batch]) if batch else []
         asked = self._embedder.query(query[:MAX_QUERY_CHARS])
+        known = self._embedder.calibration(query[:MAX_QUERY_CHARS])
         with self._lock:
             kept = self._vectors_of(of)
             kept |= zip(batch, vectors, strict=True)
             similar = _similarities(asked, kept)
+            of_whole = {key: kept[key] for uri, key in keys.items() if len(texts[uri]) <= WHOLE_CHARS and key in kept}
             while len(kept) > MAX_VECTORS:
                 kept.popitem(last=False)
         if len(similar) < LEAST_BACKGROUND:
             return {}
         background = statistics.fmean(similar.values()), statistics.pstdev(similar.values())
-        return {uri: Evidence(similar[key], background) for uri, key in keys.items() if key in similar}
+        return {
+            uri: Evidence(near, background, odds=known.odds(near), vector=of_whole.get(key))
+            if known
+            else Evidence(near, background)
+            for uri, key in keys.items()
+            if (near := similar.get(key)) is not None
+        }
 
     def _vectors_of(self, of: str) -> "OrderedDict[bytes, bytes]":
         kept = self._kept.setdefault(of, OrderedDict())

@@ -105,6 +105,9 @@ class MadeUp:
     def query(self, text: str) -> Vector:
         return vector(text)
 
+    def calibration(self, text: str) -> None:
+        return None
+
 
 def test_what_no_append_brought_gets_its_vectors_when_it_is_searched(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -12,7 +12,7 @@ from app.recall.relevance.evidence import features_of, kind_of, question_of
 from app.recall.relevance.model import MEANINGS, judge, load_weights
 from training.worlds import EXAMPLES, read_worlds, worlds
 
-KINDS = ["meaning", "score", "words"]
+KINDS = ["answer", "meaning", "score", "words"]
 
 
 def hit(text: str, score: float = 0.5, evidence: Evidence | None = None) -> Hit:
@@ -21,7 +21,12 @@ def hit(text: str, score: float = 0.5, evidence: Evidence | None = None) -> Hit:
 
 def of_kind(kind: str, text: str, height: float, words: float) -> Hit:
     """A hit that stands ``height`` deviations above the background, as a backend of this kind would give it."""
-    evidence = {"meaning": Evidence(0.2 + height / 10, (0.2, 0.1), words), "words": Evidence(words=words)}
+    near = 0.2 + height / 10
+    evidence = {
+        "answer": Evidence(near, (0.2, 0.1), words, odds=3 * height - 7),
+        "meaning": Evidence(near, (0.2, 0.1), words),
+        "words": Evidence(words=words),
+    }
     return hit(text, 0.85 + height / 100, evidence.get(kind))
 
 
@@ -67,11 +72,20 @@ def test_a_question_about_oneself_is_known_by_its_words(text: str) -> None:
     assert ByWords().personal(text).probability > 0.8
 
 
-def test_the_richest_evidence_that_the_hits_carry_decides_which_weights_judge() -> None:
-    assert kind_of([]) == kind_of([hit("a")]) == "score"
-    assert kind_of([hit("a", evidence=Evidence(words=0.5))]) == "words"
-    assert kind_of([hit("a"), hit("b", evidence=Evidence(0.5, (0.2, 0.1)))]) == "meaning"
-    assert kind_of([hit("a", evidence=Evidence(0.5))]) == "score"
+def test_the_richest_evidence_that_a_hit_carries_decides_which_weights_judge_it() -> None:
+    assert kind_of(hit("a")) == "score"
+    assert kind_of(hit("a", evidence=Evidence(words=0.5))) == "words"
+    assert kind_of(hit("a", evidence=Evidence(0.5, (0.2, 0.1)))) == "meaning"
+    assert kind_of(hit("a", evidence=Evidence(0.5, (0.2, 0.1), odds=1.0))) == "answer"
+    assert kind_of(hit("a", evidence=Evidence(0.5))) == "score"
+
+
+def test_what_has_no_vector_yet_is_judged_by_its_words_among_those_that_have() -> None:
+    known = [of_kind("answer", f"2026-01-0{n} user: something about number {n}", n / 10, 0.0) for n in range(1, 9)]
+    new = of_kind("words", "2026-02-01 user: my bicycle is green", 0.0, 0.9)
+    alone, among = (judge(question_of("what colour is my bicycle?", 0.97), hits)[0] for hits in ([new], [new, *known]))
+    assert among.parts.keys() == alone.parts.keys() == load_weights("words").weights.keys()
+    assert among.probability > 0.5
 
 
 @pytest.mark.parametrize("kind", KINDS)

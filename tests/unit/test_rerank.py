@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from app.core.deadline import Deadline
-from app.core.recall.hits import Evidence, Hit
+from app.core.recall.hits import Calibration, Evidence, Hit
 from app.recall.rerank import LEAST_BACKGROUND, MAX_TENANTS, MAX_VECTORS, Reranker
 
 pytestmark = pytest.mark.anyio
@@ -23,6 +23,7 @@ class Toy:
         self.embedded: list[str] = []
         self.hold: threading.Event | None = None
         self.failure: Exception | None = None
+        self.known: Calibration | None = None
 
     def passages(self, texts: Sequence[str]) -> list[bytes]:
         if self.hold:
@@ -34,6 +35,9 @@ class Toy:
 
     def query(self, text: str) -> bytes:
         return array("f", [1.0, 0.0]).tobytes()
+
+    def calibration(self, text: str) -> Calibration | None:
+        return self.known
 
 
 def soon() -> Deadline:
@@ -47,6 +51,13 @@ async def test_each_candidate_gets_its_similarity_and_what_is_usual() -> None:
     assert found[0].evidence.background == (pytest.approx(1 / 6), pytest.approx((5 / 36) ** 0.5))
     assert len({hit.evidence.background for hit in found if hit.evidence}) == 1
     assert [replace(hit, evidence=None) for hit in found] == HITS
+
+
+async def test_a_similarity_tells_how_likely_a_candidate_answers_where_the_embedder_knows() -> None:
+    toy = Toy()
+    toy.known = Calibration(scale=10.0, offset=6.0)
+    found = await Reranker(toy, 20).with_evidence("a", "q", HITS, soon())
+    assert [hit.evidence.odds for hit in found if hit.evidence] == [-6, -6, -6, 4, -6, -6]
 
 
 async def test_a_text_is_embedded_once_and_what_came_by_is_the_background() -> None:

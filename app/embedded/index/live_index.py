@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
@@ -92,10 +93,11 @@ class LiveIndex:
             self.embed()
         try:
             vector = self._embedder.query(query)
+            calibration = self._embedder.calibration(query)
         except EmbedderError as error:
             self._embedder_failed(error)
             return NOTHING_SIMILAR
-        return self._index.vectors.search(vector, realms, limit)
+        return replace(self._index.vectors.search(vector, realms, limit), calibration=calibration)
 
     def hits(
         self,

@@ -90,6 +90,13 @@ def known(ids: NDArray[np.int64], found: NDArray[np.float32], wanted: Collection
     return dict(zip(asked[there].tolist(), found[at[there]].tolist(), strict=True))
 
 
+def vectors(view: View, wanted: Collection[int]) -> dict[int, bytes]:
+    """The vectors of those ``wanted`` that are in the view, as 32-bit floats of unit length."""
+    ids, rows, lengths = view
+    places = {int(ids[at]): at for at in np.flatnonzero(np.isin(ids, list(wanted)))}
+    return {chunk_id: (rows[at] / lengths[at]).astype("<f4").tobytes() for chunk_id, at in places.items()}
+
+
 def best(found: Iterable[tuple[int, float]], limit: int) -> list[tuple[int, float]]:
     """The ``limit`` pairs of id and score with the highest scores, best first; the lower id where they are equal."""
     return sorted(found, key=lambda pair: (-pair[1], pair[0]))[:limit]

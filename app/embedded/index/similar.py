@@ -4,6 +4,8 @@ import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
+from app.core.recall.hits import Calibration
+
 FEW = 8
 """Fewer cosines than this have no background to stand out from."""
 
@@ -12,6 +14,10 @@ LEAST = 0.01
 
 
 def _none_of(_ids: Collection[int]) -> Mapping[int, float]:
+    return {}
+
+
+def _no_vectors(_ids: Collection[int]) -> Mapping[int, bytes]:
     return {}
 
 
@@ -25,6 +31,10 @@ class Similar:
     """Mean and standard deviation of the cosines of all chunks; None where they are too few to tell."""
     others: Callable[[Collection[int]], Mapping[int, float]] = _none_of
     """The cosines of the chunks of these ids, as far as they are known."""
+    vectors: Callable[[Collection[int]], Mapping[int, bytes]] = _no_vectors
+    """The vectors of the chunks of these ids, 32-bit floats of unit length, as far as they are in memory."""
+    calibration: Calibration | None = None
+    """What the cosines mean, where the embedder knows."""
 
     def above(self, least: float, ids: Collection[int]) -> dict[int, float]:
         """By how many standard deviations, beyond ``least``, each of ``ids`` is nearer than the mean of all; than the

@@ -75,7 +75,10 @@ class Vectors:
                 known |= matrix.known(ids, cosines, wanted)
             return known
 
-        return Similar(dict(found), spread.background(), others)
+        def vectors(wanted: Collection[int]) -> dict[int, bytes]:
+            return {chunk_id: one for view in views for chunk_id, one in matrix.vectors(view, wanted).items()}
+
+        return Similar(dict(found), spread.background(), others, vectors)
 
     def _catch_up(self, db: Connection) -> None:
         """Take in the vectors that were added since."""

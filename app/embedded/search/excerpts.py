@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from app.classify.fillers import is_no_query
+from app.classify.replaces import WHOLE_CHARS
 from app.core.recall.hits import Evidence, Hit
 from app.embedded.index.documents import Document
 from app.embedded.index.index import Chunk
@@ -87,9 +88,10 @@ def hits(
     excerpts = _excerpts(varied)[:limit]
     named = _named(holding)
     cosines = similar.of([chunk.id for excerpt in excerpts for chunk in excerpt.chunks])
+    vectors = similar.vectors([chunk.id for excerpt in excerpts if (chunk := excerpt.only)])
     texts = [said(excerpt.documents, named) for excerpt in excerpts]
     evidence = [
-        _evidence(excerpt, text, rarity, cosines, similar.background)
+        _evidence(excerpt, text, rarity, cosines, vectors, similar)
         for excerpt, text in zip(excerpts, texts, strict=True)
     ]
     top = max(map(_likely, evidence, [len(_held(text, rarity)) for text in texts]), default=0.0)
@@ -190,6 +192,12 @@ class _Excerpt:
         """What it holds, as it was said."""
         return sorted((chunk.document for chunk in self.chunks), key=lambda d: (d.ordinal, d.part))
 
+    @property
+    def only(self) -> Chunk | None:
+        """Its chunk, where it is one that holds all of a short text."""
+        chunk = self.chunks[0]
+        return chunk if len(self.chunks) == 1 and chunk.document.length <= WHOLE_CHARS else None
+
     def takes(self, scored: Scored) -> bool:
         """Whether a turn near by is good enough, and there is room for it."""
         document = scored.chunk.document
@@ -217,13 +225,17 @@ def _evidence(
     text: str,
     rarity: Mapping[str, float],
     cosines: Mapping[int, float],
-    background: tuple[float, float] | None,
+    vectors: Mapping[int, bytes],
+    similar: Similar,
 ) -> Evidence:
     total = sum(rarity.values())
     held = _held(text, rarity)
+    near = max((cosines[chunk.id] for chunk in excerpt.chunks if chunk.id in cosines), default=None)
     return Evidence(
-        similarity=max((cosines[chunk.id] for chunk in excerpt.chunks if chunk.id in cosines), default=None),
-        background=background,
+        similarity=near,
+        background=similar.background,
+        odds=similar.calibration.odds(near) if similar.calibration and near is not None else None,
+        vector=vectors.get(excerpt.only.id) if similar.calibration and excerpt.only else None,
         words=sum(rarity[word] for word in held) / total if total else 0.0,
     )
 

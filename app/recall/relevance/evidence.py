@@ -25,6 +25,8 @@ COMPARED_CHARS = 4_000
 MAX_NAMES = 8
 LEAST_PERSONAL, MOST_PERSONAL = -4.0, 2.0
 """Log-odds between which it counts how personal a question is: beyond them it is as good as certain."""
+LEAST_ODDS = -8.0
+"""Log-odds below which less likely means no more; above its opposite neither."""
 _LEAST_DEVIATION = 1e-4
 _FURTHEST = 6.0
 """Deviations from the background beyond which more tell nothing more."""
@@ -58,13 +60,16 @@ def question_of(text: str, personal: float | None = None) -> Question:
     return Question(text, token_set(text), names, intent_of(text), min(MOST_PERSONAL, max(LEAST_PERSONAL, odds)))
 
 
-def kind_of(hits: Sequence[Hit]) -> str:
-    """Which evidence the hits carry, and so which weights judge them: ``meaning``, ``words`` or ``score``."""
-    if any(hit.evidence and hit.evidence.similarity is not None and hit.evidence.background for hit in hits):
-        return "meaning"
-    if any(hit.evidence and hit.evidence.words is not None for hit in hits):
-        return "words"
-    return "score"
+def kind_of(hit: Hit) -> str:
+    """The richest evidence that a hit carries, and so which weights judge it.
+
+    ``answer`` where it is known what a similarity means, ``meaning`` where it only stands against a background,
+    ``words`` and ``score``. A text that was just told has no vector yet, among others that have.
+    """
+    evidence = hit.evidence
+    if evidence and evidence.similarity is not None and evidence.background:
+        return "meaning" if evidence.odds is None else "answer"
+    return "words" if evidence and evidence.words is not None else "score"
 
 
 def features_of(question: Question, hits: Sequence[Hit]) -> list[Features]:
@@ -75,10 +80,12 @@ def features_of(question: Question, hits: Sequence[Hit]) -> list[Features]:
     heights = _heights(hits)
     best, most = max(heights, default=0.0), max(shares, default=0.0)
     second = sorted(heights)[-2] if len(heights) > 1 else best - 1
+    odds = [_odds(hit) for hit in hits]
+    answering = sum(map(math.exp, odds))
     anywhere = frozenset().union(*found)
     unseen = 1 - len(anywhere) / len(question.words) if question.words else 0.0
     numbers = []
-    for hit, text, words, share, height in zip(hits, texts, found, shares, heights, strict=True):
+    for hit, text, words, share, height, own in zip(hits, texts, found, shares, heights, odds, strict=True):
         label = _LABEL.match(text)
         said = text[label.end() :] if label else text
         named = sum(any(word.startswith(name) or name.startswith(word) for word in words) for name in question.names)
@@ -88,6 +95,8 @@ def features_of(question: Question, hits: Sequence[Hit]) -> list[Features]:
                 "height": height,
                 "behind": best - height,
                 "first": min(1.0, height - second) if height > second else 0.0,
+                "odds": own,
+                "rivals": math.log1p(max(0.0, answering - math.exp(own))),
                 "words": share,
                 "behind_words": most - share,
                 "hits_words": min(3.0, float(len(words))),
@@ -102,6 +111,11 @@ def features_of(question: Question, hits: Sequence[Hit]) -> list[Features]:
             }
         )
     return numbers
+
+
+def _odds(hit: Hit) -> float:
+    odds = hit.evidence.odds if hit.evidence else None
+    return LEAST_ODDS if odds is None or not math.isfinite(odds) else min(-LEAST_ODDS, max(LEAST_ODDS, odds))
 
 
 def _heights(hits: Sequence[Hit]) -> list[float]:

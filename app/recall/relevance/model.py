@@ -13,6 +13,8 @@ from app.text.log_odds import logistic
 
 MEANINGS = {
     "personal": "how much the question is about the one who asks",
+    "odds": "how likely its meaning answers the question",
+    "rivals": "how likely another one answers it",
     "height": "how far it stands above what is usual for this question",
     "behind": "how far it is behind the best",
     "first": "how far it is ahead of the others",
@@ -59,5 +61,5 @@ def load_weights(kind: str) -> Weights:
 
 def judge(question: Question, hits: Sequence[Hit]) -> list[Judged]:
     """How likely each of ``hits`` is worth its place."""
-    weights = load_weights(kind_of(hits))
-    return [weights.judge(features) for features in features_of(question, hits)]
+    found = zip(hits, features_of(question, hits), strict=True)
+    return [load_weights(kind_of(hit)).judge(features) for hit, features in found]
