@@ -50,7 +50,7 @@ class SqlMemoryLedger:
 
     async def version(self, tenant: Tenant) -> int:
         """See `MemoryLedger.version`."""
-        return await self._database.read(version_of, tenant)
+        return await self._database.read_known(version_of, tenant)
 
     async def unsettled(self) -> Sequence[Tenant]:
         """See `MemoryLedger.unsettled`."""

@@ -48,7 +48,7 @@ class SqlWaitingMemories:
 
     async def news(self, tenant: Tenant) -> MemoryNews:
         """See `WaitingMemories.news`."""
-        return await self._database.read(_news, tenant)
+        return await self._database.read_known(_news, tenant)
 
     async def to_deliver(self, tenant: Tenant) -> Sequence[NewMemory]:
         """Those that the backend has not refused, oldest first."""

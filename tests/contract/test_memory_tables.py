@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from itertools import count
+from typing import Any
 
 import anyio
 import pytest
@@ -11,6 +12,7 @@ from app.core.memories.memory import MemoryChange, MemorySource, MemoryVersion, 
 from app.core.memories.paging import Place
 from app.errors import OutboxFull
 from app.memory_ports import LedgerEntry, LedgerRows
+from app.store.connections import Database
 from app.store.turns import SqlTurnStore
 from tests.contract.conftest import OpenStore
 
@@ -183,3 +185,34 @@ async def test_the_ledger_is_paged_newest_first(store: SqlTurnStore) -> None:
     assert order == ["m_9", "m_4", "m_3", "m_2", "m_1", "m_0"]
     page = await store.ledger.entries(ALICE, Place(made[4].created_at, "m_9"), 2)
     assert [one.memory_id for one in page] == ["m_4", "m_3"]
+
+
+async def test_what_nobody_changed_is_not_read_again(
+    opened: OpenStore, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, other = await opened(), await opened()
+    reads: list[object] = []
+    read = Database.read
+
+    async def counted(self: Database, work: Any, *args: Any, **named: Any) -> Any:
+        reads.append(work)
+        return await read(self, work, *args, **named)
+
+    monkeypatch.setattr(Database, "read", counted)
+
+    async def asked() -> tuple[int, int, int]:
+        """What is known of Alice's memories, and how often the database was asked for it."""
+        reads.clear()
+        news, version = await store.waiting.news(ALICE), await store.ledger.version(ALICE)
+        return len(news.waiting), version, len(reads)
+
+    each_time = 0 if url.startswith("sqlite") else 2
+    assert await asked() == (0, 0, 2)
+    assert await asked() == (0, 0, each_time)
+    await store.waiting.put(ALICE, new(1))  # by this process, another tenant's as well
+    assert (await asked())[::2] == (1, 2)
+    await other.waiting.put(ALICE, new(2))
+    await other.waiting.changed(ALICE)
+    waiting, version, times = await asked()
+    assert (waiting, times) == (2, 2) and version > 0
+    assert await asked() == (2, version, each_time)
