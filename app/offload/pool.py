@@ -55,11 +55,12 @@ class _Child:
         ours, theirs = socket.socketpair()
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
         with theirs:
+            link = await Link.over(ours)  # before there is a process: who is cancelled here leaves none behind
             command = [sys.executable, "-m", "app.offload.runner", str(theirs.fileno())]
             process = subprocess.Popen(  # noqa: S603, ASYNC220 - our own program; it is over in a millisecond
                 command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, env=environment
             )
-        child = cls(process, await Link.over(ours))
+        child = cls(process, link)
         try:
             await child._link.send(settings)
             await child._link.receive()

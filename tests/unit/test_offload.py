@@ -71,6 +71,25 @@ async def desk() -> AsyncIterator[Desk]:
         await desk.offload.aclose()
 
 
+async def test_what_is_cancelled_while_a_child_starts_leaves_no_process(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connecting, started = asyncio.Event(), list[object]()
+
+    async def hangs(end: socket.socket) -> None:
+        with end:
+            connecting.set()
+            await asyncio.Event().wait()
+
+    monkeypatch.setattr("app.offload.pool.Link.over", hangs)
+    monkeypatch.setattr("app.offload.pool.subprocess.Popen", lambda *given, **_: started.append(given))
+    asking = asyncio.create_task(desk.assemble([QUESTION]))
+    await connecting.wait()
+    asking.cancel()
+    await asyncio.wait({asking})
+    assert asking.cancelled() and not started
+
+
 async def test_a_search_is_asked_here_and_its_failure_is_told_there(desk: Desk) -> None:
     done = await desk.assemble([QUESTION])
     assert desk.searches.asked == [QUESTION["content"]]
