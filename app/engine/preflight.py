@@ -12,7 +12,7 @@ from app.core.history.digest import NotesOn, notes_on
 from app.core.history.prompt import Assembled, assemble_history, brings_history
 from app.core.history.summary_text import History
 from app.core.identity import Identity
-from app.core.messages.host_message import HostMessage
+from app.core.messages.host_message import HostMessage, tokens_of
 from app.core.reasons import Reason
 from app.engine import bounded_waits
 from app.engine.policy.texts import shown_message
@@ -213,4 +213,4 @@ def _why_unchanged(trouble: Reason | None, known: LocalHistory) -> Reason:
 
 
 def _passthrough(messages: tuple[HostMessage, ...], reason: Reason) -> AssembleResult:
-    return AssembleResult(messages, sum([message.tokens for message in messages]), reason, assembled=False)
+    return AssembleResult(messages, tokens_of(messages), reason, assembled=False)

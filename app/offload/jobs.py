@@ -129,8 +129,7 @@ async def assemble(
     preflight = Preflight(backend, store, settings.capture.summary_share, policy=policy)
     asked = replace(asked, messages=messages, prompt=prompt)
     result = await Assemble(preflight, transform).run(who, asked, deadline)
-    own = len(result.messages) == len(messages) and all(map(lambda a, b: a is b, result.messages, messages))
-    text = None if own else encode_messages(result.messages)
+    text = None if result.messages == messages else encode_messages(result.messages)
     return Assembled(replace(result, messages=()), text, tuple(ports.traces), tuple(recalled))
 
 

@@ -4,14 +4,13 @@ Checks in the order of the reason codes. Experiences: what rules them out comes 
 whether the message is a task.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from app.classify.classifier import TASK_FROM, Classifier
 from app.core.identity import Identity, SessionKind
 from app.core.injection.fence import contains_block
 from app.core.injection.inject import is_injected
-from app.core.messages.host_message import HostMessage
+from app.core.messages.host_message import Messages
 from app.core.reasons import Reason
 from app.core.recall.query import asks, build_query
 from app.core.recall.trace import GateTrace
@@ -48,7 +47,7 @@ class Decision:
 
 
 def decide(
-    messages: Sequence[HostMessage],
+    messages: Messages,
     prompt: str | None,
     who: Identity,
     rules: Rules,
@@ -93,7 +92,7 @@ def gate_of(text: str, kind: SessionKind, rules: Rules, classifier: Classifier, 
     )
 
 
-def _refused_unread(messages: Sequence[HostMessage], prompt: str | None, rules: Rules, bypassed: bool) -> Reason | None:
+def _refused_unread(messages: Messages, prompt: str | None, rules: Rules, bypassed: bool) -> Reason | None:
     if bypassed:
         return Reason.SESSION_BYPASSED
     if not asks(messages) and not (prompt and prompt.strip()):

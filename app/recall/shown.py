@@ -4,11 +4,11 @@ No state to keep or to lose.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import lru_cache
 
 from app.core.history.summary_message import is_summary
-from app.core.messages.host_message import HostMessage, Role
+from app.core.messages.host_message import Messages, Role
 from app.recall.block import Section
 
 MAX_SAID_CHARS = 64 * 1024
@@ -23,7 +23,7 @@ _LABEL = re.compile(r"[-*\s]{0,8}(?:\d{4}-\d{2}-\d{2}\s)?(?:(?:user|assistant):\
 """What a memory puts in front of words: a bullet, the date, who spoke."""
 
 
-def said_before(messages: Sequence[HostMessage]) -> str:
+def said_before(messages: Messages) -> str:
     """What the live messages before the latest one say, newest first, without white space and injected blocks.
 
     Nothing of a summary: it sums up, and what it sums up may be wanted word for word.
@@ -52,7 +52,7 @@ def _telling(memory: str) -> list[str]:
     return [line for line in lines if len(line) >= MIN_LINE_CHARS]
 
 
-def shown_items(messages: Sequence[HostMessage], turns: int, section: Section) -> frozenset[str]:
+def shown_items(messages: Messages, turns: int, section: Section) -> frozenset[str]:
     """The items of a section, as they were rendered, in the last ``turns`` user turns before the latest message.
 
     Each begins with ``- [``. A block may stand in a user message or in the result of a simulated call.
@@ -65,7 +65,7 @@ def shown_items(messages: Sequence[HostMessage], turns: int, section: Section) -
     )
 
 
-def _texts(messages: Sequence[HostMessage], turns: int) -> Iterator[str]:
+def _texts(messages: Messages, turns: int) -> Iterator[str]:
     left = turns
     for message in reversed(messages):
         if left <= 0:

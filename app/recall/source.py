@@ -10,7 +10,7 @@ from typing import Protocol
 
 from app.core.identity import Identity
 from app.core.injection import markers
-from app.core.messages.host_message import HostMessage
+from app.core.messages.host_message import Messages
 from app.core.recall.hits import Hit
 from app.ports import Target
 from app.recall.block import Section
@@ -28,7 +28,7 @@ class Asked:
 
     who: Identity
     query: str
-    messages: Sequence[HostMessage]
+    messages: Messages
     settings: Settings
     today: date
     personal: float | None = None

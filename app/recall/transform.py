@@ -19,6 +19,7 @@ from app.classify.classifier import Classifier
 from app.core.deadline import Deadline
 from app.core.identity import Identity
 from app.core.injection.inject import Mode, inject
+from app.core.messages.host_message import tokens_of
 from app.core.messages.reading_cache import AT_ONCE_BYTES, are_large
 from app.core.messages.tokens import estimate_tokens
 from app.core.reasons import Reason
@@ -230,8 +231,7 @@ class Transform:
         self._traces.record(partial(self._trace, recall, who, trace_id, now))
         return AssembleResult(
             messages=placed.messages,
-            estimated_tokens=sum([message.tokens for message in placed.messages])
-            + estimate_tokens(placed.system_prompt_addition or ""),
+            estimated_tokens=tokens_of(placed.messages) + estimate_tokens(placed.system_prompt_addition or ""),
             reason=recall.reason,
             assembled=recall.reason is Reason.OK,
             system_prompt_addition=placed.system_prompt_addition,

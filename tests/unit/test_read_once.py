@@ -124,8 +124,8 @@ async def test_what_one_request_read_no_later_one_reads_again(style: str) -> Non
     async def everything(sent: list[dict[str, Any]]) -> None:
         """`full`, and the turn's end behind it, of messages that came as JSON."""
         messages = readings.read(json.loads(json.dumps(sent)))
-        recorded = read_incoming(messages, 2).fingerprints
-        history = History("We talked.", archived_fingerprints=tuple(filter(None, recorded[:3])))
+        recorded = [message.fingerprint for message in messages[2:5]]
+        history = History("We talked.", archived_fingerprints=tuple(filter(None, recorded)))
         assembled = assemble_history(messages, history, token_budget=10_000, summary_share=0.3)
         result = await recall(*assembled.messages)
         encode_messages(result.messages)

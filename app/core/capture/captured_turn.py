@@ -19,8 +19,8 @@ from app.core.capture.storable_parts import clean_input, json_text, within_limit
 from app.core.cleaning.host_text import clean_assistant_text, clean_tool_text, storable
 from app.core.injection.inject import is_simulated
 from app.core.messages.content_blocks import CALL_TYPES, ToolCall, ToolResult, kind_of, text_in
-from app.core.messages.fingerprints import known
-from app.core.messages.host_message import HostMessage, Role
+from app.core.messages.fingerprints import is_timed, known
+from app.core.messages.host_message import HostMessage, Messages, Role
 from app.core.messages.pairs import units, with_results
 from app.core.messages.tokens import estimate_tokens
 from app.text.dates import iso
@@ -67,10 +67,8 @@ def capture_turn(
         captured = tuple(replace(message, sender=sender) for message in captured)
     return CapturedTurn(
         messages=captured,
-        fingerprints=tuple(
-            fingerprint for fingerprint, old in zip(incoming.fingerprints, seen, strict=True) if fingerprint and not old
-        ),
-        span=span_of([time for time, old in zip(incoming.times, seen, strict=True) if not old]),
+        fingerprints=tuple(message.fingerprint for message in fresh if message.fingerprint),
+        span=span_of(fresh),
         tokens=sum(captured_tokens(message) for message in captured),
         remember=any(asks_to_remember(part.text) for part in _user_texts(captured)),
     )
@@ -82,7 +80,7 @@ def with_ids(messages: Iterable[CapturedMessage], turn_id: str) -> tuple[Capture
 
 
 def captured_messages(
-    messages: Sequence[HostMessage], received_at: datetime, peer_id: str | None = None, guard: Guard | None = None
+    messages: Messages, received_at: datetime, peer_id: str | None = None, guard: Guard | None = None
 ) -> tuple[CapturedMessage, ...]:
     """The messages as they are stored: cleaned, results folded into their calls, nothing empty, no text too long."""
     drafts: list[_Draft] = []
@@ -167,8 +165,9 @@ def _seen(incoming: Incoming, recorded: Sequence[str], *, keyed: bool) -> list[b
     Without times a lone turn is new even if the same was said before, as only a longer list can be a history; but where
     the host counts all of it as history and gives it no key of its own, it is compared.
     """
-    seen = with_results(incoming.messages, units(incoming.messages), known(incoming.fingerprints, recorded))
-    timed = [time is not None for time in incoming.times]
+    fingerprints = [message.fingerprint for message in incoming.messages]
+    seen = with_results(incoming.messages, units(incoming.messages), known(fingerprints, recorded))
+    timed = [fingerprint is not None and is_timed(fingerprint) for fingerprint in fingerprints]
     if incoming.is_placed:
         return [old and has_time for old, has_time in zip(seen, timed, strict=True)]
     questions = sum(message.role is Role.USER for message in incoming.messages)

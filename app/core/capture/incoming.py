@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from app.core.history.summary_message import own_messages
 from app.core.messages.fingerprints import is_timed
-from app.core.messages.host_message import HostMessage
+from app.core.messages.host_message import HostMessage, Messages
 
 Span = tuple[int, int]
 """First and last time, both included, in epoch milliseconds."""
@@ -14,12 +14,9 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
-    """The messages of a turn that may be new; ``fingerprints`` and ``times`` hold one entry for each."""
+    """The messages of a turn that may be new."""
 
     messages: tuple[HostMessage, ...]
-    fingerprints: tuple[str | None, ...]
-    times: tuple[int | None, ...]
-    """Epoch milliseconds; None without a time, and for what is never captured."""
     count: int | None
     """How many messages of the host's list are history, as the host says."""
     is_placed: bool
@@ -36,15 +33,15 @@ class Incoming:
     @property
     def span(self) -> Span | None:
         """The times of all messages; None when none carries one."""
-        return span_of(self.times)
+        return span_of(self.messages)
 
     @property
     def has_untimed(self) -> bool:
         """Whether a message to capture carries no time, so that only its place among others tells it again."""
-        return any(fingerprint and not is_timed(fingerprint) for fingerprint in self.fingerprints)
+        return any(one.fingerprint and not is_timed(one.fingerprint) for one in self.messages)
 
 
-def read_incoming(messages: Sequence[HostMessage], pre_prompt_count: int | None) -> Incoming:
+def read_incoming(messages: Messages, pre_prompt_count: int | None) -> Incoming:
     """``messages`` without the history before ``pre_prompt_count``, and without what `preflight` put there itself.
 
     A count that is absent, or leaves nothing behind it, says nothing: then the whole list may be new.
@@ -53,22 +50,19 @@ def read_incoming(messages: Sequence[HostMessage], pre_prompt_count: int | None)
     start = (pre_prompt_count or 0) if is_placed else 0
     own = own_messages(messages)
     offered = tuple(message for index, message in enumerate(messages) if index >= start and not own[index])
-    fingerprints = tuple([message.fingerprint for message in offered])
     return Incoming(
         messages=offered,
-        fingerprints=fingerprints,
-        times=tuple([message.millis if message.fingerprint else None for message in offered]),
         count=pre_prompt_count,
         is_placed=is_placed,
         fingerprint=_hashed(None, [message.content_fingerprint for message in offered]),
-        occurrence=_occurrence(fingerprints, pre_prompt_count),
+        occurrence=_occurrence([message.fingerprint for message in offered], pre_prompt_count),
     )
 
 
-def span_of(times: Sequence[int | None]) -> Span | None:
-    """From the first to the last of ``times``; None when there is none."""
-    known = [time for time in times if time is not None]
-    return (min(known), max(known)) if known else None
+def span_of(messages: Messages) -> Span | None:
+    """The first and the last time of those that are captured as conversation; None when none of them carries one."""
+    times = [one.millis for one in messages if one.fingerprint and one.millis is not None]
+    return (min(times), max(times)) if times else None
 
 
 def _occurrence(fingerprints: Sequence[str | None], count: int | None) -> str | None:

@@ -27,7 +27,7 @@ from app.core.history.summary_message import (
 )
 from app.core.history.summary_text import History, summary_text
 from app.core.messages.fingerprints import archived
-from app.core.messages.host_message import HostMessage, Role
+from app.core.messages.host_message import HostMessage, Messages, Role, tokens_of
 from app.core.messages.pairs import Unit, units, with_results
 from app.core.messages.tokens import estimate_tokens
 
@@ -50,7 +50,7 @@ class Assembled:
 
 
 def assemble_history(
-    messages: Sequence[HostMessage],
+    messages: Messages,
     history: History,
     *,
     token_budget: int,
@@ -79,10 +79,10 @@ def assemble_history(
     room = max(0, int(token_budget * summary_share) - FRAME_TOKENS)
     guide = GUIDE_TO_ARCHIVES if reads_archives and history.is_archived else GUIDE
 
-    def answer(live: Sequence[HostMessage], cut: Sequence[HostMessage], body: str) -> Assembled:
+    def answer(live: Messages, cut: Messages, body: str) -> Assembled:
         final = _told(live, body, prompt_follows, of_cut=former.of_cut or bool(cut))
         addition = guide if body else None
-        tokens = sum([message.tokens for message in final]) + estimate_tokens(addition or "")
+        tokens = tokens_of(final) + estimate_tokens(addition or "")
         return Assembled(tuple(final), addition, tokens, changed=bool(body) or len(final) != len(messages))
 
     body = may_show(summary_text(history, gone, (), former.body, room, notes)) if room else ""
@@ -106,15 +106,11 @@ def assemble_history(
     return shorter if shorter.estimated_tokens <= token_budget else whole
 
 
-def _no_longer(body: str, gone: Sequence[HostMessage], sent_back: str) -> str:
+def _no_longer(body: str, gone: Messages, sent_back: str) -> str:
     """``body``, cut to what the messages ``gone`` took, where they are known; and as it was cut once, it stays."""
     if sent_back and body.startswith(sent_back):
         return sent_back
-    return (
-        cut_to_tokens(body, max(LEAST_TOKENS, sum([message.tokens for message in gone]) - SUMMARY_COST))
-        if gone
-        else body
-    )
+    return cut_to_tokens(body, max(LEAST_TOKENS, tokens_of(gone) - SUMMARY_COST)) if gone else body
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +127,7 @@ class _Former:
     """Its text, whether it still has to serve or not."""
 
     @classmethod
-    def of(cls, own: Sequence[HostMessage], history: History, gone: Sequence[HostMessage]) -> "_Former":
+    def of(cls, own: Messages, history: History, gone: Messages) -> "_Former":
         summaries = [message for message in own if is_summary(message)]
         if not summaries:
             return cls()
@@ -142,7 +138,7 @@ class _Former:
         return cls(text, of_cut, text) if of_cut or not known else cls(sent_back=text)
 
 
-def brings_history(messages: Sequence[HostMessage]) -> bool:
+def brings_history(messages: Messages) -> bool:
     """Whether there is more in them than system messages and a summary of ours: if not, the prompt is rebuilt."""
     return _is_history(message for message, ours in zip(messages, _own_at_the_head(messages), strict=True) if not ours)
 
@@ -151,7 +147,7 @@ def _is_history(host: Iterable[HostMessage]) -> bool:
     return any(message.role is not Role.SYSTEM for message in host)
 
 
-def _told(live: Sequence[HostMessage], body: str, prompt_follows: bool, *, of_cut: bool) -> list[HostMessage]:
+def _told(live: Messages, body: str, prompt_follows: bool, *, of_cut: bool) -> list[HostMessage]:
     """The prompt's messages with ``body`` as their summary, if there is one."""
     if not body:
         return list(live)
@@ -164,7 +160,7 @@ def _told(live: Sequence[HostMessage], body: str, prompt_follows: bool, *, of_cu
 
 
 def _without_archived(
-    host: Sequence[HostMessage], history: History, *, cut_before: bool
+    host: Messages, history: History, *, cut_before: bool
 ) -> tuple[list[HostMessage], list[HostMessage], bool]:
     """The messages that stay, those that are archived, and whether the host has these from the first on.
 
@@ -197,7 +193,7 @@ def _without_archived(
     return kept, [message for index, message in enumerate(host) if index in gone], complete
 
 
-def _own_at_the_head(messages: Sequence[HostMessage]) -> list[bool]:
+def _own_at_the_head(messages: Messages) -> list[bool]:
     """Which messages are a summary of ours that the host sent back, or its acknowledgement.
 
     They stand at the head, beside system messages and the host's own summary. One in the middle is the host's doing.
@@ -209,7 +205,7 @@ def _own_at_the_head(messages: Sequence[HostMessage]) -> list[bool]:
     return [*own[:end], *(False for _ in own[end:])]
 
 
-def _within_budget(kept: Sequence[HostMessage], budget: int) -> tuple[list[HostMessage], list[HostMessage]]:
+def _within_budget(kept: Messages, budget: int) -> tuple[list[HostMessage], list[HostMessage]]:
     """The messages without their oldest turns as far as ``budget`` asks for it, and those turns.
 
     Cut at the start of a turn, in strides, so that the prompt's beginning stays the same over many turns (provider
@@ -220,13 +216,13 @@ def _within_budget(kept: Sequence[HostMessage], budget: int) -> tuple[list[HostM
     systems = _leading(kept, {Role.SYSTEM})
     pinned = systems + _leading(kept[systems:], {Role.SUMMARY})
     head, rest = list(kept[:pinned]), list(kept[pinned:])
-    staying = _staying(rest, budget - sum([message.tokens for message in head]))
+    staying = _staying(rest, budget - tokens_of(head))
     shown = {index for step in staying for index in step}
     cut = [message for index, message in enumerate(rest) if index not in shown]
     return head + [rest[index] for index in sorted(shown)], cut
 
 
-def _staying(rest: Sequence[HostMessage], budget: int) -> Sequence[Unit]:
+def _staying(rest: Messages, budget: int) -> Sequence[Unit]:
     """The units of ``rest`` that are shown within ``budget``."""
     costs = [message.tokens for message in rest]
     steps = units(rest)
@@ -254,13 +250,13 @@ def _first_fitting(weights: Sequence[int], budget: int) -> int:
     return len(weights) - max(1, fitting)
 
 
-def _not_user(rest: Sequence[HostMessage], steps: Sequence[Unit]) -> Sequence[Unit]:
+def _not_user(rest: Messages, steps: Sequence[Unit]) -> Sequence[Unit]:
     """The steps from the first that does not speak as ``user`` (an orphan result in Anthropic's style does)."""
     start = next((index for index, step in enumerate(steps) if not _from_user(rest[step.start])), len(steps))
     return steps[start:]
 
 
-def _without_strays(live: Sequence[HostMessage]) -> list[HostMessage]:
+def _without_strays(live: Messages) -> list[HostMessage]:
     """``live`` without what looks like ours at its head: beside the summary it would be taken for a part of it."""
     beside = {Role.SYSTEM, Role.SUMMARY}
     stray = [is_summary(message) or is_acknowledgement(message) for message in live]
@@ -268,7 +264,7 @@ def _without_strays(live: Sequence[HostMessage]) -> list[HostMessage]:
     return [message for index, message in enumerate(live) if index >= ends or not stray[index]]
 
 
-def _needs_acknowledgement(behind: Sequence[HostMessage], prompt_follows: bool) -> bool:
+def _needs_acknowledgement(behind: Messages, prompt_follows: bool) -> bool:
     """Would the summary, a user message, meet another one? Hosts turn summaries and custom messages into such too."""
     if not behind:
         return prompt_follows
@@ -280,5 +276,5 @@ def _from_user(message: HostMessage) -> bool:
     return message.raw.get("role") == "user" or message.role is Role.USER
 
 
-def _leading(messages: Sequence[HostMessage], roles: set[Role]) -> int:
+def _leading(messages: Messages, roles: set[Role]) -> int:
     return next((index for index, message in enumerate(messages) if message.role not in roles), len(messages))

@@ -6,10 +6,9 @@ what we really wrote is ever taken away and rebuilt, never a person's message th
 
 import hashlib
 import re
-from collections.abc import Sequence
 
 from app.core.injection.fence import ASSIST_TAG, CONTEXT_TAG, LEGACY_TAG
-from app.core.messages.host_message import HostMessage, Role
+from app.core.messages.host_message import HostMessage, Messages, Role
 from app.core.messages.tokens import MESSAGE_OVERHEAD, estimate_tokens
 
 HEADING = "[Session History Summary]"
@@ -102,7 +101,7 @@ def _reworded(found: "re.Match[str]") -> str:
     return f"{found[1]}{found[2]} -" if found[2] else f"{found[1]}({found[3]})"
 
 
-def own_messages(messages: Sequence[HostMessage]) -> list[bool]:
+def own_messages(messages: Messages) -> list[bool]:
     """For each message: did we put it there, as a summary or as the acknowledgement behind one?"""
     own: list[bool] = []
     for index, message in enumerate(messages):

@@ -5,7 +5,7 @@ of what only the budget cuts; the index of older archives. Each has a share of t
 no other repeats. Deterministic, and the same as long as the same messages are gone (provider caches).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import chain, islice
@@ -14,7 +14,7 @@ from app.core.capture.captured_message import CapturedMessage
 from app.core.capture.captured_turn import captured_messages
 from app.core.history.digest import OPENING_TURNS, NotesOn, digest, notes_on, one_line, opening_lines, told_by
 from app.core.history.summary_message import FRAME_TOKENS, INDEX_HEADING, contained, cut_to_tokens
-from app.core.messages.host_message import HostMessage
+from app.core.messages.host_message import Messages
 from app.core.messages.tokens import MESSAGE_OVERHEAD, estimate_tokens
 
 _NO_TIME = datetime.fromtimestamp(0, UTC)
@@ -51,12 +51,7 @@ class History:
 
 
 def summary_text(
-    history: History,
-    gone: Sequence[HostMessage],
-    cut: Sequence[HostMessage],
-    former: str,
-    room: int,
-    notes: NotesOn = notes_on,
+    history: History, gone: Messages, cut: Messages, former: str, room: int, notes: NotesOn = notes_on
 ) -> str:
     """The summary's text within ``room`` tokens; nothing when there is nothing to tell.
 

@@ -5,14 +5,13 @@ The host's messages are never changed in place; all but what a mode says stay th
 
 import hashlib
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from app.core.injection.fence import SEPARATOR, contains_block, put_before
 from app.core.messages.content_blocks import CALL_TYPES, RESULT_TYPES, kind_of
-from app.core.messages.host_message import HostMessage
+from app.core.messages.host_message import HostMessage, Messages
 from app.core.recall.query import asks
 
 TOOL_NAME = "search_memories"
@@ -45,7 +44,7 @@ class Injected:
     system_prompt_addition: str | None = None
 
 
-def is_injected(messages: Sequence[HostMessage]) -> bool:
+def is_injected(messages: Messages) -> bool:
     """Whether the latest user message carries a block already, or stands behind our simulated tool call."""
     if not asks(messages):
         return False
@@ -58,7 +57,7 @@ def is_simulated(message: HostMessage) -> bool:
     return bool(ids) and all(call_id.startswith(CALL_ID_PREFIX) for call_id in ids)
 
 
-def inject(messages: Sequence[HostMessage], block: str, note: str, mode: Mode, query: str) -> Injected:
+def inject(messages: Messages, block: str, note: str, mode: Mode, query: str) -> Injected:
     """``messages`` with the block (and the note about a pasted transcript) where ``mode`` wants them.
 
     Without a user message at the end there is nothing to put a block in front of: then `message` and `tool_call` do
@@ -81,7 +80,7 @@ def inject(messages: Sequence[HostMessage], block: str, note: str, mode: Mode, q
     return Injected(unchanged, note or None)
 
 
-def simulated_call(messages: Sequence[HostMessage], block: str, query: str) -> list[dict[str, Any]]:
+def simulated_call(messages: Messages, block: str, query: str) -> list[dict[str, Any]]:
     """An assistant's call of `search_memories` and its result, in the host's style; the same input gives the same ids.
 
     In Anthropic's style a result is a user message by definition, so it stands before the user's own; that API
@@ -105,7 +104,7 @@ def simulated_call(messages: Sequence[HostMessage], block: str, query: str) -> l
             return _openclaw_call(messages, call_id, block, query)
 
 
-def style_of(messages: Sequence[HostMessage]) -> Style:
+def style_of(messages: Messages) -> Style:
     """Whose style the messages are in: by their newest tool message, else by what only one of them has.
 
     OpenClaw stamps every message with a time; OpenAI's assistant speaks in strings and Anthropic's in blocks.
@@ -133,7 +132,7 @@ def _tool_style(message: HostMessage) -> Style | None:
     return None
 
 
-def _openclaw_call(messages: Sequence[HostMessage], call_id: str, block: str, query: str) -> list[dict[str, Any]]:
+def _openclaw_call(messages: Messages, call_id: str, block: str, query: str) -> list[dict[str, Any]]:
     """OpenClaw reads provider, usage and time off every assistant message, so ours has the last one's and no cost."""
     asked = messages[-1].raw
     last = next((m.raw for m in reversed(messages) if m.raw.get("role") == "assistant"), {})

@@ -5,7 +5,7 @@ OpenClaw's own shape, OpenAI's (``tool_calls``, role ``tool``) and Anthropic's (
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Generic, TypeVar
@@ -216,6 +216,14 @@ class HostMessage:
                 changed = {**part, "text": text + text_in(part)}
                 return self.with_content([*content[:index], changed, *content[index + 1 :]])
         return self.with_content([{"type": "text", "text": text}, *content])
+
+
+Messages = Sequence[HostMessage]
+
+
+def tokens_of(messages: Iterable[HostMessage]) -> int:
+    """About how many tokens the messages take in the prompt together."""
+    return sum([message.tokens for message in messages])
 
 
 def encode_messages(messages: Iterable[HostMessage]) -> bytes:

@@ -6,13 +6,13 @@ What the host itself sent broken (a call never answered, a result without its ca
 from collections import defaultdict
 from collections.abc import Sequence
 
-from app.core.messages.host_message import HostMessage, Role
+from app.core.messages.host_message import Messages, Role
 
 Unit = range
 """Neighbouring messages, by index, that stay or go together."""
 
 
-def units(messages: Sequence[HostMessage]) -> list[Unit]:
+def units(messages: Messages) -> list[Unit]:
     """The messages as units, in order: a call with its results and all that stands between them, or one message.
 
     An id may come again in a later round, so a result belongs to the nearest call before it that has its id. Linear.
@@ -30,7 +30,7 @@ def units(messages: Sequence[HostMessage]) -> list[Unit]:
     return found
 
 
-def with_results(messages: Sequence[HostMessage], steps: Sequence[Unit], known: Sequence[bool]) -> list[bool]:
+def with_results(messages: Messages, steps: Sequence[Unit], known: Sequence[bool]) -> list[bool]:
     """``known``, and also each tool result that answers a known message and stands before another known one.
 
     ``steps`` are the messages' `units`.
@@ -47,7 +47,7 @@ def with_results(messages: Sequence[HostMessage], steps: Sequence[Unit], known: 
     return completed
 
 
-def _reach(messages: Sequence[HostMessage]) -> list[int]:
+def _reach(messages: Messages) -> list[int]:
     """For each message the last one that answers a call of it, or itself."""
     reach = list(range(len(messages)))
     callers: dict[str, int] = {}

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.core.json.encoding import encode
-from app.core.messages.host_message import HostMessage
+from app.core.messages.host_message import HostMessage, Messages
 
 MAX_BYTES = 32 * 1024 * 1024
 """Memory for all kept messages together, about."""
@@ -25,7 +25,7 @@ _WIDEST = (b"\xf0", b"\xf1", b"\xf2", b"\xf3", b"\xf4")
 """Begin a character, an emoji mostly, for which Python gives every character of a text four bytes."""
 
 
-def are_large(messages: Sequence[HostMessage], at_once: int = AT_ONCE_BYTES) -> bool:
+def are_large(messages: Messages, at_once: int = AT_ONCE_BYTES) -> bool:
     """Whether reading the messages takes long enough for others to notice. No more of them is read than tells it."""
     if len(messages) > AT_ONCE_MESSAGES:
         return True

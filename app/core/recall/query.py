@@ -2,12 +2,12 @@
 
 import hashlib
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from app.core.cleaning.host_text import clean_user_text
 from app.core.history.summary_message import is_summary
-from app.core.messages.host_message import HostMessage, Role
+from app.core.messages.host_message import HostMessage, Messages, Role
 
 MAX_CHARS = 4000
 """The longest query in characters."""
@@ -29,12 +29,12 @@ class Query:
     cut: bool
 
 
-def asks(messages: Sequence[HostMessage]) -> bool:
+def asks(messages: Messages) -> bool:
     """Whether the last message is a person's: the only moment to recall. A summary of ours asks nothing."""
     return bool(messages) and _is_asked(messages[-1])
 
 
-def build_query(messages: Sequence[HostMessage], prompt: str | None = None, turns: int = 1) -> Query:
+def build_query(messages: Messages, prompt: str | None = None, turns: int = 1) -> Query:
     """The query of a turn: the latest user message, or ``prompt`` when the last message is not a user's.
 
     With ``turns`` > 1 the user messages before it fill what is left of `MAX_CHARS`, latest first, each on its own line.
@@ -73,7 +73,7 @@ def cut_text(text: str, limit: int) -> str:
     return text[:end].rstrip() if end > _LONGEST_CLUSTER else ""
 
 
-def _user_texts(messages: Sequence[HostMessage]) -> Iterator[str]:
+def _user_texts(messages: Messages) -> Iterator[str]:
     for message in reversed(messages):
         if _is_asked(message):
             yield message.said.strip()
