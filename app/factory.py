@@ -12,6 +12,7 @@ from app import __version__
 from app.api import (
     after_turn,
     assemble,
+    audit,
     compact,
     deliveries,
     deliveries_pages,
@@ -80,7 +81,7 @@ def create_app(settings: Settings, *, backend: ContextBackend | None = None) -> 
     install_error_handlers(app)
     for module in (assemble, after_turn, compact, sessions, tools, mcp):
         app.include_router(module.router)
-    for module in (memory_transfer, memories_forget, memories, deliveries, recalls, service):
+    for module in (memory_transfer, memories_forget, memories, audit, deliveries, recalls, service):
         app.include_router(module.router)
     for module in (memories_pages, sessions_pages, deliveries_pages, tenant_pages):
         app.include_router(module.router)

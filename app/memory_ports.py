@@ -74,6 +74,10 @@ class MemoryStore(Protocol):
         """Delete it; its text is found no more, wherever else it stands. The receipt names what was not reached."""
         ...
 
+    async def ids(self, who: Identity, uris: Sequence[str], deadline: Deadline) -> dict[str, str]:
+        """The ids of the memories that searches find at these URIs; without those that are gone."""
+        ...
+
     async def statement(self, who: Identity, memory_id: str, deadline: Deadline) -> Statement | None:
         """What a forgetting of one memory works with: every text that it ever had, and where those were said.
 

@@ -23,6 +23,7 @@ from app.engine.archives import Archives
 from app.engine.assembly import Assemble
 from app.engine.compaction import Compact
 from app.engine.looking import LookAtSessions
+from app.engine.memories.auditing import NOT_AUDITED, Audit, RecallAudit
 from app.engine.memories.browsing import ListMemories, ReadMemory, whole
 from app.engine.memories.collaborators import Memories, operator_of
 from app.engine.memories.erasing import EraseEverywhere
@@ -78,6 +79,7 @@ class Services:
     worker: Worker
     courier: MemoryCourier
     forgetter: Forgetter
+    recalls: RecallAudit
     traces: TraceStore
     offload: OffloadPool
     queries: RecentQueries
@@ -126,6 +128,8 @@ class Services:
             tasks.start_soon(_kept_running, "worker", self.worker.run)
             tasks.start_soon(_kept_running, "memories", self.courier.run)
             tasks.start_soon(_kept_running, "forgetting", self.forgetter.run)
+            tasks.start_soon(_kept_running, "audit", self.store.audit.run)
+            tasks.start_soon(_kept_running, "recalls", self.recalls.run)
             tasks.start_soon(_kept_running, "traces", self.traces.run)
             if not self.server:
                 tasks.start_soon(self._greet_backend)
@@ -182,6 +186,7 @@ async def _opened(
         max_pending_bytes=settings.store.max_pending_bytes,
         tenant_share=settings.store.max_pending_share_per_tenant,
         keep_days=settings.store.keep_days,
+        keep_audit_days=settings.audit.keep_days,
     )
     stack.push_async_callback(store.aclose)
     traces = await open_traces(
@@ -212,7 +217,9 @@ async def _opened(
     )
     memories, courier = _memories(settings, kept, store, searches, backend.call_s)
     listing = ListMemories(memories, partial(recallable, settings))
-    selecting = SelectMemory(ListMemories(memories, whole), ReadMemory(memories))
+    looked_at = replace(memories, audit=NOT_AUDITED)
+    selecting = SelectMemory(ListMemories(looked_at, whole), ReadMemory(looked_at))
+    recalls = RecallAudit(memories)
     queries = RecentQueries()
     forgetter = Forgetter(EraseEverywhere(memories, store.erasing, traces, (queries.forget, searches.forget)))
     tools = Uses(
@@ -226,7 +233,14 @@ async def _opened(
     preflight = Preflight(backend, store, settings.capture.summary_share, NoteCache().notes_on, policy)
     classifier = classifier_of(settings.embedded.embedder)
     transform = Transform(
-        settings, searches, traces, classifier, queries=queries, policy=policy, on_recall=metrics.on_recall
+        settings,
+        searches,
+        traces,
+        classifier,
+        queries=queries,
+        policy=policy,
+        on_recall=metrics.on_recall,
+        on_recalled=recalls.add,
     )
     return Services(
         settings=settings,
@@ -237,6 +251,7 @@ async def _opened(
         worker=worker,
         courier=courier,
         forgetter=forgetter,
+        recalls=recalls,
         traces=traces,
         offload=offload,
         queries=queries,
@@ -249,6 +264,7 @@ async def _opened(
             reads=read_statement,
             automation=settings.capture.automation_memory,
             policy=policy,
+            audit=memories.audit,
         ),
         compact=Compact(store, worker, policy),
         end_session=EndSession(store, worker),
@@ -257,7 +273,7 @@ async def _opened(
         look_at_sessions=LookAtSessions(store, backend, policy),
         archives=tools.archives,
         list_memories=listing,
-        read_memory=selecting.reading,
+        read_memory=ReadMemory(memories),
         store_memory=tools.store_memory,
         change_memory=ChangeMemory(memories),
         forget_memory=tools.forget_memory,
@@ -294,7 +310,8 @@ def _memories(
     courier = MemoryCourier(kept, store.waiting, changed, backoff, call_s, time.monotonic)
     policy = settings.policy.policy()
     waiting = GuardedWaiting(store.waiting, policy)
-    return Memories(kept, waiting, courier, changed, read_statement, policy=policy), courier
+    memories = Memories(kept, waiting, courier, changed, read_statement, policy=policy, audit=Audit(store.audit))
+    return memories, courier
 
 
 @contextmanager

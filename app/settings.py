@@ -296,6 +296,12 @@ class StoreSettings(BaseModel):
         return url
 
 
+class AuditSettings(BaseModel):
+    """The audit trail of memories."""
+
+    keep_days: float = Field(365, ge=0, le=36_500, description="Days that an entry of `/audit` is kept.")
+
+
 class DeliverySettings(BaseModel):
     """The background worker that brings turns to the backend."""
 
@@ -405,6 +411,7 @@ class Settings(BaseSettings):
     recall: RecallSettings = Field(default_factory=RecallSettings)
     experience: ExperienceSettings = Field(default_factory=ExperienceSettings)
     trace: TraceSettings = Field(default_factory=TraceSettings)
+    audit: AuditSettings = Field(default_factory=AuditSettings)
     capture: CaptureSettings = Field(default_factory=CaptureSettings)
     policy: PolicySettings = Field(default_factory=PolicySettings)
     store: StoreSettings = Field(default_factory=StoreSettings)

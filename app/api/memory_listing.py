@@ -30,15 +30,15 @@ def listing(
         category=category or None,
         state=state,
         peer=peer or None,
-        since=_moment("since", since),
-        until=_moment("until", until),
+        since=moment_in_query("since", since),
+        until=moment_in_query("until", until),
         pinned=pinned,
         session=session_name(session, None) if session else None,
     )
     return MemoryListing(wanted, storable(query or ""), limit, _place(cursor))
 
 
-def _moment(name: str, given: str | None) -> str | None:
+def moment_in_query(name: str, given: str | None) -> str | None:
     """A moment of the query; a ``+`` that became a space is one again."""
     if not given:
         return None

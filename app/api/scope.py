@@ -15,6 +15,7 @@ from app.core.identity import Identity, Tenant, is_bypassed, is_openviking_id, r
 from app.engine import bounded_waits
 from app.engine.preflight import STORE_SHARE
 from app.errors import FieldProblem, Forbidden, InvalidRequest, StoreUnavailable, Unauthorized
+from app.observe.context import came_with
 from app.services import Services
 
 log = structlog.get_logger(__name__)
@@ -89,7 +90,9 @@ def tenant_from(request: Request) -> Tenant:
     that OpenViking does not allow.
     """
     services: Services = request.app.state.services
-    bound = _bound_tenant(services, token_of(request))
+    token = token_of(request)
+    bound = _bound_tenant(services, token)
+    came_with(token)
     asked = Tenant(_id_header(request, "X-OpenViking-Account"), _id_header(request, "X-OpenViking-User"))
     if bound:
         for wanted, allowed in ((asked.account, bound.account), (asked.user, bound.user)):

@@ -120,6 +120,14 @@ class EmbeddedMemories:
             return None
         return await self._engine.changing(who, lambda space: space.memories.forget(memory_id, now, deadline), deadline)
 
+    async def ids(self, who: Identity, uris: Sequence[str], deadline: Deadline) -> dict[str, str]:
+        """See `MemoryStore.ids`."""
+        now = self._now()
+        with nothing_is_normal():
+            found = await self._engine.reading(who, lambda space: space.memories.at(uris, now), deadline)
+            return {uri: memory.id for uri, memory in found.items()}
+        return {}
+
     async def statement(self, who: Identity, memory_id: str, deadline: Deadline) -> Statement | None:
         """See `MemoryStore.statement`."""
         now = self._now()

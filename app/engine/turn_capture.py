@@ -12,12 +12,14 @@ from app.core.capture.policy_line import PolicyLine
 from app.core.deadline import Deadline
 from app.core.identity import Identity, PeerRole, SessionKind
 from app.core.json.answers import answer
+from app.core.memories.audit import Action
 from app.core.memories.memory import NewMemory, Reading
 from app.core.memories.told import memory_told, told_in
 from app.core.messages.host_message import HostMessage
 from app.core.messages.reading_cache import AT_ONCE_MESSAGES, are_large
 from app.core.reasons import Reason
 from app.engine import bounded_waits
+from app.engine.memories.auditing import NOT_AUDITED, Audit
 from app.engine.memories.collaborators import new_memory_id
 from app.engine.policy.applying import is_long
 from app.engine.policy.texts import Texts
@@ -75,6 +77,7 @@ class AfterTurn:
     automation: bool = False
     """Whether what is no chat (cron, sub-agents) is remembered, too."""
     policy: Policy = field(default_factory=Policy)
+    audit: Audit = NOT_AUDITED
 
     async def run(self, who: Identity, turn: TurnInput, deadline: Deadline) -> AfterTurnResult:
         """Put what is new of the turn on disk. Raises `KeyReused`, `OutboxFull`, `StoreUnavailable`.
@@ -87,7 +90,9 @@ class AfterTurn:
         if not self.enabled:
             return AfterTurnResult("skipped", Reason.CAPTURE_DISABLED)
         reads = self.reads if self._remembers(who) else None
-        captured, accepted, policy = await _accepted(who, turn, self.store, self.policy, reads)
+        captured, accepted, policy, told = await _accepted(who, turn, self.store, self.policy, reads)
+        if accepted.status == "committed":
+            await self.audit.wrote(who, Action.STORED, told)
         skipped = _why_skipped(turn, captured)
         delivered = accepted.delivered
         if turn.wait and self.worker and accepted.turn_id and not delivered and accepted.captured:
@@ -100,8 +105,8 @@ class AfterTurn:
 
 async def _accepted(
     who: Identity, turn: TurnInput, store: "SqlTurnStore", policy: Policy, reads: Reads | None
-) -> tuple[CapturedTurn, Acceptance, tuple[PolicyLine, ...]]:
-    """What is new of the turn, put on disk, and what the policy took out before.
+) -> tuple[CapturedTurn, Acceptance, tuple[PolicyLine, ...], list[str]]:
+    """What is new of the turn, put on disk, what the policy took out before, and the ids of what it asks to remember.
 
     Comparing takes time, so it is done before the store is locked, with what the store has by then. A turn with a
     position is compared only when the store finds that messages of its times are there already.
@@ -125,8 +130,9 @@ async def _accepted(
         )
         captured = await bounded_waits.read(capture, large=large or len(recorded.fingerprints) > AT_ONCE_MESSAGES)
         try:
-            accepted = await store.accept(_new_turn(who, turn, incoming, captured, recorded, reads))
-            return captured, accepted, texts.lines()
+            new = _new_turn(who, turn, incoming, captured, recorded, reads)
+            accepted = await store.accept(new)
+            return captured, accepted, texts.lines(), [memory.id for memory in new.memories]
         except SeenBefore:  # again only when yet another turn of these times has come in meanwhile
             recorded = await store.recorded(who, incoming.span, in_order=in_order)
 

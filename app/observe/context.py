@@ -5,11 +5,14 @@ import re
 from collections.abc import Mapping
 from contextvars import ContextVar
 
+from app.core.memories.audit import name_of_token
+
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 _TRACEPARENT = re.compile(r"(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}")
 _MAX_STATE_CHARS = 512
 _random = random.Random()  # noqa: S311 - ids only have to differ; the system's random numbers are a call each
 
+_token: ContextVar[str | None] = ContextVar("token", default=None)
 _outgoing: ContextVar[Mapping[str, str]] = ContextVar("outgoing_headers", default={})  # noqa: B039 - never mutated
 
 
@@ -26,7 +29,24 @@ def begin(request_id: str | None, traceparent: str | None, tracestate: str | Non
         if tracestate and len(tracestate) <= _MAX_STATE_CHARS:
             headers["tracestate"] = tracestate
     _outgoing.set(headers)
+    _token.set(None)
     return request_id
+
+
+def request_id() -> str | None:
+    """The id of the current request; None outside one."""
+    return _outgoing.get().get("X-Request-ID")
+
+
+def came_with(token: str | None) -> None:
+    """The current request came with this token."""
+    _token.set(token)
+
+
+def token_name() -> str | None:
+    """What the current request's token is called where it must not be told; None where it has none."""
+    token = _token.get()
+    return name_of_token(token) if token else None
 
 
 def outgoing_headers() -> Mapping[str, str]:

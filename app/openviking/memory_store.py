@@ -175,6 +175,12 @@ class OpenVikingMemories:
         removed = {"memories": 1, "turns": 0}
         return Receipt(f"f_{memory_id.removeprefix('m_')}", now, selected, removed, tuple(Kept(*one) for one in kept))
 
+    async def ids(self, who: Identity, uris: Sequence[str], deadline: Deadline) -> dict[str, str]:  # noqa: ARG002
+        """See `MemoryStore.ids`. The ledger knows them."""
+        found = await self._ledger.by_uri(self._tenant_of(who.tenant), uris)
+        shown = ((uri, one) for uri, entries in found.items() for one in entries if one.state in SHOWN)
+        return {uri: one.memory_id for uri, one in shown}
+
     async def statement(self, who: Identity, memory_id: str, deadline: Deadline) -> Statement | None:
         """See `MemoryStore.statement`."""
         record = await self.get(who, memory_id, deadline)

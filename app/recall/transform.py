@@ -59,6 +59,10 @@ class TraceSink(Protocol):
         """Make the trace and keep it, later."""
 
 
+OnRecalled = Callable[[Identity, str, Sequence[str]], None]
+"""Told who got what into a prompt: the trace's id, and the URIs."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Searched:
     """One target's outcome. ``how`` says how the hits came, or the reason code of the failure."""
@@ -102,7 +106,8 @@ class Transform:
     """The use case of `/assemble`'s phase `transform`: recalls for one process.
 
     ``queries`` keeps what was asked for those who look at it, and
-    ``policy`` says what of it may be kept and searched for. ``on_recall`` is told what each recall came to.
+    ``policy`` says what of it may be kept and searched for. ``on_recall`` is told what each recall came to,
+    ``on_recalled`` what it put into a prompt.
     ``now`` is the wall clock in epoch seconds, ``clock`` a monotonic one in seconds.
     """
 
@@ -117,6 +122,7 @@ class Transform:
         queries: RecentQueries | None = None,
         policy: Policy | None = None,
         on_recall: Callable[[Reason], None] = lambda _reason: None,
+        on_recalled: OnRecalled = lambda _who, _trace_id, _uris: None,
         now: Callable[[], float] = time.time,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
@@ -128,6 +134,7 @@ class Transform:
         self._queries = queries or RecentQueries()
         self._policy = policy or Policy()
         self._on_recall = on_recall
+        self._on_recalled = on_recalled
         self._now = now
         self._clock = clock
         self._memo = RecallCache()
@@ -229,6 +236,9 @@ class Transform:
         trace_id = f"r{int(now * 1000):011x}{_random.getrandbits(40):010x}"
         self._queries.keep(trace_id, recall.decision.query)
         self._traces.record(partial(self._trace, recall, who, trace_id, now))
+        items = tuple(item for selection in recall.chosen for item in selection.recalled())
+        if items:
+            self._on_recalled(who, trace_id, [item.uri for item in items])
         return AssembleResult(
             messages=placed.messages,
             estimated_tokens=tokens_of(placed.messages) + estimate_tokens(placed.system_prompt_addition or ""),
@@ -240,7 +250,7 @@ class Transform:
                 trace_id=trace_id,
                 query=recall.decision.query,
                 gate=recall.decision.gate,
-                items=tuple(item for selection in recall.chosen for item in selection.recalled()),
+                items=items,
                 timings_ms=dict(recall.steps),
                 degraded=recall.degraded,
             ),

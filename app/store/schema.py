@@ -195,6 +195,26 @@ forgettings = Table(
 """One row per forgetting that is not done yet. ``body`` says what is to be forgotten, and is empty once only the
 database's own files are to be cleaned: the row holds the text itself until then."""
 
+audit = Table(
+    "audit",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("account", Text, nullable=False),
+    Column("user_name", Text, nullable=False),
+    Column("at", Text, nullable=False),
+    Column("action", Text, nullable=False),
+    Column("memory_id", Text, nullable=False),
+    Column("token", Text),
+    Column("agent", Text),
+    Column("session", Text),
+    Column("request_id", Text),
+    Column("trace_id", Text),
+    Index("audit_by_tenant", "account", "user_name", "id"),
+    Index("audit_by_memory", "account", "user_name", "memory_id", "id"),
+    Index("audit_by_age", "at"),
+)
+"""One row for each thing that was done with a memory; see `app.core.memories.audit`."""
+
 memory_versions = Table(
     "memory_versions",
     metadata,

@@ -4,6 +4,7 @@ import asyncio
 import math
 import time
 from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
 from functools import partial
 from typing import TypeVar
 
@@ -26,6 +27,8 @@ from app.store import (
     session_rows,
     steps,
 )
+from app.store.audit import SqlAuditTrail
+from app.store.audit import drop_old as drop_old_audit
 from app.store.backlog import Backlog, Bounds, bytes_by_tenant
 from app.store.connections import Database, open_database
 from app.store.delivery_rows import Delivery, DeliveryPage, OutboxGauges
@@ -37,6 +40,7 @@ from app.store.session_lists import CommitLine, SessionLine, SessionPage, TurnPa
 from app.store.steps import WorkRules
 from app.store.waiting_memories import SqlWaitingMemories
 from app.store.work import Lane, Lease, Outcome, SendTurn, Step, WorkStep
+from app.text.dates import iso
 
 T = TypeVar("T")
 
@@ -64,6 +68,7 @@ class SqlTurnStore:
         rules: WorkRules,
         bounds: Bounds,
         keep_s: float,
+        keep_audit_s: float = 365 * 86_400,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.rules = rules
@@ -77,6 +82,9 @@ class SqlTurnStore:
         """Memories that the backend does not have yet."""
         self.ledger = SqlMemoryLedger(database)
         """What a backend has no place for of its memories."""
+        self.audit = SqlAuditTrail(database)
+        """Who did what with which memory."""
+        self._keep_audit_s = keep_audit_s
         self.erasing = SqlErasing(database, clock)
         """Forgetting in this store."""
         self.backlog = Backlog(bounds, lambda: database.read(bytes_by_tenant))
@@ -276,11 +284,14 @@ class SqlTurnStore:
                 await self._database.write_in_slices(chore.forget, pieces)
                 forgotten += sum(map(len, pieces))
                 place = pieces[-1][-1]
+        before = iso(datetime.fromtimestamp(self.clock() - self._keep_audit_s, UTC))
+        await self._database.write_in_slices(drop_old_audit, [before])
         return forgotten
 
     async def aclose(self) -> None:
         """Close the connections."""
         await asyncio.gather(*self._notes)
+        await self.audit.flush()
         await self.backlog.aclose()
         self._database.close()
 
@@ -301,6 +312,7 @@ async def open_store(
     max_pending_bytes: int = 512 * 1024 * 1024,
     tenant_share: float = 1.0,
     keep_days: float = 30,
+    keep_audit_days: float = 365,
     clock: Callable[[], float] = time.time,
 ) -> SqlTurnStore:
     """Open the store at ``url``, with its schema brought up to date. Close it with `SqlTurnStore.aclose`."""
@@ -308,4 +320,6 @@ async def open_store(
     # What was said last waits for its idle commit; a session must not be forgotten before.
     keep_s = max(keep_days * 86_400, _LEAST_KEPT_S, 2 * rules.commit.idle_seconds)
     bounds = Bounds(max_pending_bytes, int(max_pending_bytes * tenant_share))
-    return SqlTurnStore(database, rules=rules, bounds=bounds, keep_s=keep_s, clock=clock)
+    return SqlTurnStore(
+        database, rules=rules, bounds=bounds, keep_s=keep_s, keep_audit_s=keep_audit_days * 86_400, clock=clock
+    )

@@ -49,8 +49,12 @@ class ListMemories:
 
     async def run(self, who: Identity, asked: MemoryListing, deadline: Deadline) -> ListedMemories:
         """The memories asked for. Raises `BackendTrouble`, `StoreUnavailable`."""
-        if asked.query.strip():
-            return await self._searched(who, asked, deadline)
+        searched = bool(asked.query.strip())
+        found = await (self._searched if searched else self._listed)(who, asked, deadline)
+        self.memories.audit.read(who, (memory.id for memory in found.memories))
+        return found
+
+    async def _listed(self, who: Identity, asked: MemoryListing, deadline: Deadline) -> ListedMemories:
         here = await _waiting(self.memories, who)
         here = [one for one in here if asked.wanted.admits(one) and (not asked.after or asked.after.precedes(one))]
         with told_to_the_caller():
@@ -81,11 +85,13 @@ class ReadMemory:
         here = await self.memories.waiting.of(who.tenant)
         for memory, new in zip(all_waiting(here, iso(self.memories.now())), here, strict=True):
             if memory.id == memory_id:
+                self.memories.audit.read(who, (memory_id,))
                 return MemoryRecord(memory, new.earlier)
         with told_to_the_caller():
             found = await self.memories.store.get(who, memory_id, deadline)
         if found is None:
             raise NotFound("there is no such memory")
+        self.memories.audit.read(who, (memory_id,))
         return found
 
 

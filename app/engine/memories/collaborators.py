@@ -11,6 +11,7 @@ from typing import Protocol
 from app.core.deadline import Deadline
 from app.core.identity import Identity, PeerRole, Tenant
 from app.core.memories.memory import Reading
+from app.engine.memories.auditing import NOT_AUDITED, Audit
 from app.errors import BackendTrouble, NotFound
 from app.memory_ports import MemoryStore, WaitingMemories
 from app.policy.policy import Policy
@@ -37,6 +38,7 @@ class Memories:
     """What a text that names no category or sensitivity is."""
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
     policy: Policy = field(default_factory=Policy)
+    audit: Audit = NOT_AUDITED
 
 
 def new_memory_id() -> str:

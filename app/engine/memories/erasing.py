@@ -12,6 +12,7 @@ import anyio
 
 from app.core.deadline import Deadline
 from app.core.identity import Identity, Tenant
+from app.core.memories.audit import Action
 from app.core.memories.forgetting import Erased, Forgetting, Redactor
 from app.core.memories.memory import Kept, Receipt, Selected
 from app.core.recall.trace import RecallTrace
@@ -60,7 +61,9 @@ class EraseEverywhere:
         try:
             await self.erasing.begin(id_, who.tenant, forgetting)
             with told_to_the_caller():
-                return await self._carried_out(id_, who, forgetting, deadline)
+                receipt = await self._carried_out(id_, who, forgetting, deadline)
+            await self.memories.audit.wrote(who, Action.FORGOTTEN, (one.id for one in receipt.selected))
+            return receipt
         except BaseException:
             self.on_left()
             raise

@@ -5,6 +5,7 @@ from functools import partial
 
 from app.core.deadline import Deadline
 from app.core.identity import Identity
+from app.core.memories.audit import Action
 from app.core.memories.memory import (
     Changed,
     Memory,
@@ -78,6 +79,7 @@ class StoreMemory:
                     raise
             stored = await self.memories.waiting.put(who.tenant, replace(new, promised=True))
         await self.memories.changed(who.tenant)
+        await self.memories.audit.wrote(who, Action.STORED, (stored.memory.id,))
         return replace(stored, policy=texts.lines())
 
     def _new(self, who: Identity, asked: Statement) -> NewMemory:
@@ -122,6 +124,7 @@ class ChangeMemory:
         _refuse_dropped(texts)
         with told_to_the_caller():
             if waits := await self._changed_waiting(who, replace(asked, change=change), deadline):
+                await self.memories.audit.wrote(who, Action.CHANGED, (waits.id,))
                 return Changed(waits, texts.lines())
             try:
                 changed = await self.memories.store.change(who, asked.memory_id, change, asked.if_version, deadline)
@@ -129,6 +132,7 @@ class ChangeMemory:
                 await self.memories.changed(who.tenant)
         if changed is None:
             raise NotFound("there is no such memory")
+        await self.memories.audit.wrote(who, Action.CHANGED, (changed.id,))
         return Changed(changed, texts.lines())
 
     async def _changed_waiting(self, who: Identity, asked: Alteration, deadline: Deadline) -> Memory | None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from app.core.deadline import Deadline
 from app.core.identity import Identity
+from app.core.memories.audit import Action
 from app.core.memories.memory import Imported, MemoryRecord, all_waiting
 from app.core.memories.paging import Place, place_of
 from app.engine.memories.collaborators import Memories, told_to_the_caller
@@ -24,13 +25,16 @@ class ExportMemories:
 
     async def run(self, who: Identity) -> AsyncIterator[MemoryRecord]:
         """Every memory of the tenant with its history, newest first; what was said (raw turns) is not among them."""
-        for memory in all_waiting(await self.memories.waiting.of(who.tenant), iso(self.memories.now())):
+        waiting_ones = all_waiting(await self.memories.waiting.of(who.tenant), iso(self.memories.now()))
+        await self.memories.audit.wrote(who, Action.EXPORTED, (memory.id for memory in waiting_ones))
+        for memory in waiting_ones:
             yield MemoryRecord(memory)
         after: Place | None = None
         while True:
             with told_to_the_caller():
                 deadline = Deadline.after_ms(self.page_ms)
                 page = await self.memories.store.export(who, after, AT_ONCE, deadline)
+            await self.memories.audit.wrote(who, Action.EXPORTED, (record.memory.id for record in page))
             for record in page:
                 yield record
             if len(page) < AT_ONCE:
@@ -66,7 +70,9 @@ class ImportMemories:
         with told_to_the_caller():
             try:
                 for start in range(0, len(wanted), AT_ONCE):
-                    imported += await self.memories.store.take_in(who, wanted[start : start + AT_ONCE], deadline)
+                    some = wanted[start : start + AT_ONCE]
+                    imported += await self.memories.store.take_in(who, some, deadline)
+                    await self.memories.audit.wrote(who, Action.IMPORTED, (one.memory.id for one in some))
             finally:
                 await self.memories.changed(who.tenant)
         return Imported(imported, len(readable) - imported, tuple(rejected))

@@ -55,6 +55,10 @@ class NoMemories:
         """Refused."""
         _refuse()
 
+    async def ids(self, who: Identity, uris: Sequence[str], deadline: Deadline) -> dict[str, str]:
+        """Refused."""
+        _refuse()
+
     async def statement(self, who: Identity, memory_id: str, deadline: Deadline) -> Statement | None:
         """Refused."""
         _refuse()

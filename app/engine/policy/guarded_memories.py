@@ -88,6 +88,10 @@ class GuardedMemories(_Guarded):
         """See `MemoryStore.forget`."""
         return await self._memories.forget(who, memory_id, deadline)
 
+    async def ids(self, who: Identity, uris: Sequence[str], deadline: Deadline) -> dict[str, str]:
+        """See `MemoryStore.ids`."""
+        return await self._memories.ids(who, uris, deadline)
+
     async def statement(self, who: Identity, memory_id: str, deadline: Deadline) -> Statement | None:
         """See `MemoryStore.statement`: as it is stored, for only so it can be found."""
         return await self._memories.statement(who, memory_id, deadline)

@@ -1,0 +1,98 @@
+"""Noting who does what with which memory; see `app.core.memories.audit`."""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Protocol
+
+import anyio
+
+from app.core.deadline import Deadline
+from app.core.identity import Identity, Tenant
+from app.core.memories.audit import Action, Actor, AuditEntry
+from app.observe.context import request_id, token_name
+from app.ports import BackendError
+from app.text.dates import iso
+
+if TYPE_CHECKING:
+    from app.engine.memories.collaborators import Memories
+
+MAX_PENDING = 1_000
+"""Recalls that wait to be noted; the oldest go when the store can not keep up."""
+LOOK_UP_MS = 5_000
+
+
+class AuditTrail(Protocol):
+    """Where entries are kept; see `app.store.audit`."""
+
+    async def add(self, tenant: Tenant, entries: Sequence[AuditEntry]) -> None:
+        """Put entries on disk. Raises `StoreUnavailable`."""
+
+    def add_soon(self, tenant: Tenant, entries: Sequence[AuditEntry]) -> None:
+        """Put entries on disk behind the answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """Notes what a request does. Without a ``trail`` nothing is noted: what a use case looks at for itself."""
+
+    trail: AuditTrail | None = None
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
+
+    async def wrote(self, who: Identity, action: Action, ids: Iterable[str]) -> None:
+        """These memories were written, changed, forgotten or taken out; on disk when it returns."""
+        if self.trail and (entries := self._entries(who, action, ids)):
+            await self.trail.add(who.tenant, entries)
+
+    def read(self, who: Identity, ids: Iterable[str]) -> None:
+        """These memories were shown."""
+        if self.trail and (entries := self._entries(who, Action.READ, ids)):
+            self.trail.add_soon(who.tenant, entries)
+
+    def _entries(self, who: Identity, action: Action, ids: Iterable[str]) -> list[AuditEntry]:
+        actor = Actor(token_name(), who.agent or None, who.session or None)
+        at, request = iso(self.now()), request_id()
+        return [AuditEntry(at, action, one, actor, request) for one in dict.fromkeys(ids)]
+
+
+NOT_AUDITED = Audit()
+"""For what a use case looks at for itself."""
+
+
+class RecallAudit:
+    """Notes what recalls put into prompts, behind the answers: a recall knows URIs, and the store of memories ids."""
+
+    def __init__(self, memories: "Memories") -> None:
+        self._memories = memories
+        self._pending: deque[tuple[Identity, Actor, str | None, str, Sequence[str], str]] = deque(maxlen=MAX_PENDING)
+        self._woken = anyio.Event()
+        self._writing = anyio.Lock()
+
+    def add(self, who: Identity, trace_id: str, uris: Sequence[str]) -> None:
+        """Note a recall soon."""
+        actor = Actor(token_name(), who.agent or None, who.session or None)
+        at = iso(self._memories.audit.now())
+        self._pending.append((who, actor, request_id(), trace_id, tuple(uris), at))
+        self._woken.set()
+
+    async def run(self) -> None:
+        """Note recalls until cancelled."""
+        while True:
+            await self._woken.wait()
+            self._woken = anyio.Event()
+            await self.flush()
+
+    async def flush(self) -> None:
+        """Note those so far. What has no id any more, or can not be asked for, is left out: a URI may tell a text."""
+        async with self._writing:
+            while self._pending:
+                who, actor, request, trace_id, uris, at = self._pending.popleft()
+                try:
+                    ids = await self._memories.store.ids(who, uris, Deadline.after_ms(LOOK_UP_MS))
+                except BackendError:
+                    ids = {}
+                named = dict.fromkeys(ids[uri] for uri in uris if uri in ids)
+                entries = [AuditEntry(at, Action.RECALLED, one, actor, request, trace_id) for one in named]
+                if self._memories.audit.trail:
+                    self._memories.audit.trail.add_soon(who.tenant, entries)

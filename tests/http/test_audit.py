@@ -1,0 +1,78 @@
+"""``GET /audit``: who did what with which memory, and never a text."""
+
+import hashlib
+from typing import Any
+
+from starlette.testclient import TestClient
+
+from tests.http.conftest import Start
+
+SECRET_WORD = "zq7faudited"
+
+
+def entries(client: TestClient, **wanted: Any) -> list[dict[str, Any]]:
+    answer = client.get("/audit", params=wanted)
+    assert answer.status_code == 200, answer.text
+    assert SECRET_WORD not in answer.text
+    found: list[dict[str, Any]] = answer.json()["entries"]
+    return found
+
+
+def flushed(client: TestClient) -> None:
+    client.portal.call(client.app.state.services.recalls.flush)  # type: ignore[attr-defined, union-attr]
+
+
+def test_everything_that_is_done_with_a_memory_is_noted(start: Start) -> None:
+    client = start(auth={"tokens": "sesame"}, embedded={"embedder": {"kind": "none"}})
+    client.headers["Authorization"] = "Bearer sesame"
+    scope = {"sessionId": "s1", "agentId": "ada"}
+    stored = client.post(
+        "/memories", json={**scope, "text": f"The {SECRET_WORD} is in the attic."}, headers={"X-Request-ID": "req-1"}
+    ).json()
+    path = f"/memories/{stored['id']}"
+    client.get(path)
+    ask = {**scope, "messages": [{"role": "user", "content": f"Where is the {SECRET_WORD}?"}]}
+    trace_id = client.post("/assemble", json=ask).json()["recall"]["traceId"]
+    client.patch(path, json={"pinned": True})
+    exported = client.get("/memories/export").content
+    client.delete(path)
+    client.post("/memories/import", content=exported, headers={"Content-Type": "application/x-ndjson"})
+    flushed(client)
+    found = entries(client, memoryId=stored["id"])
+    assert {one["action"] for one in found} == {
+        "stored", "read", "recalled", "changed", "exported", "forgotten", "imported",
+    }  # fmt: skip
+    by_action = {one["action"]: one for one in found}
+    token = hashlib.sha256(b"sesame").hexdigest()[:8]
+    assert by_action["stored"]["actor"] == {"token": token, "agent": "ada", "session": "s1"}
+    assert by_action["stored"]["requestId"] == "req-1"
+    assert (by_action["recalled"]["traceId"], by_action["recalled"]["actor"]["session"]) == (trace_id, "s1")
+    assert by_action["forgotten"]["actor"] == {"token": token, "agent": None, "session": None}
+
+
+def test_pages_and_filters(client: TestClient) -> None:
+    ids = [client.post("/memories", json={"text": f"Shelf {number} is full."}).json()["id"] for number in range(5)]
+    first = client.get("/audit", params={"action": "stored", "limit": 3}).json()
+    rest = client.get("/audit", params={"action": "stored", "limit": 3, "cursor": first["nextCursor"]}).json()
+    assert [one["memoryId"] for one in first["entries"] + rest["entries"]] == ids[::-1]
+    assert rest["nextCursor"] is None
+    middle = first["entries"][-1]["at"]
+    assert {one["memoryId"] for one in entries(client, action="stored", until=middle)} >= set(ids[:3])
+    assert entries(client, since="2999-01-01T00:00:00Z") == []
+    for wrong in ({"action": "burned"}, {"since": "yesterday"}, {"cursor": "x"}, {"limit": 0}):
+        assert client.get("/audit", params=wrong).status_code == 400
+
+
+def test_what_a_turn_asks_to_remember_and_a_tool_reads(client: TestClient) -> None:
+    said = [{"role": "user", "content": "Remember that my badge number is 5512."}]
+    client.post("/after-turn", json={"sessionId": "s1", "agentId": "ada", "messages": said, "wait": True})
+    noted = entries(client, action="stored")
+    assert [one["actor"]["session"] for one in noted] == ["s1"]
+    call = {"sessionId": "s1", "arguments": {"query": "badge number"}}
+    assert client.post("/tools/memory_recall", json=call).json()["ok"]
+    assert {one["actor"]["session"] for one in entries(client, action="read")} == {"s1"}
+
+
+def test_another_tenant_sees_nothing_of_it(client: TestClient) -> None:
+    client.post("/memories", json={"text": "Mine alone."})
+    assert client.get("/audit", headers={"X-OpenViking-User": "mallory"}).json()["entries"] == []
