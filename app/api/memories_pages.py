@@ -10,7 +10,7 @@ from app.api.document import problems
 from app.api.forms import Form, FormDep, proof_for
 from app.api.memories import MemoryId
 from app.api.memories_schema import ChangeMemoryRequest
-from app.api.memory_listing import MAX_DATE_CHARS, MAX_QUERY_CHARS, listing
+from app.api.memory_listing import MAX_DATE_CHARS, MAX_QUERY_CHARS, end_of_day, listing
 from app.api.pages import link, page, see_other
 from app.api.recalls import account_key
 from app.api.scope import ServicesDep, TenantDep
@@ -88,16 +88,15 @@ class Filters:
         return {name: value for name, value in self.given.items() if value}
 
     def listing(self, cursor: str) -> MemoryListing:
-        """What they ask for. A day is over at its end. Raises `InvalidRequest`."""
+        """What they ask for, to the end of the last day. Raises `InvalidRequest`."""
         given = self.given
-        until = given["until"]
         return listing(
             query=given["query"],
             category=given["category"],
             state=None if given["state"] == ANY else MemoryState(given["state"] or MemoryState.LIVE),
             peer=given["peer"],
             since=given["since"],
-            until=f"{until}T23:59:59.999Z" if len(until) == len("2026-03-04") else until,
+            until=end_of_day(given["until"]),
             pinned={"true": True, "false": False}.get(given["pinned"]),
             session=given["session"],
             limit=ON_A_PAGE,

@@ -38,6 +38,11 @@ def listing(
     return MemoryListing(wanted, storable(query or ""), limit, _place(cursor))
 
 
+def end_of_day(given: str) -> str:
+    """The last moment of a day that is given without a time; anything else as it is."""
+    return f"{given}T23:59:59.999Z" if len(given) == len("2026-03-04") else given
+
+
 def moment_in_query(name: str, given: str | None) -> str | None:
     """A moment of the query; a ``+`` that became a space is one again."""
     if not given:

@@ -139,7 +139,15 @@ def every_page(page: Page, url: str) -> list[str]:
     for session in [one for one in addresses if one.startswith("/ui/sessions/")]:
         page.goto(f"{url}{session}")
         addresses.append(str(page.locator("a[href*='/archives/']").first.get_attribute("href")))
-    return [*addresses, "/ui/tenant", "/ui/deliveries", "/ui/deliveries?state=all", "/ui/recalls"]
+    return [
+        *addresses,
+        "/ui/tenant",
+        "/ui/forget",
+        "/ui/forget?everything=true",
+        "/ui/deliveries",
+        "/ui/deliveries?state=all",
+        "/ui/recalls",
+    ]
 
 
 def test_on_a_phone_nothing_is_cut_off_and_everything_has_a_label(page: Page, url: str, screenshots: Path) -> None:
