@@ -83,13 +83,14 @@ class FakeOpenViking:
                 self.files.pop(real(url.params["uri"]), None)
                 return _ok({"uri": real(url.params["uri"]), "estimated_deleted_count": 1})
             case "GET", ["fs", "tree"]:
-                found = self.below(real(url.params["uri"]))
-                return _ok([self._listed(uri) for uri in found]) if found else _missing()
+                below = self.below(real(url.params["uri"]))
+                return _ok([self._listed(uri) for uri in below]) if below else _missing()
             case "POST", ["search", "grep"]:
                 return _ok({"matches": list(self._matches(real(body["uri"]), re.compile(body["pattern"])))})
             case "POST", ["search", "find"]:
                 targets = body["target_uri"] if isinstance(body["target_uri"], list) else [body["target_uri"]]
-                return _ok({"memories": self._found(body["query"], [real(one) for one in targets])[: body["limit"]]})
+                found = self._found(body["query"], [real(one) for one in targets])[: body["limit"]]
+                return _ok({"memories": found, "resources": [], "skills": [], "total": len(found)})
             case "POST", ["sessions", name, "messages", "batch"]:
                 live = self.sessions.setdefault(f"{user}/{name}", [])
                 live += body["messages"]

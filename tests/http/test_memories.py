@@ -312,6 +312,12 @@ def test_an_outage_loses_nothing_and_hides_nothing(start: Start, tmp_path: Path)
         found = block(client, "Where is the spare key?")
         assert "green pot" in found and "blue pot" not in found
         assert client.get(f"/memories/{memory['id']}").json()["history"][0]["text"] == memory["text"]
+        spare = store(client, "The cellar code is 4711.", deadlineMs=200)
+        receipt = client.delete(f"/memories/{spare['id']}").json()
+        assert receipt["selected"][0]["id"] == spare["id"]
+        assert "does not answer" in receipt["kept"][0]["why"]
+        assert "4711" not in block(client, "What is the cellar code?")
+        problem(client.get(f"/memories/{spare['id']}"), 404, "not_found")
         # One that the backend has can only be changed there.
         problem(client.patch(f"/memories/{before['id']}", json={"pinned": True}), 503, "deadline_exceeded")
     until = time.monotonic() + 20

@@ -17,12 +17,15 @@ from app.core.memories.forgetting import Erased, Forgetting, Redactor
 from app.core.memories.memory import Kept, Receipt, Selected
 from app.core.recall.trace import RecallTrace
 from app.engine.memories.collaborators import Memories, operator_of, told_to_the_caller
+from app.errors import BackendTrouble
 from app.residue import Needles
 from app.store.erasing import SqlErasing, StoreErased
 from app.store.traces import TraceStore
 
 GO_ON_MS = 120_000
 """Longest try of a forgetting that nobody waits for any more."""
+AWAY_MS = 1_000
+"""Longest wait for a backend that could not be told of the memory just now."""
 
 
 def new_receipt_id() -> str:
@@ -52,16 +55,19 @@ class EraseEverywhere:
         traces = await self.traces.erase(who.account_key, _takes(forgetting, there, here), dry_run=True)
         return replace(_receipt(new_receipt_id(), forgetting, there, here, traces), dry_run=True)
 
-    async def run(self, who: Identity, forgetting: Forgetting, deadline: Deadline) -> Receipt:
-        """What was forgotten. Raises `BackendTrouble`, `StoreUnavailable`: then it goes on in the background."""
+    async def run(self, who: Identity, forgetting: Forgetting, deadline: Deadline, *, waits: bool = False) -> Receipt:
+        """What was forgotten. Raises `BackendTrouble`, `StoreUnavailable`: then it goes on in the background.
+
+        ``waits``: the backend does not have it yet, so that one that is away is named in the receipt and looked into
+        later.
+        """
         here = await self.erasing.look(who.tenant, forgetting)
         forgetting = replace(forgetting, turns=here.selected)
         id_ = new_receipt_id()
         self._under_way.add(id_)
         try:
             await self.erasing.begin(id_, who.tenant, forgetting)
-            with told_to_the_caller():
-                receipt = await self._carried_out(id_, who, forgetting, deadline)
+            receipt = await self._as_far_as_it_goes(id_, who, forgetting, deadline, waits=waits)
             await self.memories.audit.wrote(who, Action.FORGOTTEN, (one.id for one in receipt.selected))
             return receipt
         except BaseException:
@@ -97,6 +103,27 @@ class EraseEverywhere:
         left = await self.erasing.look_again(who.tenant, forgetting, everywhere)
         kept = [*there.kept, *left, *await self._cleaned(id_, Needles([*there.removed, *here.removed]))]
         return replace(_receipt(id_, forgetting, there, here, traces), kept=tuple(kept))
+
+    async def _as_far_as_it_goes(
+        self, id_: str, who: Identity, forgetting: Forgetting, deadline: Deadline, *, waits: bool
+    ) -> Receipt:
+        try:
+            with told_to_the_caller():
+                within = deadline.within_ms(AWAY_MS) if waits else deadline
+                return await self._carried_out(id_, who, forgetting, within)
+        except BackendTrouble as trouble:
+            if not waits or trouble.status < 500:
+                raise
+            self.on_left()
+            return await self._forgotten_here(id_, who, forgetting)
+
+    async def _forgotten_here(self, id_: str, who: Identity, forgetting: Forgetting) -> Receipt:
+        """Forget what this service has, and leave the rest to `go_on`."""
+        there = Erased(kept=(Kept("the backend", "it does not answer; what it was told of it goes when it does"),))
+        here = await self.erasing.erase(who.tenant, forgetting, there)
+        traces = await self.traces.erase(who.account_key, _takes(forgetting, there, here))
+        await self._forgotten_in_memory(who.tenant, forgetting)
+        return replace(_receipt(id_, forgetting, there, here, traces), kept=there.kept)
 
     async def _forgotten_in_memory(self, tenant: Tenant, forgetting: Forgetting) -> None:
         redactor = Redactor(forgetting)

@@ -100,13 +100,16 @@ class ForgetMemory:
         await memories.delivery.flush(who.tenant, deadline)
         with told_to_the_caller():
             statement = await memories.store.statement(who, memory_id, deadline)
+        waits = statement is None
         if statement is None:
             waiting_ones = all_waiting(await memories.waiting.of(who.tenant), iso(memories.now()))
             statement = next((_of_waiting(one) for one in waiting_ones if one.id == memory_id), None)
         if statement is None:
             raise NotFound("there is no such memory")
         forgetting = Forgetting(iso(memories.now()), (statement,))
-        return await (self.erase.look if dry_run else self.erase.run)(who, forgetting, deadline)
+        if dry_run:
+            return await self.erase.look(who, forgetting, deadline)
+        return await self.erase.run(who, forgetting, deadline, waits=waits)
 
 
 def _of_waiting(memory: Memory) -> Statement:
