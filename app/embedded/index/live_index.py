@@ -14,7 +14,7 @@ import structlog
 from app.core.recall.hits import Hit
 from app.embedded.index import superseded_rows
 from app.embedded.index.documents import Document
-from app.embedded.index.embedders import Embedder, EmbedderError
+from app.embedded.index.embedders import Embedder, EmbedderClosed, EmbedderError
 from app.embedded.index.index import Chunk, Index
 from app.embedded.index.memory_rows import MemoryRows
 from app.embedded.index.similar import NOTHING_SIMILAR, Similar
@@ -258,6 +258,8 @@ class LiveIndex:
                 missing = [text for text in texts if text not in vectors]
                 vectors.update(zip(missing, embedder.passages(missing), strict=True))
                 self._index.vectors.add([(chunk_id, text, vectors[text]) for chunk_id, text in waiting])
+        except EmbedderClosed:
+            return
         except EmbedderError as error:
             self._embedder_failed(error)
         except SqliteError as error:
