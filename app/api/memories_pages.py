@@ -12,12 +12,12 @@ from app.api.memories import MemoryId
 from app.api.memories_schema import ChangeMemoryRequest
 from app.api.memory_listing import MAX_DATE_CHARS, MAX_QUERY_CHARS, end_of_day, listing
 from app.api.pages import link, page, see_other
-from app.api.recalls import account_key
 from app.api.scope import ServicesDep, TenantDep
 from app.api.wire import field_problems
 from app.core.cleaning.host_text import storable
 from app.core.deadline import Deadline
 from app.core.identity import MAX_ID_CHARS, Tenant
+from app.core.memories.audit import Action, AuditFilter
 from app.core.memories.memory import (
     MAX_TEXT_CHARS,
     MAX_TTL_DAYS,
@@ -29,7 +29,6 @@ from app.core.memories.memory import (
 )
 from app.core.memories.naming import was_said
 from app.core.memories.paging import MAX_CURSOR_CHARS, cursor_of
-from app.core.recall.trace import RecallTrace
 from app.engine.memories.browsing import ListedMemories, MemoryListing
 from app.engine.memories.collaborators import operator_of
 from app.engine.memories.forgetting import Selection
@@ -44,7 +43,6 @@ from app.errors import (
     VersionConflict,
 )
 from app.services import Services
-from app.text.dates import moment_of
 
 router = APIRouter(tags=["pages"], include_in_schema=False, responses=problems())
 
@@ -204,6 +202,7 @@ async def _shown(
 ) -> Response:
     services: Services = request.app.state.services
     memory = record.memory
+    recalled = AuditFilter(memory_id=memory.id, action=Action.RECALLED)
     return page(
         "memory.html",
         tenant=tenant,
@@ -212,7 +211,7 @@ async def _shown(
         history=list(reversed(record.history)),
         said=was_said(memory),
         fixed=was_said(memory) or memory.state is MemoryState.SUPERSEDED,
-        recalls=await _recalls_of(services, tenant, memory),
+        recalls=(await services.store.audit.page(tenant, recalled, RECALLS_SHOWN, None)).entries,
         masked=services.policy.text,
         done=done,
         refusal=refusal,
@@ -225,12 +224,6 @@ async def _shown(
         most_days=MAX_TTL_DAYS,
         proof=proof_for(request, tenant),
     )
-
-
-async def _recalls_of(services: Services, tenant: Tenant, memory: Memory) -> list[RecallTrace]:
-    said_at = moment_of(memory.created_at)
-    since = said_at.timestamp() if said_at else 0.0
-    return await services.traces.that_recalled(account_key(tenant), memory.uri, since, RECALLS_SHOWN)
 
 
 def _filled_in(memory: Memory, typed: Form | None) -> dict[str, Any]:

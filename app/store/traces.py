@@ -6,7 +6,6 @@ processes share. Losing some with the process is fine.
 """
 
 import asyncio
-import hashlib
 import json
 import os
 import sqlite3
@@ -30,7 +29,6 @@ from sqlalchemy import (
     create_engine,
     delete,
     event,
-    func,
     inspect,
     or_,
     select,
@@ -43,8 +41,7 @@ from app.core.identity import session_name
 from app.core.json.answers import adapter
 from app.core.json.encoding import encode
 from app.core.memories.memory import Kept
-from app.core.memories.naming import home_path
-from app.core.recall.trace import RecallTrace, Verdict
+from app.core.recall.trace import RecallTrace
 from app.residue import Needles, with_logs
 from app.store.connections import empty_log, execute_alone, told_apart
 from app.wal import into_wal_mode
@@ -81,16 +78,6 @@ traces = Table(
 ``alias`` is what the session would be called by its key alone.
 
 New columns stand at the end and may be empty: `_prepare` adds them to a table that is there."""
-
-recalled = Table(
-    "recalled_memories",
-    metadata,
-    Column("account_key", Text, primary_key=True),
-    Column("place", Text, primary_key=True),
-    Column("trace_id", Text, primary_key=True),
-    Index("recalled_memories_by_trace", "trace_id"),
-)
-"""Which traces injected a memory. ``place`` is a hash of its URI: a name in it may say what was forgotten since."""
 
 
 class TraceStore:
@@ -159,22 +146,6 @@ class TraceStore:
             query = query.where(traces.c.trace_id < before)
         return await self._read(query.order_by(traces.c.trace_id.desc()).limit(limit))
 
-    async def that_recalled(self, account_key: str, uri: str, since: float, limit: int) -> list[RecallTrace]:
-        """The tenant's newest recalls that put the memory at ``uri`` into a prompt, newest first.
-
-        A statement that had its file to itself was at the file's own URI, so recalls of that count from ``since`` on
-        (epoch seconds): before, it was another statement's.
-        """
-        places = {_place(uri), _place(uri.partition("#")[0])}
-        query = (
-            select(traces.c.body, traces.c.trace_id)
-            .join(recalled, recalled.c.trace_id == traces.c.trace_id)
-            .where(recalled.c.account_key == account_key, recalled.c.place.in_(places))
-            .where(traces.c.account_key == account_key, traces.c.at >= since)
-            .distinct()
-        )
-        return await self._read(query.order_by(traces.c.trace_id.desc()).limit(limit))
-
     async def erase(self, account_key: str, forgets: Forgets, *, dry_run: bool = False) -> int:
         """Delete the tenant's traces that ``forgets`` takes; how many.
 
@@ -207,7 +178,6 @@ class TraceStore:
             for start in range(0, len(ids), 500):
                 some = ids[start : start + 500]
                 connection.execute(delete(traces).where(traces.c.trace_id.in_(some)))
-                connection.execute(delete(recalled).where(recalled.c.trace_id.in_(some)))
 
     async def aclose(self) -> None:
         """Write what is left and close the file."""
@@ -241,17 +211,10 @@ class TraceStore:
             }
             for trace in made
         ]
-        places = [
-            {"account_key": trace.account_key, "place": place, "trace_id": trace.trace_id}
-            for trace in made
-            for place in _places(trace)
-        ]
         if not rows:
             return
         with self._engine.begin() as connection:
             connection.execute(traces.insert(), rows)
-            if places:
-                connection.execute(recalled.insert(), places)
             self._forget(connection)
 
     def _forget(self, connection: Connection) -> None:
@@ -260,20 +223,6 @@ class TraceStore:
         oldest_kept = connection.execute(newest.offset(self._keep).limit(1)).scalar()
         if oldest_kept is not None:
             connection.execute(delete(traces).where(traces.c.trace_id <= oldest_kept))
-        oldest = select(func.min(traces.c.trace_id)).scalar_subquery()
-        connection.execute(delete(recalled).where(recalled.c.trace_id < oldest))
-
-
-def _places(trace: RecallTrace) -> set[str]:
-    """Of what was injected; a piece of what was said stands for the whole, a statement in a file for itself."""
-    uris = {one.uri for one in trace.candidates if one.verdict is Verdict.KEPT}
-    whole = {uri.partition("#")[0] for uri in uris}
-    return {_place(uri) for uri in uris | {uri for uri in whole if not uri.endswith(".md")}}
-
-
-def _place(uri: str) -> str:
-    """The same for all spellings of a user's home: a backend's hits may name it another way than its memories."""
-    return hashlib.sha256(home_path(uri).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 async def open_traces(

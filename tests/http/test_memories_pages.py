@@ -112,12 +112,13 @@ def test_where_it_came_from(client: TestClient) -> None:
 
 def test_which_recalls_showed_it(client: TestClient) -> None:
     memory, other = store(client, "Mia likes green tea."), store(client, "Tom has a dog.")
-    assert "not lately" in shown(client, f"/ui/memories/{memory['id']}")
+    assert "No <a" in shown(client, f"/ui/memories/{memory['id']}")
     asked = {"sessionId": "s2", "messages": [{"role": "user", "content": "Which tea does Mia like?"}]}
     recall = client.post("/assemble", json=asked).json()["recall"]
     assert read(client, memory)["uri"] in [item["uri"] for item in recall["items"]]
+    client.portal.call(client.app.state.services.recalls.flush)  # type: ignore[attr-defined, union-attr]
     page = shown(client, f"/ui/memories/{memory['id']}")
-    assert f'href="/ui/recalls/{recall["traceId"]}"' in page and "not lately" not in page
+    assert f'href="/ui/recalls/{recall["traceId"]}"' in page and 'href="/ui/sessions/s2"' in page
     assert recall["traceId"] not in shown(client, f"/ui/memories/{other['id']}")
 
 

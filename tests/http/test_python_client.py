@@ -46,6 +46,9 @@ TYPES = {
     answers.DeliveryPage: "DeliveryPage",
     answers.RecallLine: "RecallLine",
     answers.RecallList: "RecallList",
+    answers.AuditPage: "AuditBody",
+    answers.AuditEntry: "AuditEntryBody",
+    answers.Actor: "ActorBody",
     Change: "ChangeMemoryRequest",
 }
 
@@ -102,6 +105,8 @@ def test_a_memory_from_being_stored_to_being_forgotten(sidecar: Sidecar) -> None
     looked = memories.forget_selected({"query": "Mia lives Porto"})
     assert looked["dryRun"] and looked["selected"][0]["id"] == stored["id"]
     assert memories.forget(stored["id"])["removed"]["memories"] == 1
+    assert [one["memoryId"] for one in memories.audit(action="forgotten")["entries"]] == [stored["id"]]
+    assert memories.audit(stored["id"], action="changed", since="2999-01-01")["entries"] == []
     with pytest.raises(SidecarError, match="not_found") as caught:
         memories.read(stored["id"])
     assert caught.value.is_final

@@ -76,46 +76,6 @@ async def test_pages_by_session_and_time(store: TraceStore) -> None:
     assert [t.trace_id for t in await store.page(TENANT, since=NOW - 120)] == ["r0002", "r0001"]
 
 
-async def test_a_memory_knows_which_recalls_showed_it(store: TraceStore) -> None:
-    piece = replace(TRACE.candidates[0], uri="viking://turn#2")
-    statement = replace(TRACE.candidates[0], uri="viking://file.md#m_1")
-    alone = replace(TRACE.candidates[0], uri="viking://lone.md")
-    passed_over = replace(TRACE.candidates[0], uri="viking://b", verdict=Verdict.OVER_LIMIT)
-    for number in range(1, 4):
-        trace = numbered(
-            number, candidates=(*TRACE.candidates, *TRACE.candidates, piece, statement, alone, passed_over)
-        )
-        store.record(partial(replace, trace))
-    store.record(lambda: numbered(4, account_key="acme/bob"))
-    found = await store.that_recalled(TENANT, "viking://a", 0, 2)
-    assert [trace.trace_id for trace in found] == ["r0003", "r0002"]
-    assert len(await store.that_recalled(TENANT, "viking://turn", 0, 9)) == 3
-    assert len(await store.that_recalled(TENANT, "viking://file.md#m_1", 0, 9)) == 3
-    assert await store.that_recalled(TENANT, "viking://file.md#m_2", 0, 9) == []
-    assert len(await store.that_recalled(TENANT, "viking://lone.md#m_1", NOW - 60, 9)) == 3
-    assert await store.that_recalled(TENANT, "viking://lone.md#m_2", NOW, 9) == []
-    assert await store.that_recalled(TENANT, "viking://b", 0, 9) == []
-    assert await store.that_recalled("acme/carol", "viking://a", 0, 9) == []
-
-
-async def test_a_memory_is_known_by_any_spelling_of_its_home(store: TraceStore) -> None:
-    hit = replace(TRACE.candidates[0], uri="viking://user/mia/memories/preferences/tea.md")
-    store.record(lambda: replace(TRACE, candidates=(hit,)))
-    for uri in ("viking://~/memories/preferences/tea.md", "viking://user/memories/preferences/tea.md", hit.uri):
-        assert len(await store.that_recalled(TENANT, uri, 0, 9)) == 1
-    assert await store.that_recalled(TENANT, "viking://~/memories/preferences/coffee.md", 0, 9) == []
-
-
-async def test_what_is_known_of_recalls_goes_with_them(store: TraceStore, tmp_path: Path) -> None:
-    for number in range(1, 30):
-        store.record(partial(numbered, number))
-        await store.flush()
-    assert len(await store.that_recalled(TENANT, "viking://a", 0, 99)) == 10
-    with closing(sqlite3.connect(tmp_path / "traces.db")) as kept:
-        assert kept.execute("SELECT count(*) FROM recalled_memories").fetchone() == (10,)
-        assert "viking" not in str(kept.execute("SELECT * FROM recalled_memories").fetchall())
-
-
 async def test_the_oldest_go_first_by_number_and_by_age(store: TraceStore) -> None:
     for number in range(25):
         store.record(partial(numbered, number))

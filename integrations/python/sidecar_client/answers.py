@@ -301,3 +301,32 @@ class RecallList(TypedDict):
 
     recalls: list[RecallLine]
     nextCursor: str | None
+
+
+Action = Literal["recalled", "read", "stored", "changed", "forgotten", "exported", "imported"]
+
+
+class Actor(TypedDict):
+    """Who did something: a token by the first characters of its SHA-256, an agent, a session, as far as known."""
+
+    token: str | None
+    agent: str | None
+    session: str | None
+
+
+class AuditEntry(TypedDict):
+    """One thing that was done with one memory; never a text."""
+
+    at: str
+    action: Action
+    memoryId: str
+    actor: Actor
+    requestId: str | None
+    traceId: str | None
+
+
+class AuditPage(TypedDict):
+    """The audit trail, newest first."""
+
+    entries: list[AuditEntry]
+    nextCursor: str | None

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, cast
 from urllib.parse import quote
 
 from sidecar_client.answers import (
+    Action,
+    AuditPage,
     Imported,
     ListedMemory,
     MemoryPage,
@@ -135,6 +137,21 @@ class Memories:
         body = {**selection, "dryRun": dry_run}
         receipt: Receipt = self._connection.call("POST", "/memories/forget", json=body)
         return receipt
+
+    def audit(
+        self,
+        memory_id: str | None = None,
+        *,
+        action: Action | None = None,
+        since: str | None = None,
+        until: str | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> AuditPage:
+        """Who did what with which memory, and when; newest first."""
+        params = {"memoryId": memory_id, "action": action, "since": since, "until": until}
+        page: AuditPage = self._connection.call("GET", "/audit", params={**params, "limit": limit, "cursor": cursor})
+        return page
 
     def export(self) -> Iterator[str]:
         """All with their history, a JSON object a line: what `take_in` takes."""
