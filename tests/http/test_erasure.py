@@ -225,6 +225,7 @@ def test_what_was_interrupted_goes_on(start: Start, tmp_path: Path, monkeypatch:
     client = start(**settings)
     archived(client)
     assert MARK in recalled(client, "What is the code of the vault?")
+    client.get("/recalls")  # its trace is on disk: the first service goes on running beside the second
     memory = remembered(client, MARK)
     services: Services = client.app.state.services  # type: ignore[attr-defined]
     erase = services.forgetter.erase
