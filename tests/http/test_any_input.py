@@ -15,6 +15,7 @@ from starlette.testclient import TestClient
 from app.factory import create_app
 from app.settings import Settings
 from app.tools import BY_NAME
+from tests.contract.openviking import FakeOpenViking, served
 from tests.http.test_errors import LIFECYCLE
 from tests.postgres import NoPostgres, postgres
 
@@ -183,9 +184,39 @@ memory_fields = {
 }
 
 
+@pytest.fixture(scope="module")
+def openviking(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    """The service on OpenViking, which leaves what it has no field for to the store; on PostgreSQL."""
+    with ExitStack() as stack:
+        try:
+            store = stack.enter_context(postgres())
+        except NoPostgres as missing:
+            pytest.skip(str(missing))
+        configured = Settings(
+            _env_file=None,
+            data_dir=tmp_path_factory.mktemp("openviking") / "data",
+            log_level="error",
+            store={"url": store},
+            backend="openviking",
+            openviking={"url": stack.enter_context(served(FakeOpenViking()))},
+        )
+        yield stack.enter_context(TestClient(create_app(configured)))
+
+
 @QUICK
 @given(body=st.fixed_dictionaries({}, optional=memory_fields))
 def test_any_memory(shared: TestClient, body: dict) -> None:
+    _keep(shared, body)
+
+
+@pytest.mark.postgres
+@QUICK
+@given(body=st.fixed_dictionaries({}, optional=memory_fields))
+def test_any_memory_on_openviking(openviking: TestClient, body: dict) -> None:
+    _keep(openviking, body)
+
+
+def _keep(shared: TestClient, body: dict) -> None:
     sent = {"content": json.dumps(body), "headers": {"content-type": "application/json"}}
     stored = shared.post("/memories", **sent)
     assert stored.status_code < 500, stored.text
@@ -198,15 +229,27 @@ def test_any_memory(shared: TestClient, body: dict) -> None:
         assert answer.status_code < 500, answer.text
 
 
-@QUICK
-@given(
-    lines=st.lists(
-        st.fixed_dictionaries({}, optional=memory_fields).map(lambda line: json.dumps(line).encode())
-        | st.binary(max_size=60),
-        max_size=4,
-    )
+memory_lines = st.lists(
+    st.fixed_dictionaries({}, optional=memory_fields).map(lambda line: json.dumps(line).encode())
+    | st.binary(max_size=60),
+    max_size=4,
 )
+
+
+@QUICK
+@given(lines=memory_lines)
 def test_any_import(shared: TestClient, lines: list[bytes]) -> None:
+    _import(shared, lines)
+
+
+@pytest.mark.postgres
+@QUICK
+@given(lines=memory_lines)
+def test_any_import_on_openviking(openviking: TestClient, lines: list[bytes]) -> None:
+    _import(openviking, lines)
+
+
+def _import(shared: TestClient, lines: list[bytes]) -> None:
     headers = {"content-type": "application/x-ndjson"}
     answer = shared.post("/memories/import", content=b"\n".join(lines), headers=headers)
     assert answer.status_code < 500, answer.text
@@ -232,6 +275,17 @@ arguments = st.dictionaries(
 @QUICK
 @given(name=st.sampled_from(sorted(BY_NAME)), scope=scopes, arguments=arguments)
 def test_any_call_of_a_tool(shared: TestClient, name: str, scope: dict, arguments: dict) -> None:
+    _call(shared, name, scope, arguments)
+
+
+@pytest.mark.postgres
+@QUICK
+@given(name=st.sampled_from(sorted(BY_NAME)), scope=scopes, arguments=arguments)
+def test_any_call_of_a_tool_on_openviking(openviking: TestClient, name: str, scope: dict, arguments: dict) -> None:
+    _call(openviking, name, scope, arguments)
+
+
+def _call(shared: TestClient, name: str, scope: dict, arguments: dict) -> None:
     sent = json.dumps({**scope, "arguments": arguments})
     answer = shared.post(f"/tools/{name}", content=sent, headers={"content-type": "application/json"})
     assert answer.status_code in (200, 400), answer.text

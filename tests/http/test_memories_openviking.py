@@ -4,6 +4,7 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from starlette.testclient import TestClient
 from tests.contract.openviking import FakeOpenViking, served
 from tests.http.conftest import Start
 from tests.http.test_memories import block, listed, problem, store
+from tests.postgres import NoPostgres, postgres
 
 HOME = "viking://user/mia/memories"
 
@@ -137,7 +139,37 @@ def test_an_export_into_an_empty_directory_is_the_same(
             assert set(found) == {one["id"] for one in listed(client, f"?query={query}")}
 
 
-def test_tenants_stay_apart_under_load(client: TestClient) -> None:
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
+def on_each_store(request: pytest.FixtureRequest, sidecar: Callable[..., TestClient]) -> Iterator[TestClient]:
+    with ExitStack() as stack:
+        url = ""
+        if request.param == "postgresql":
+            try:
+                url = stack.enter_context(postgres())
+            except NoPostgres as missing:
+                pytest.skip(str(missing))
+        yield sidecar(store={"url": url})
+
+
+def test_two_writers_lose_nothing_and_double_nothing(on_each_store: TestClient) -> None:
+    client = on_each_store
+    path = f"/memories/{store(client, 'Version zero.')['id']}"
+
+    def write(number: int) -> tuple[int, str]:
+        text = {"text": f"Version of writer {number}."}
+        status = client.patch(path, json=text, headers={"If-Match": '"1"'}).status_code
+        return status, client.post("/memories", json={"text": "Said by all."}).json()["id"]
+
+    with ThreadPoolExecutor(16) as writers:
+        answers = list(writers.map(write, range(16)))
+    assert sorted(status for status, _ in answers) == [200, *[412] * 15]
+    assert len({memory_id for _, memory_id in answers}) == 1 and len(listed(client)) == 2
+    assert client.get(path).json()["version"] == 2
+
+
+def test_tenants_stay_apart_under_load(on_each_store: TestClient) -> None:
+    client = on_each_store
+
     def one(number: int) -> None:
         headers = {"X-OpenViking-Account": "acme", "X-OpenViking-User": f"user{number}"}
         text = f"The locker of the day is {number}77."
