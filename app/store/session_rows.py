@@ -205,3 +205,16 @@ def expire_leases(connection: Connection, owners: Sequence[str]) -> int:
     """End the leases of these owners, who are dead; how many sessions that freed."""
     freed = update(sessions).where(sessions.c.lease_owner.in_(owners))
     return connection.execute(freed.values(lease_owner=None, lease_until=0, fence=sessions.c.fence + 1)).rowcount
+
+
+def put_off(connection: Connection, now: float) -> Sequence[int]:
+    """The sessions with a turn that failed and is not to be tried yet, the next one first."""
+    query = select(sessions.c.id).where(_FREE, sessions.c.lane == Lane.RETRY, sessions.c.due_at > now)
+    return connection.execute(query.order_by(sessions.c.due_at)).scalars().all()
+
+
+def hurry(now: float, connection: Connection, session_id: int) -> bool:
+    """Have one of them tried now, unless somebody is at it."""
+    wanted = and_(_FREE, sessions.c.id == session_id, sessions.c.lane == Lane.RETRY)
+    connection.execute(update(sessions).where(wanted).values(retry_at=0.0, due_at=now))
+    return True

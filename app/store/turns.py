@@ -3,7 +3,7 @@
 import asyncio
 import math
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import TypeVar
@@ -268,6 +268,13 @@ class SqlTurnStore:
         """End the leases of dead processes; how many sessions that freed."""
         gone = [owner for owner in await self._database.read(session_rows.lease_owners) if is_gone(owner)]
         return await self._database.write_behind(session_rows.expire_leases, gone) if gone else 0
+
+    async def hurry(self, sessions: Collection[int] | None = None) -> None:
+        """Have these sessions looked at now that wait because a turn failed; None for all of them."""
+        now = self.clock()
+        waiting = await self._database.read(session_rows.put_off, now)
+        wanted = [id_ for id_ in waiting if sessions is None or id_ in sessions]
+        await self._database.write_in_slices(partial(session_rows.hurry, now), wanted)
 
     async def mend_dates(self, *, set_back: bool = False) -> None:
         """Bring dates back that a clock which was set back has left in a far future; ``set_back``: it was, just now."""

@@ -25,6 +25,7 @@ from app.store.work import (
     SendCommit,
 )
 from app.worker.backoff import Backoff
+from app.worker.outages import LONGEST_OF_COMMIT_S, Outages
 from app.worker.settling import settles_in
 
 SUMMARY_TOKENS = 1_000_000
@@ -44,6 +45,7 @@ class Archivist:
 
     backend: ContextBackend
     backoff: Backoff
+    outages: Outages
     settle_s: float
     call_s: float
     clock: Callable[[], float]
@@ -68,7 +70,7 @@ async def send(archivist: Archivist, lease: Lease, step: SendCommit, marked_at: 
     try:
         receipt = await archivist.backend.commit(lease.who, step.keep_recent, deadline, new_epoch=step.new_epoch)
     except BackendError as error:
-        return _refused(archivist, step, error, deadline)
+        return _refused(archivist, lease, step, error, deadline)
     poll_at = archivist.clock() + archivist.backoff.before_poll(0)
     if receipt.task_id is None and receipt.archive_id is None and not step.in_doubt:
         return CommitEmpty(step.id)
@@ -96,7 +98,8 @@ async def follow(archivist: Archivist, lease: Lease, step: FollowCommit) -> Comm
     except BackendError as error:
         if error.not_found:
             return CommitEmpty(step.id, Reason.SESSION_NOT_FOUND)
-        wait = max(archivist.backoff.before_poll(step.age_s), error.retry_after_s or 0.0)
+        away_s = archivist.outages.wait_s(lease, error, LONGEST_OF_COMMIT_S)
+        wait = max(archivist.backoff.before_poll(step.age_s), error.retry_after_s or 0.0, away_s)
         return CommitProgress(step.id, archivist.clock() + wait)
 
 
@@ -122,7 +125,9 @@ async def extract_again(archivist: Archivist, lease: Lease, step: ReExtract) -> 
     return CommitAccepted(step.id, receipt.task_id, None, poll_at, archivist.backend.place)
 
 
-def _refused(archivist: Archivist, step: SendCommit, error: BackendError, deadline: Deadline) -> CommitOutcome:
+def _refused(
+    archivist: Archivist, lease: Lease, step: SendCommit, error: BackendError, deadline: Deadline
+) -> CommitOutcome:
     now = archivist.clock()
     if error.not_found:
         return CommitEmpty(step.id, Reason.SESSION_NOT_FOUND)
@@ -131,8 +136,9 @@ def _refused(archivist: Archivist, step: SendCommit, error: BackendError, deadli
         return CommitPostponed(step.id, error.detail, now + wait, in_doubt=True)
     if error.retryable:
         # An earlier attempt may still have worked: then the doubt stays.
-        retry_at = now + archivist.backoff.after_failure(step.attempts, error)
-        return CommitPostponed(step.id, error.detail, retry_at, in_doubt=step.in_doubt)
+        backoff_s = archivist.backoff.after_failure(step.attempts, error)
+        wait = max(backoff_s, archivist.outages.wait_s(lease, error, LONGEST_OF_COMMIT_S))
+        return CommitPostponed(step.id, error.detail, now + wait, in_doubt=step.in_doubt)
     return CommitRefused(step.id, error.detail, now + archivist.backoff.after_refused_commit(step.refusals))
 
 

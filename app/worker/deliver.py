@@ -18,6 +18,7 @@ from app.ports import BackendError, ContextBackend
 from app.store.work import Lease, SendTurn, TurnDelivered, TurnFailed, TurnInDoubt, TurnRejected
 from app.worker.backoff import Backoff
 from app.worker.duplicates import Duplicates
+from app.worker.outages import Outages
 from app.worker.poison import PoisonTurns
 from app.worker.settling import settles_in
 
@@ -38,6 +39,7 @@ class Courier:
     backoff: Backoff
     poison_turns: PoisonTurns
     duplicates: Duplicates
+    outages: Outages
     settle_s: float
     call_s: float
     """Longest time from a mark to the end of its write: less than a lease, so that no write outlives its lease."""
@@ -49,6 +51,11 @@ class Courier:
     def deadline(self, since: float) -> Deadline:
         """For a call that may begin from the monotonic time ``since``."""
         return Deadline(since + self.call_s, self.monotonic)
+
+    def retry_at(self, lease: Lease, step: SendTurn, error: BackendError) -> float:
+        """When to try again after this error."""
+        wait_s = self.backoff.after_failure(step.attempts, error)
+        return self.clock() + max(wait_s, self.outages.wait_s(lease, error))
 
 
 async def deliver(courier: Courier, lease: Lease, step: SendTurn, marked_at: float) -> TurnOutcome:
@@ -96,7 +103,7 @@ async def _look(
                 courier.poison_turns.failed(lease, step.turn_id, error.detail)
                 if (why := courier.poison_turns.hopeless(step.turn_id)) is not None:
                     return TurnRejected(step, why)
-            retry_at = courier.clock() + courier.backoff.after_failure(step.attempts, error)
+            retry_at = courier.retry_at(lease, step, error)
             return TurnInDoubt(step, error.detail, max(until, retry_at + courier.settle_s), retry_at)
         arrived = frozenset()
     rest = [message for message in missing if message.source_id not in arrived]
@@ -124,7 +131,7 @@ async def _append(
             soon = min(courier.settle_s, courier.backoff.first_s)
             return TurnInDoubt(step, error.detail, until, now + max(soon, error.retry_after_s or 0.0))
         if error.retryable:
-            return TurnFailed(step, error.detail, now + courier.backoff.after_failure(step.attempts, error))
+            return TurnFailed(step, error.detail, courier.retry_at(lease, step, error))
         return TurnRejected(step, error.detail)
     finally:
         courier.memories_changed(lease.who)

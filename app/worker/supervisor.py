@@ -9,7 +9,7 @@ import math
 import random
 import time
 from collections import Counter, deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -48,6 +48,7 @@ from app.worker.backoff import Backoff
 from app.worker.commits import Archivist
 from app.worker.deliver import Courier, deliver
 from app.worker.duplicates import Duplicates
+from app.worker.outages import Outages
 from app.worker.poison import PoisonTurns
 
 log = structlog.get_logger(__name__)
@@ -105,19 +106,23 @@ class Worker:
         self._concurrency = settings.concurrency
         poison_turns = PoisonTurns(settings.give_up_tries, settings.give_up_s, monotonic)
         self._duplicates = Duplicates(backend, call_s, monotonic, on_doubled)
+        self._outages = Outages(random)
         self._courier = Courier(
             backend=backend,
             mark_attempt=store.mark_attempt,
             backoff=backoff,
             poison_turns=poison_turns,
             duplicates=self._duplicates,
+            outages=self._outages,
             settle_s=settle_s,
             call_s=call_s,
             clock=store.clock,
             monotonic=monotonic,
             memories_changed=memories_changed,
         )
-        self._archivist = Archivist(backend, backoff, settle_s, call_s, store.clock, monotonic, memories_changed)
+        self._archivist = Archivist(
+            backend, backoff, self._outages, settle_s, call_s, store.clock, monotonic, memories_changed
+        )
         self._monotonic = monotonic
         self._made_at = store.clock()
         self._ahead = self._made_at - monotonic()
@@ -242,12 +247,20 @@ class Worker:
                 marked_at = self._monotonic()
                 step = await self._store.next_step(lease, outcome)
                 self._tell()
+                if isinstance(outcome, TurnDelivered):
+                    await self._hurry(self._outages.over(lease))
         except LeaseLost:
             log.warning("lease_lost", session=lease.who.session)
         except BaseException:  # cancelled, or the store failed: whoever is next need not wait for the lease to run out
             with anyio.CancelScope(shield=True):
                 await self._guarded(lambda: self._store.release(lease))
             raise
+
+    async def _hurry(self, sessions: Collection[int] | None) -> None:
+        """Have these sessions, or all that failed, tried again now: the backend is there."""
+        if sessions is None or sessions:
+            await self._store.hurry(sessions)
+            self.wake()
 
     async def _take(self, lease: Lease, step: WorkStep, marked_at: float) -> Outcome:
         try:
