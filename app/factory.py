@@ -17,6 +17,7 @@ from app.api import (
     deliveries,
     deliveries_pages,
     forget_pages,
+    freshness,
     mcp,
     memories,
     memories_forget,
@@ -82,7 +83,7 @@ def create_app(settings: Settings, *, backend: ContextBackend | None = None) -> 
     install_error_handlers(app)
     for module in (assemble, after_turn, compact, sessions, tools, mcp):
         app.include_router(module.router)
-    for module in (memory_transfer, memories_forget, memories, audit, deliveries, recalls, service):
+    for module in (memory_transfer, memories_forget, freshness, memories, audit, deliveries, recalls, service):
         app.include_router(module.router)
     for module in (memories_pages, sessions_pages, deliveries_pages, forget_pages, tenant_pages):
         app.include_router(module.router)

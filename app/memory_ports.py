@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 from app.core.deadline import Deadline
 from app.core.identity import Identity, Tenant
 from app.core.memories.forgetting import Erased, Forgetting, Statement
+from app.core.memories.freshness import Revision
 from app.core.memories.memory import (
     Memory,
     MemoryChange,
@@ -76,6 +77,13 @@ class MemoryStore(Protocol):
 
     async def ids(self, who: Identity, uris: Sequence[str], deadline: Deadline) -> dict[str, str]:
         """The ids of the memories that searches find at these URIs; without those that are gone."""
+        ...
+
+    async def revise(self, who: Identity, revisions: Sequence[Revision], deadline: Deadline) -> Sequence[str]:
+        """Change what a check has found, each in the memory's history; the ids of those that were changed.
+
+        One that was changed since it was looked at, or is gone, is left alone.
+        """
         ...
 
     async def statement(self, who: Identity, memory_id: str, deadline: Deadline) -> Statement | None:

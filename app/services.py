@@ -15,6 +15,7 @@ from app.core.deadline import Deadline
 from app.core.history.commit_policy import CommitRules
 from app.core.history.note_cache import NoteCache
 from app.core.identity import Tenant
+from app.core.memories.freshness import FreshnessRules
 from app.core.messages.reading_cache import Readings
 from app.embedded.classifying import classifier_of
 from app.embedded.extraction.readings import read_statement
@@ -29,6 +30,7 @@ from app.engine.memories.collaborators import Memories, operator_of
 from app.engine.memories.erasing import EraseEverywhere
 from app.engine.memories.forgetter import Forgetter
 from app.engine.memories.forgetting import ForgetMemory, ForgetSelected, SelectMemory
+from app.engine.memories.freshness import CheckFreshness, FreshnessKeeper
 from app.engine.memories.keeping import ChangeMemory, StoreMemory
 from app.engine.memories.transfer import ExportMemories, ImportMemories
 from app.engine.memories.unkept import NoMemories
@@ -100,6 +102,8 @@ class Services:
     forget_selected: ForgetSelected
     export_memories: ExportMemories
     import_memories: ImportMemories
+    check_freshness: CheckFreshness
+    freshness_keeper: FreshnessKeeper
     call_tool: CallTool
     policy: Policy
     form_key: bytes
@@ -129,6 +133,7 @@ class Services:
             tasks.start_soon(_kept_running, "memories", self.courier.run)
             tasks.start_soon(_kept_running, "forgetting", self.forgetter.run)
             tasks.start_soon(_kept_running, "audit", self.store.audit.run)
+            tasks.start_soon(_kept_running, "freshness", self.freshness_keeper.run)
             tasks.start_soon(_kept_running, "recalls", self.recalls.run)
             tasks.start_soon(_kept_running, "traces", self.traces.run)
             if not self.server:
@@ -197,7 +202,8 @@ async def _opened(
         now=time.time,
     )
     stack.push_async_callback(traces.aclose)
-    kept = GuardedMemories(open_memories(store.ledger) if open_memories else NoMemories(), policy)
+    as_stored = open_memories(store.ledger) if open_memories else NoMemories()
+    kept = GuardedMemories(as_stored, policy)
     searches = Searches(
         backend,
         cache_ms=settings.recall.cache_ms,
@@ -220,6 +226,10 @@ async def _opened(
     looked_at = replace(memories, audit=NOT_AUDITED)
     selecting = SelectMemory(ListMemories(looked_at, whole), ReadMemory(looked_at))
     recalls = RecallAudit(memories)
+    fresh = settings.freshness
+    rules = FreshnessRules(fresh.stale_days, fresh.unconfirmed_days, fresh.ttl_days)
+    check = CheckFreshness(replace(memories, store=as_stored), store.freshness, rules)
+    keeper = FreshnessKeeper(check, fresh.every_hours * 3_600)
     queries = RecentQueries()
     forgetter = Forgetter(EraseEverywhere(memories, store.erasing, traces, (queries.forget, searches.forget)))
     tools = Uses(
@@ -280,6 +290,8 @@ async def _opened(
         forget_selected=ForgetSelected(selecting, tools.forget_memory),
         export_memories=ExportMemories(memories),
         import_memories=ImportMemories(memories),
+        check_freshness=keeper.check,
+        freshness_keeper=keeper,
         call_tool=CallTool(tools),
         policy=policy,
         form_key=await anyio.to_thread.run_sync(private_key, settings.data_dir / "forms.key"),

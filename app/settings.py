@@ -302,6 +302,17 @@ class AuditSettings(BaseModel):
     keep_days: float = Field(365, ge=0, le=36_500, description="Days that an entry of `/audit` is kept.")
 
 
+class FreshnessSettings(BaseModel):
+    """The check of what is remembered."""
+
+    every_hours: float = Field(24, ge=0, le=8_760, description="Hours between two checks of a tenant; 0 is never.")
+    stale_days: float = Field(180, gt=0, description="Days without confirmation after which a memory is `stale`.")
+    unconfirmed_days: float = Field(90, gt=0, description="The same for what was inferred and said once.")
+    ttl_days: Annotated[dict[str, float], NoDecode, BeforeValidator(_as_object)] = Field(
+        default_factory=dict, description='JSON `{"<category>": 30}`: days after which memories of a category expire.'
+    )
+
+
 class DeliverySettings(BaseModel):
     """The background worker that brings turns to the backend."""
 
@@ -412,6 +423,7 @@ class Settings(BaseSettings):
     experience: ExperienceSettings = Field(default_factory=ExperienceSettings)
     trace: TraceSettings = Field(default_factory=TraceSettings)
     audit: AuditSettings = Field(default_factory=AuditSettings)
+    freshness: FreshnessSettings = Field(default_factory=FreshnessSettings)
     capture: CaptureSettings = Field(default_factory=CaptureSettings)
     policy: PolicySettings = Field(default_factory=PolicySettings)
     store: StoreSettings = Field(default_factory=StoreSettings)

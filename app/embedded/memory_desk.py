@@ -1,12 +1,15 @@
 """One user's memories at work: files, index and what is withheld brought in step. Synchronous; called in threads."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from app.core.deadline import Deadline
 from app.core.memories.forgetting import Erased, Forgetting, Statement, turn_of
+from app.core.memories.freshness import Revision, RevisionKind
 from app.core.memories.memory import (
     Memory,
     MemoryChange,
@@ -28,8 +31,8 @@ from app.embedded.index.live_index import LiveIndex
 from app.embedded.index.memory_rows import Found
 from app.embedded.storage import layout
 from app.embedded.storage.memory_files import MemoryFiles
-from app.embedded.storage.record_memories import key_of, record_of
-from app.embedded.storage.records import PARAPHRASED, Record, Source, edited, merge, with_source
+from app.embedded.storage.record_memories import key_of, record_of, revised
+from app.embedded.storage.records import PARAPHRASED, Record, Source, edited, joined, merge, with_source
 from app.embedded.storage.withheld import Withheld
 from app.errors import Conflict, VersionConflict
 from app.text.items import tidy
@@ -37,6 +40,14 @@ from app.text.items import tidy
 
 class Forgotten(Exception):
     """The memory was forgotten, and does not come back under its id."""
+
+
+@dataclass(slots=True)
+class _Steps:
+    """The changes of one memory, in order."""
+
+    found: Found
+    changes: list[Callable[[Record], Record]] = field(default_factory=list)
 
 
 class MemoryDesk:
@@ -168,6 +179,51 @@ class MemoryDesk:
                     self._withhold(found, now, (changes["value"],))
                 self._rewrite(found, lambda record: edited(record, Source("api", "", now), **changes))
             return self._read_back(found.path, memory_id, now)
+
+    def revise(self, revisions: Sequence[Revision], now: str, deadline: Deadline) -> list[str]:
+        """See `app.memory_ports.MemoryStore.revise`. Each file is written once, and the lock is free between two."""
+        steps: dict[str, dict[str, _Steps]] = defaultdict(dict)
+        for revision in revisions:
+            found = self._one(revision.id, now)
+            into = self._one(revision.into, now) if revision.into else None
+            if found is None or found.memory.version != revision.version or (revision.into and into is None):
+                continue
+            if was_said(found.memory) or not self._files.can_replace(found.path, found.memory):
+                continue
+            if into and revision.kind is RevisionKind.MERGE:
+                other = self._files.record(found.path, revision.id) or _record_of_line(found.memory)
+                steps[into.path].setdefault(into.memory.id, _Steps(into)).changes.append(partial(joined, other, now))
+            elif into:
+                with layout.locked(self._root, deadline):
+                    self._withhold(found, now, (into.memory.text,))
+            steps[found.path].setdefault(revision.id, _Steps(found)).changes.append(partial(revised, revision, now))
+        changed: list[str] = []
+        for path, of_file in steps.items():
+            with layout.locked(self._root, deadline):
+                changed += self._take_steps(path, of_file)
+        return changed
+
+    def _take_steps(self, path: str, steps: Mapping[str, "_Steps"]) -> list[str]:
+        """Change the records of one file, but for those that were changed since; the ids of the others."""
+        changed: list[str] = []
+
+        def rewritten(records: list[Record]) -> list[Record]:
+            known = {one.id for one in records}
+            lines = [_record_of_line(one.found.memory) for memory_id, one in steps.items() if memory_id not in known]
+            return [stepped(record) for record in (*records, *lines)]
+
+        def stepped(record: Record) -> Record:
+            one = steps.get(record.id)
+            if one is None or record.version != one.found.memory.version:
+                return record
+            changed.append(record.id)
+            for change in one.changes:
+                record = change(record)
+            return record
+
+        lines = [one.found.memory.text for one in steps.values()]
+        self._index.take_in([self._files.rewrite(path, rewritten, lines)])
+        return changed
 
     def statement(self, memory_id: str, now: str) -> Statement | None:
         """See `app.memory_ports.MemoryStore.statement`. Raises `Conflict` for a piece of a longer text."""

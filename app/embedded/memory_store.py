@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from app.core.deadline import Deadline
 from app.core.identity import Identity, Tenant
 from app.core.memories.forgetting import Erased, Forgetting, Statement
+from app.core.memories.freshness import Revision
 from app.core.memories.memory import (
     Memory,
     MemoryChange,
@@ -127,6 +128,11 @@ class EmbeddedMemories:
             found = await self._engine.reading(who, lambda space: space.memories.at(uris, now), deadline)
             return {uri: memory.id for uri, memory in found.items()}
         return {}
+
+    async def revise(self, who: Identity, revisions: Sequence[Revision], deadline: Deadline) -> Sequence[str]:
+        """See `MemoryStore.revise`."""
+        now = self._now()
+        return await self._engine.changing(who, lambda space: space.memories.revise(revisions, now, deadline), deadline)
 
     async def statement(self, who: Identity, memory_id: str, deadline: Deadline) -> Statement | None:
         """See `MemoryStore.statement`."""

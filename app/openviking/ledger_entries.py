@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from app.core.memories.freshness import Revision
 from app.core.memories.memory import (
     Memory,
     MemoryChange,
@@ -235,6 +236,30 @@ def forgotten(entry: LedgerEntry, now: str, withholding: Withholding) -> LedgerE
     fields |= {key: value for key, value in entry.fields.items() if key in _KEPT}
     bare = replace(entry, state=FORGOTTEN, key=None, fields=fields, history=(), version=entry.version + 1)
     return sealed(bare, _taken_out(entry))
+
+
+def revised(
+    entry: LedgerEntry, revision: Revision, now: str, withholding: Withholding, into: LedgerEntry | None
+) -> LedgerEntry:
+    """The entry as a check of what still holds leaves it; ``into`` takes its place, or its sources."""
+    version = {"version": entry.version, "text": text_of(entry), "at": now, "reason": revision.kind.value}
+    noted = replace(entry, version=entry.version + 1, history=(*entry.history, version))
+    if into is not None:
+        return superseded(noted, now, text_of(into), withholding)
+    fields: dict[str, Any] = {**entry.fields, "updated_at": now}
+    if revision.at is not None:
+        fields["expires_at"] = revision.at
+    if revision.confidence is not None:
+        fields["confidence"] = revision.confidence
+    return sealed(replace(noted, fields=fields))
+
+
+def joined(entry: LedgerEntry, other: LedgerEntry, now: str) -> LedgerEntry:
+    """The entry with the sources of another one that says the same."""
+    version = {"version": entry.version, "text": text_of(entry), "at": now, "reason": "merged"}
+    sources = [*entry.fields.get("sources", ()), *other.fields.get("sources", ())][-MAX_SOURCES:]
+    fields = {**entry.fields, "sources": sources, "updated_at": now}
+    return sealed(replace(entry, fields=fields, version=entry.version + 1, history=(*entry.history, version)))
 
 
 def imported(record: MemoryRecord) -> LedgerEntry:

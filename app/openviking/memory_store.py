@@ -13,6 +13,7 @@ from functools import partial
 from app.core.deadline import Deadline
 from app.core.identity import Identity, Tenant
 from app.core.memories.forgetting import Erased, Forgetting, Redactor, Statement
+from app.core.memories.freshness import Revision, RevisionKind
 from app.core.memories.memory import (
     Kept,
     Memory,
@@ -180,6 +181,27 @@ class OpenVikingMemories:
         found = await self._ledger.by_uri(self._tenant_of(who.tenant), uris)
         shown = ((uri, one) for uri, entries in found.items() for one in entries if one.state in SHOWN)
         return {uri: one.memory_id for uri, one in shown}
+
+    async def revise(self, who: Identity, revisions: Sequence[Revision], deadline: Deadline) -> Sequence[str]:
+        """See `MemoryStore.revise`. In the ledger; OpenViking's files follow."""
+        tenant, now = self._tenant_of(who.tenant), self._now()
+        withholding = withholding_of(tenant)
+
+        def decided(rows: LedgerRows) -> list[str]:
+            changed: list[str] = []
+            for one in revisions:
+                entry, into = rows.by_id(one.id), rows.by_id(one.into) if one.into else None
+                if entry is None or entry.state != LIVE or entry.version != one.version or (one.into and into is None):
+                    continue
+                rows.put(ledger_entries.revised(entry, one, now, withholding, into))
+                if into and one.kind is RevisionKind.MERGE:
+                    rows.put(ledger_entries.joined(into, entry, now))
+                changed += [one.id, *([into.memory_id] if into else [])]
+            return list(dict.fromkeys(changed))
+
+        changed = await self._ledger.changing(tenant, decided)
+        await self._settling.settle(tenant, changed, deadline)
+        return changed
 
     async def statement(self, who: Identity, memory_id: str, deadline: Deadline) -> Statement | None:
         """See `MemoryStore.statement`."""

@@ -215,6 +215,16 @@ audit = Table(
 )
 """One row for each thing that was done with a memory; see `app.core.memories.audit`."""
 
+freshness_reports = Table(
+    "freshness_reports",
+    metadata,
+    Column("account", Text, primary_key=True),
+    Column("user_name", Text, primary_key=True),
+    Column("checked_at", Text, nullable=False),
+    Column("body", Text, nullable=False),
+)
+"""One row per tenant: what the last check of its memories found, without texts."""
+
 memory_versions = Table(
     "memory_versions",
     metadata,

@@ -33,6 +33,7 @@ from app.store.backlog import Backlog, Bounds, bytes_by_tenant
 from app.store.connections import Database, open_database
 from app.store.delivery_rows import Delivery, DeliveryPage, OutboxGauges
 from app.store.erasing import SqlErasing
+from app.store.freshness import SqlFreshnessReports
 from app.store.memory_ledger import SqlMemoryLedger
 from app.store.prepared import Prepared, prepare
 from app.store.requests import CommitView, SessionSize
@@ -85,6 +86,8 @@ class SqlTurnStore:
         self.audit = SqlAuditTrail(database)
         """Who did what with which memory."""
         self._keep_audit_s = keep_audit_s
+        self.freshness = SqlFreshnessReports(database)
+        """What the last checks of memories found."""
         self.erasing = SqlErasing(database, clock)
         """Forgetting in this store."""
         self.backlog = Backlog(bounds, lambda: database.read(bytes_by_tenant))

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from app.core.memories.freshness import Revision, RevisionKind
 from app.core.memories.memory import (
     Memory,
     MemoryRecord,
@@ -15,7 +16,7 @@ from app.core.memories.memory import (
     Sensitivity,
     SourceKind,
 )
-from app.embedded.storage.records import NOT_ADOPTED, Record, Source, holds_until
+from app.embedded.storage.records import NOT_ADOPTED, Record, Source, holds_until, noted
 from app.text.dates import iso, moment_of
 from app.text.items import tidy
 
@@ -112,6 +113,21 @@ def _history_of(versions: Sequence[MemoryVersion]) -> tuple[dict[str, Any], ...]
         {"value": one.text, "outcome": one.reason, "version": one.version, "until": one.at, "ref": ""}
         for one in versions
     )
+
+
+def revised(revision: Revision, now: str, record: Record) -> Record:
+    """The record as a check of what still holds leaves it."""
+    outcome = revision.kind.value
+    match revision.kind:
+        case RevisionKind.EXPIRE:
+            since = moment_of(record.last_confirmed_at or record.source.observed_at)
+            until = moment_of(revision.at or "")
+            ttl = (until - since).total_seconds() / _DAY_S if since and until else 0.0
+            return noted(record, outcome, now, ttl=ttl)
+        case RevisionKind.WEAKEN:
+            return noted(record, outcome, now, confidence=revision.confidence or record.confidence)
+        case RevisionKind.MERGE | RevisionKind.SUPERSEDE:
+            return noted(record, outcome, now, superseded_at=now)
 
 
 def imported(stored: MemoryRecord) -> Record:

@@ -263,6 +263,22 @@ def edited(record: Record, source: Source, **changes: Any) -> Record:
     )
 
 
+def noted(record: Record, outcome: str, now: str, **changes: Any) -> Record:
+    """The next version of a record that nobody edited: its former one stays in its history, with why it changed."""
+    history = _kept(record.history, _claim(record, outcome, now))
+    return replace(record, version=record.version + 1, updated_at=now, history=history, **changes)
+
+
+def joined(other: Record, now: str, record: Record) -> Record:
+    """A record with the sources of another one that says the same."""
+    sources = record.also
+    for source in (*other.also, other.source):
+        sources = with_source(sources, source)
+    confirmed = max(record.last_confirmed_at, other.last_confirmed_at or other.source.observed_at)
+    confidence = max(record.confidence, other.confidence)
+    return noted(record, "merged", now, also=sources, last_confirmed_at=confirmed, confidence=confidence)
+
+
 def with_source(sources: Sequence[Source], source: Source) -> tuple[Source, ...]:
     """The sources with one more, the oldest left out beyond `MAX_HISTORY`."""
     return (*(one for one in sources if one != source), source)[-MAX_HISTORY:]

@@ -7,6 +7,7 @@ from typing import NoReturn
 from app.core.deadline import Deadline
 from app.core.identity import Identity, Tenant
 from app.core.memories.forgetting import Erased, Forgetting, Statement
+from app.core.memories.freshness import Revision
 from app.core.memories.memory import (
     Memory,
     MemoryChange,
@@ -56,6 +57,10 @@ class NoMemories:
         _refuse()
 
     async def ids(self, who: Identity, uris: Sequence[str], deadline: Deadline) -> dict[str, str]:
+        """Refused."""
+        _refuse()
+
+    async def revise(self, who: Identity, revisions: Sequence[Revision], deadline: Deadline) -> Sequence[str]:
         """Refused."""
         _refuse()
 

@@ -8,6 +8,7 @@ from typing import TypeVar
 from app.core.deadline import Deadline
 from app.core.identity import Identity, Tenant
 from app.core.memories.forgetting import Erased, Forgetting, Statement
+from app.core.memories.freshness import Revision
 from app.core.memories.memory import (
     Memory,
     MemoryChange,
@@ -91,6 +92,10 @@ class GuardedMemories(_Guarded):
     async def ids(self, who: Identity, uris: Sequence[str], deadline: Deadline) -> dict[str, str]:
         """See `MemoryStore.ids`."""
         return await self._memories.ids(who, uris, deadline)
+
+    async def revise(self, who: Identity, revisions: Sequence[Revision], deadline: Deadline) -> Sequence[str]:
+        """See `MemoryStore.revise`."""
+        return await self._memories.revise(who, revisions, deadline)
 
     async def statement(self, who: Identity, memory_id: str, deadline: Deadline) -> Statement | None:
         """See `MemoryStore.statement`: as it is stored, for only so it can be found."""

@@ -1,0 +1,129 @@
+"""Checking what is remembered: `POST /memories/freshness`, and time and again in the background."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import islice
+from typing import Protocol
+
+import anyio
+import anyio.lowlevel
+import anyio.to_thread
+import structlog
+
+from app.classify.replaces import by_words
+from app.core.deadline import Deadline
+from app.core.identity import Identity, Tenant
+from app.core.memories.audit import Action
+from app.core.memories.freshness import Check, FreshnessReport, FreshnessRules
+from app.core.memories.memory import Memory, MemoryFilter
+from app.core.memories.paging import place_of
+from app.engine.memories.collaborators import Memories, operator_of, told_to_the_caller
+from app.errors import BackendTrouble, StoreUnavailable
+
+log = structlog.get_logger(__name__)
+
+PAGE = 500
+"""Memories read and looked at in one go."""
+STEPS = 50
+"""Comparisons in one go."""
+CALL_MS = 30_000
+SHARE = 1.0
+"""How long a check pauses after each go, as a part of what that took: others get at least every other moment."""
+LOOK_EVERY_S = 600.0
+
+
+class Reports(Protocol):
+    """Where the last report of each tenant is kept; see `app.store.freshness`."""
+
+    async def put(self, tenant: Tenant, report: FreshnessReport) -> None:
+        """Keep it in the place of the one before. Raises `StoreUnavailable`."""
+
+    async def last(self, tenant: Tenant) -> FreshnessReport | None:
+        """The last one."""
+
+    async def due(self, before: str) -> Sequence[Tenant]:
+        """Tenants with sessions or memories who were not checked since that moment."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckFreshness:
+    """The use case of `POST /memories/freshness`. ``memories.store`` gives texts as they are stored."""
+
+    memories: Memories
+    reports: Reports
+    rules: FreshnessRules = field(default_factory=FreshnessRules)
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
+
+    async def run(self, who: Identity, deadline: Deadline) -> FreshnessReport:
+        """Look at every live memory, change what is certain, and report. Raises `BackendTrouble`, `StoreUnavailable`.
+
+        Nothing of it takes the event loop for long, and it leaves others as much time as it takes.
+        """
+        judge = by_words()
+        check = Check(self.rules, self.now(), lambda earlier, later: judge.of_statements(earlier, later) >= judge.sure)
+        after = None
+        while True:
+            began = time.monotonic()
+            with told_to_the_caller():
+                page = await self.memories.store.newest(who, MemoryFilter(), after, PAGE, deadline)
+            await anyio.to_thread.run_sync(_look_at, check, page)
+            await anyio.sleep(SHARE * (time.monotonic() - began))
+            if len(page) < PAGE:
+                break
+            after = place_of(page[-1])
+        steps = check.finish()
+        while await anyio.to_thread.run_sync(_some_of, steps):
+            await anyio.lowlevel.checkpoint()
+        await self._revised(who, check, deadline)
+        report = check.report()
+        await self.reports.put(who.tenant, report)
+        return report
+
+    async def last(self, who: Identity) -> FreshnessReport | None:
+        """The report of the last check; None where there was none."""
+        return await self.reports.last(who.tenant)
+
+    async def _revised(self, who: Identity, check: Check, deadline: Deadline) -> None:
+        if not check.revisions:
+            return
+        with told_to_the_caller():
+            try:
+                changed = await self.memories.store.revise(who, check.revisions, deadline)
+            finally:
+                await self.memories.changed(who.tenant)
+        await self.memories.audit.wrote(who, Action.CHANGED, changed)
+
+
+@dataclass(frozen=True, slots=True)
+class FreshnessKeeper:
+    """Checks every tenant time and again. ``every_s`` 0 is never."""
+
+    check: CheckFreshness
+    every_s: float
+
+    async def run(self) -> None:
+        """Check until cancelled."""
+        while self.every_s:
+            await anyio.sleep(min(LOOK_EVERY_S, self.every_s))
+            before = datetime.fromtimestamp(self.check.now().timestamp() - self.every_s, UTC)
+            for tenant in await self.check.reports.due(
+                before.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+            ):
+                try:
+                    await self.check.run(operator_of(tenant), Deadline.after_ms(CALL_MS))
+                except (BackendTrouble, StoreUnavailable) as error:
+                    log.warning("freshness_not_checked", reason=str(error.code))
+
+
+def _look_at(check: Check, page: Sequence[Memory]) -> None:
+    for number, memory in enumerate(page):
+        check.add(memory)
+        if number % STEPS == 0:
+            time.sleep(0)  # lets the event loop's thread go on
+
+
+def _some_of(steps: Iterator[None]) -> bool:
+    """Take some steps; whether there may be more."""
+    return sum(1 for _ in islice(steps, STEPS)) == STEPS

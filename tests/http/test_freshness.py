@@ -1,0 +1,116 @@
+"""``/memories/freshness``: what is over, old, said twice or said otherwise since, and what the check makes of it."""
+
+import json
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from tests.http.conftest import Start
+
+LONG_AGO = "2025-01-06T09:00:00.000Z"  # a Monday
+LATER = "2025-02-06T09:00:00.000Z"
+
+
+def memory(memory_id: str, text: str, at: str = LONG_AGO, **fields: Any) -> dict[str, Any]:
+    source = {"kind": "turn", "session": f"s-{memory_id}", "turnId": f"t_{memory_id}", "at": at}
+    told = {"category": "notes", "createdAt": at, "updatedAt": at, "confidence": 0.95, "sources": [source]}
+    return {"id": memory_id, "text": text, **told, **fields}
+
+
+def imported(client: TestClient, *memories: dict[str, Any]) -> None:
+    lines = "\n".join(json.dumps(one) for one in memories)
+    answer = client.post("/memories/import", content=lines, headers={"Content-Type": "application/x-ndjson"})
+    assert answer.json() == {"imported": len(memories), "skipped": 0, "rejected": []}
+
+
+def checked(client: TestClient) -> dict[str, Any]:
+    answer = client.post("/memories/freshness", json={})
+    assert answer.status_code == 200, answer.text
+    report: dict[str, Any] = answer.json()
+    assert client.get("/memories/freshness").json() == report
+    return report
+
+
+def ids(found: list[dict[str, Any]]) -> set[str]:
+    return {one["id"] for one in found}
+
+
+def test_before_the_first_check(client: TestClient) -> None:
+    empty: dict[str, Any] = {name: [] for name in ("expired", "stale", "unconfirmed", "duplicates", "conflicts")}
+    assert client.get("/memories/freshness").json() == {"checkedAt": None, **empty}
+
+
+def test_what_is_over_by_its_own_words_expires(client: TestClient) -> None:
+    imported(
+        client,
+        memory("m_1", "The office is closed until Friday."),
+        memory("m_2", "I am on holiday this week."),
+        memory("m_3", "Remind me on 3 March 2025 to renew the passport."),
+        memory("m_4", "办公室关门到周五。"),
+        memory("m_5", "I moved to Porto this week."),
+        memory("m_6", "The lease runs until 2093-05-01."),
+    )
+    report = checked(client)
+    assert ids(report["expired"]) == {"m_1", "m_2", "m_3", "m_4"}
+    over = client.get("/memories/m_1").json()
+    assert (over["state"], over["expiresAt"][:10]) == ("expired", "2025-01-10")
+    assert [one["reason"] for one in over["history"]] == ["expired"]
+    assert client.get("/memories/m_5").json()["state"] == "live"
+    assert ids(checked(client)["expired"]) == set()
+
+
+def test_categories_have_a_time_to_live(start: Start) -> None:
+    client = start(freshness={"ttl_days": {"events": 30}})
+    imported(client, memory("m_1", "The fair was crowded.", category="events"), memory("m_2", "The fair is in May."))
+    assert ids(checked(client)["expired"]) == {"m_1"}
+
+
+def test_the_same_said_twice_becomes_one_with_both_sources(client: TestClient) -> None:
+    imported(client, memory("m_1", "I drink oat milk."), memory("m_2", "I drink oat milk", LATER))
+    assert [set(one["ids"]) for one in checked(client)["duplicates"]] == [{"m_1", "m_2"}]
+    left = client.get("/memories/m_1").json()
+    assert {source["session"] for source in left["sources"]} == {"s-m_1", "s-m_2"}
+    assert [one["id"] for one in client.get("/memories").json()["memories"]] == ["m_1"]
+    gone = client.get("/memories/m_2").json()
+    assert (gone["state"], [one["reason"] for one in gone["history"]]) == ("superseded", ["merged"])
+
+
+@pytest.mark.parametrize(("confidence", "holds"), [(0.95, "m_2"), (0.6, None)])
+def test_of_two_that_contradict_the_later_holds_unless_it_is_less_certain(
+    client: TestClient, confidence: float, holds: str | None
+) -> None:
+    imported(
+        client,
+        memory("m_1", "I live in Lisbon with my sister."),
+        memory("m_2", "I live in Porto now, not in Lisbon.", LATER, confidence=confidence),
+    )
+    assert [one["ids"] for one in checked(client)["conflicts"]] == [["m_1", "m_2"]]
+    live = {one["id"] for one in client.get("/memories").json()["memories"]}
+    assert live == ({holds} if holds else {"m_1", "m_2"})
+
+
+def test_old_and_unconfirmed(client: TestClient) -> None:
+    imported(
+        client,
+        memory("m_1", "The boiler is serviced by Acme."),
+        memory("m_2", "Perhaps Ines likes jazz.", confidence=0.6),
+        memory("m_3", "The salary is 4,000 a month.", sensitivity="high"),
+        memory("m_4", "The spare key is with Tobias.", pinned=True),
+    )
+    fresh = client.post("/memories", json={"text": "The new boiler came today."}).json()["id"]
+    report = checked(client)
+    assert ids(report["stale"]) == {"m_1", "m_2", "m_3"}
+    assert ids(report["unconfirmed"]) == {"m_2", "m_3"}
+    weaker = client.get("/memories/m_2").json()
+    assert weaker["confidence"] < 0.6 and [one["reason"] for one in weaker["history"]] == ["unconfirmed"]
+    assert fresh not in json.dumps(report)
+    again = checked(client)
+    assert client.get("/memories/m_2").json()["version"] == weaker["version"] and ids(again["unconfirmed"])
+
+
+def test_another_tenant_is_not_checked_along(client: TestClient) -> None:
+    imported(client, memory("m_1", "The office is closed until Friday."))
+    answer = client.post("/memories/freshness", json={}, headers={"X-OpenViking-User": "mallory"})
+    assert answer.json()["expired"] == []
+    assert client.get("/memories/m_1").json()["state"] == "live"
