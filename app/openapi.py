@@ -15,4 +15,6 @@ def documents() -> dict[str, str]:
 
 
 def _pretty(content: Any) -> str:
+    if isinstance(content, str):
+        return content
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"

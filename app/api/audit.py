@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from app.api.document import problems
+from app.api.examples import recorded
 from app.api.memory_listing import moment_in_query
 from app.api.schemas import Wire
 from app.api.scope import ServicesDep, TenantDep
@@ -46,7 +47,7 @@ class AuditBody(Wire):
     "/audit",
     summary="Who did what with which memory, and when",
     response_model=AuditBody,
-    responses=problems(503),
+    responses={200: recorded("audit"), **problems(503)},
 )
 async def audit(
     services: ServicesDep,

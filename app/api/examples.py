@@ -6,7 +6,9 @@ The answers are what the service said when the requests were sent to it in this 
 
 import json
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
+
+NDJSON = "application/x-ndjson"
 
 _SCOPE: dict[str, Any] = {
     "sessionId": "7f1c1a52-6d1e-4f6e-9d0b-3f1b8f6c2a10",
@@ -52,8 +54,6 @@ COMPACT_REQUEST: dict[str, Any] = {**_SCOPE, "tokenBudget": 128000, "keepRecentC
 
 SESSION_REQUEST: dict[str, Any] = {**_SCOPE}
 
-TOOL_REQUEST: dict[str, Any] = {**_SCOPE, "arguments": {"query": "when does Atlas ship"}}
-
 MEMORY_REQUEST: dict[str, Any] = {
     "text": "Mia prefers tea in the morning.",
     "category": "preferences",
@@ -61,25 +61,98 @@ MEMORY_REQUEST: dict[str, Any] = {
     "importance": "high",
 }
 
-REQUESTS: dict[str, tuple[str, dict[str, Any]]] = {
-    "after-turn": ("/after-turn", AFTER_TURN_REQUEST),
-    "compact": ("/compact", COMPACT_REQUEST),
-    "tools": ("/tools/ov_archive_search", TOOL_REQUEST),
-    "assemble": ("/assemble", ASSEMBLE_REQUEST),
-    "assemble-preflight": ("/assemble", PREFLIGHT_REQUEST),
-    "sessions-end": ("/sessions/end", SESSION_REQUEST),
-    "sessions-reset": ("/sessions/reset", SESSION_REQUEST),
-    "memories": ("/memories", MEMORY_REQUEST),
-    "problem": ("/assemble", {"messages": [{"role": 7}]}),
+MEMORY_ID = "m_hk2v7q4x3w5r6n9b2c4v7hza5e"
+"""The id of the memory that the example of the import puts there, so that those of reading and changing find it."""
+
+MEMORY_LINE: dict[str, Any] = {
+    "id": MEMORY_ID,
+    "uri": "viking://user/demo/memories/profile/stored-0001.md",
+    "category": "profile",
+    "text": "Mia lives in Turin.",
+    "origin": "self",
+    "peer": None,
+    "createdAt": "2026-11-22T09:00:00.000Z",
+    "updatedAt": "2026-11-22T09:30:00.000Z",
+    "lastConfirmedAt": "2026-11-22T09:30:00.000Z",
+    "expiresAt": None,
+    "confidence": 1.0,
+    "sensitivity": "low",
+    "pinned": False,
+    "version": 2,
+    "state": "live",
+    "sources": [{"kind": "api", "session": None, "turnId": None, "at": "2026-11-22T09:00:00.000Z"}],
+    "key": "home",
+    "history": [{"version": 1, "text": "Mia lives in Porto.", "at": "2026-11-22T09:30:00.000Z", "reason": "changed"}],
 }
-"""Where each example request goes, by its name in ``openapi/``; in the order in which they make one story."""
+"""A line of an export."""
+
+MEMORY_CHANGE_REQUEST: dict[str, Any] = {"text": "Mia lives in Turin, near the river.", "pinned": True}
+
+FORGET_REQUEST: dict[str, Any] = {"query": "tea in the morning"}
+
+TOOL_REQUESTS: dict[str, dict[str, Any]] = {
+    name: {**_SCOPE, "arguments": arguments}
+    for name, arguments in {
+        "ov_archive_search": {"query": "when does Atlas ship"},
+        "ov_archive_expand": {"archiveId": "archive_001"},
+        "memory_store": {"text": "Mia's bicycle is green.", "category": "entities", "key": "bicycle"},
+        "memory_recall": {"query": "Mia's bicycle"},
+        "ov_search": {"query": "green bicycle", "kinds": ["memories"]},
+        "ov_ls": {},
+        "memory_forget": {"query": "Mia's green bicycle"},
+    }.items()
+}
+"""A call of each tool, in the order in which they make one story."""
+
+
+class Example(NamedTuple):
+    """An example request. A text is sent as lines of JSON."""
+
+    path: str
+    body: dict[str, Any] | str | None = None
+    method: str = "POST"
+
+
+_TOOLS = {f"tools-{name}": Example(f"/tools/{name}", body) for name, body in TOOL_REQUESTS.items()}
+
+REQUESTS: dict[str, Example] = {
+    "after-turn": Example("/after-turn", AFTER_TURN_REQUEST),
+    "compact": Example("/compact", COMPACT_REQUEST),
+    **_TOOLS,
+    "assemble": Example("/assemble", ASSEMBLE_REQUEST),
+    "assemble-preflight": Example("/assemble", PREFLIGHT_REQUEST),
+    "sessions-end": Example("/sessions/end", SESSION_REQUEST),
+    "sessions-reset": Example("/sessions/reset", SESSION_REQUEST),
+    "memories": Example("/memories", MEMORY_REQUEST),
+    "memories-import": Example("/memories/import", json.dumps(MEMORY_LINE) + "\n"),
+    "memories-list": Example("/memories?query=Turin", method="GET"),
+    "memories-read": Example(f"/memories/{MEMORY_ID}", method="GET"),
+    "memories-change": Example(f"/memories/{MEMORY_ID}", MEMORY_CHANGE_REQUEST, "PATCH"),
+    "memories-export": Example("/memories/export", method="GET"),
+    "memories-forget-selected": Example("/memories/forget", FORGET_REQUEST),
+    "memories-forget": Example(f"/memories/{MEMORY_ID}", method="DELETE"),
+    "audit": Example("/audit?limit=3", method="GET"),
+    "problem": Example("/assemble", {"messages": [{"role": 7}]}),
+}
+"""Each example request by its name in ``openapi/``, in the order in which they make one story."""
 
 ANSWERS: dict[str, Any] = json.loads((files("app.api") / "answers.json").read_text(encoding="utf-8"))
 """What the service answered to each."""
 
+
+def recorded(name: str) -> dict[str, Any]:
+    """What the service answered to an example, as a response of the OpenAPI document."""
+    return {"content": {"application/json": {"example": ANSWERS.get(name)}}}
+
+
+def _suffix(content: Any) -> str:
+    return "ndjson" if isinstance(content, str) else "json"
+
+
 FILES: dict[str, Any] = {
-    f"{name}.{kind}.json": body
-    for name, (_, request) in REQUESTS.items()
-    for kind, body in (("request", request), ("response", ANSWERS.get(name)))
+    f"{name}.{kind}.{_suffix(content)}": content
+    for name, request in REQUESTS.items()
+    for kind, content in (("request", request.body), ("response", ANSWERS.get(name)))
+    if content is not None
 }
 """File name in ``openapi/`` to its content."""

@@ -7,7 +7,7 @@ import structlog
 from fastapi import APIRouter, Body, Header, Path, Query, Request, Response
 
 from app.api.document import problems
-from app.api.examples import MEMORY_REQUEST
+from app.api.examples import MEMORY_CHANGE_REQUEST, MEMORY_ID, MEMORY_REQUEST, recorded
 from app.api.memories_schema import (
     ChangeMemoryRequest,
     MemoryPageBody,
@@ -18,13 +18,6 @@ from app.api.memories_schema import (
     shown,
     shown_receipt,
     shown_record,
-)
-from app.api.memory_examples import (
-    MEMORIES_RESPONSE,
-    MEMORY_CHANGE_REQUEST,
-    MEMORY_RECEIPT,
-    MEMORY_RECORD_RESPONSE,
-    WRITTEN_MEMORY,
 )
 from app.api.memory_listing import MAX_DATE_CHARS, MAX_QUERY_CHARS, listing
 from app.api.scope import ServicesDep, TenantDep, resolve_optional
@@ -44,18 +37,23 @@ from app.services import Services
 router = APIRouter(tags=["memories"])
 writing = APIRouter(route_class=StrictRoute)
 
-MemoryId = Annotated[str, Path(alias="id", max_length=128, pattern=r"^[^\x00]*$", description="A memory's `id`.")]
-
-
-def _example(value: Any, status: int = 200) -> dict[int | str, dict[str, Any]]:
-    return {status: {"content": {"application/json": {"example": value}}}}
+MemoryId = Annotated[
+    str,
+    Path(
+        alias="id",
+        max_length=128,
+        pattern=r"^[^\x00]*$",
+        description="A memory's `id`; the example's is there after the example of `POST /memories/import`.",
+        examples=[MEMORY_ID],
+    ),
+]
 
 
 @router.get(
     "/memories",
     summary="Memories, newest first, or those that a query is about",
     response_model=MemoryPageBody,
-    responses={**_example(MEMORIES_RESPONSE), **problems(503)},
+    responses={200: recorded("memories-list"), **problems(503)},
 )
 async def list_memories(
     services: ServicesDep,
@@ -113,7 +111,7 @@ async def list_memories(
     "/memories/{id}",
     summary="One memory with its history",
     response_model=MemoryRecordBody,
-    responses={**_example(MEMORY_RECORD_RESPONSE), **problems(404, 503)},
+    responses={200: recorded("memories-read"), **problems(404, 503)},
 )
 async def read_memory(services: ServicesDep, tenant: TenantDep, memory_id: MemoryId) -> Response:
     """In whatever state it is. `ETag` is its version, for `If-Match`."""
@@ -127,7 +125,7 @@ async def read_memory(services: ServicesDep, tenant: TenantDep, memory_id: Memor
     status_code=201,
     response_model=WrittenMemoryBody,
     responses={
-        **_example(WRITTEN_MEMORY, 201),
+        201: recorded("memories"),
         200: {"description": "The same text was there: it is confirmed.", "model": WrittenMemoryBody},
         **problems(422, 503),
     },
@@ -168,7 +166,7 @@ async def store_memory(
     "/memories/{id}",
     summary="Change a memory",
     response_model=WrittenMemoryBody,
-    responses={**_example(WRITTEN_MEMORY), **problems(404, 409, 412, 422, 503)},
+    responses={200: recorded("memories-change"), **problems(404, 409, 412, 422, 503)},
 )
 async def change_memory(
     request: Request,
@@ -204,7 +202,7 @@ async def change_memory(
     "/memories/{id}",
     summary="Forget a memory",
     response_model=ReceiptBody,
-    responses={**_example(MEMORY_RECEIPT), **problems(404, 409, 503)},
+    responses={200: recorded("memories-forget"), **problems(404, 409, 503)},
 )
 async def forget_memory(services: ServicesDep, tenant: TenantDep, memory_id: MemoryId) -> Response:
     """It is erased wherever it is kept, with what says it; then all of that is read again.

@@ -7,8 +7,8 @@ from pydantic import AfterValidator, Field
 from pydantic.alias_generators import to_camel
 
 from app.api.document import problems
+from app.api.examples import FORGET_REQUEST, recorded
 from app.api.memories_schema import ReceiptBody, shown_receipt, utc
-from app.api.memory_examples import MEMORY_RECEIPT
 from app.api.schemas import Flag, Id, Millis, Wire
 from app.api.scope import ServicesDep, TenantDep
 from app.api.strict import StrictRoute, deadline_of, refuse_large
@@ -81,7 +81,7 @@ def _said(given: str | None) -> str | None:
     "/memories/forget",
     summary="Forget what is selected",
     response_model=ReceiptBody,
-    responses={200: {"content": {"application/json": {"example": MEMORY_RECEIPT}}}, **problems(404, 409, 503)},
+    responses={200: recorded("memories-forget-selected"), **problems(404, 409, 503)},
 )
 async def forget(
     request: Request,
@@ -89,7 +89,7 @@ async def forget(
     tenant: TenantDep,
     body: Annotated[
         ForgetRequest,
-        Body(openapi_examples={"query": {"summary": "A look first", "value": {"query": "green tea in the morning"}}}),
+        Body(openapi_examples={"query": {"summary": "A look first", "value": FORGET_REQUEST}}),
     ],
 ) -> Response:
     """A dry run unless `dryRun` is false: then it is erased wherever it is kept, and all of that is read again.

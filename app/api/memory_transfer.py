@@ -12,9 +12,9 @@ from pydantic import ValidationError
 from pydantic.alias_generators import to_camel
 
 from app.api.document import problems
+from app.api.examples import ANSWERS, NDJSON, REQUESTS, recorded
 from app.api.intake import Intake
 from app.api.memories_schema import ImportBody, ImportedLine, exported, record_in
-from app.api.memory_examples import MEMORY_EXPORT_LINE
 from app.api.scope import ServicesDep, TenantDep, tenant_from
 from app.api.wire import Json
 from app.core.deadline import Deadline
@@ -23,7 +23,6 @@ from app.core.memories.memory import MemoryRecord
 from app.engine.memories.collaborators import operator_of
 from app.errors import FieldProblem, InvalidRequest
 
-NDJSON = "application/x-ndjson"
 _KINDS = frozenset({NDJSON, "application/ndjson", "application/jsonl", "application/json-lines"})
 MAX_REJECTED = 1_000
 """Lines that one answer names; the rest of the body is not read when there are more."""
@@ -51,6 +50,7 @@ class LinesRoute(APIRoute):
 
 
 router = APIRouter(prefix="/memories", tags=["memories"])
+_AS_LINES = {"content": {NDJSON: {"schema": {"type": "string"}, "example": ANSWERS.get("memories-export")}}}
 reading = APIRouter(route_class=LinesRoute)
 
 
@@ -58,10 +58,7 @@ reading = APIRouter(route_class=LinesRoute)
     "/export",
     summary="All memories, a line each",
     response_class=StreamingResponse,
-    responses={
-        200: {"content": {NDJSON: {"schema": {"type": "string"}, "example": encode(MEMORY_EXPORT_LINE).decode()}}},
-        **problems(503),
-    },
+    responses={200: _AS_LINES, **problems(503)},
 )
 async def export_memories(services: ServicesDep, tenant: TenantDep) -> Response:
     """Newest first, with id, times and history, superseded ones too; what was said (raw turns) is not among them.
@@ -77,14 +74,11 @@ async def export_memories(services: ServicesDep, tenant: TenantDep) -> Response:
     "/import",
     summary="Take an export in",
     response_model=ImportBody,
-    responses={
-        200: {"content": {"application/json": {"example": {"imported": 1, "skipped": 0, "rejected": []}}}},
-        **problems(503),
-    },
+    responses={200: recorded("memories-import"), **problems(503)},
     openapi_extra={
         "requestBody": {
             "required": True,
-            "content": {NDJSON: {"schema": {"type": "string"}, "example": encode(MEMORY_EXPORT_LINE).decode()}},
+            "content": {NDJSON: {"schema": {"type": "string"}, "example": REQUESTS["memories-import"].body}},
         }
     },
 )

@@ -6,7 +6,7 @@ import structlog
 from fastapi import APIRouter, Body, Path, Query, Request, Response
 
 from app.api.document import problems
-from app.api.examples import ANSWERS, TOOL_REQUEST
+from app.api.examples import ANSWERS, TOOL_REQUESTS
 from app.api.scope import TenantDep, resolve_optional
 from app.api.strict import StrictRoute, caller_of, deadline_of, refuse_large
 from app.api.tools_schema import ToolCallRequest, ToolCallResponse, ToolsResponse
@@ -18,6 +18,7 @@ from app.tools.tool import Answer, Caller
 
 router = APIRouter(prefix="/tools", tags=["tools"])
 calls = APIRouter(route_class=StrictRoute)
+_ANSWERS = {name: {"summary": name, "value": ANSWERS.get(f"tools-{name}")} for name in TOOL_REQUESTS}
 
 
 @router.get("", summary="The tools that a model can call", response_model=ToolsResponse, responses=problems())
@@ -39,14 +40,14 @@ async def tools(
     "/{name}",
     summary="Call a tool",
     response_model=ToolCallResponse,
-    responses={200: {"content": {"application/json": {"example": ANSWERS.get("tools")}}}, **problems(404, 503)},
+    responses={200: {"content": {"application/json": {"examples": _ANSWERS}}}, **problems(404, 503)},
 )
 async def call(
     request: Request,
     name: Annotated[str, Path(max_length=64, description="The tool's name or alias.", examples=["ov_archive_search"])],
     body: Annotated[
         ToolCallRequest,
-        Body(openapi_examples={"call": {"summary": "Search what was archived", "value": TOOL_REQUEST}}),
+        Body(openapi_examples={name: {"summary": name, "value": body} for name, body in TOOL_REQUESTS.items()}),
     ],
 ) -> Response:
     """Give `content` to the model as the tool's result, whether `ok` or not: a mistake is answered with what to do.
