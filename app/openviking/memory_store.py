@@ -35,6 +35,7 @@ from app.errors import Conflict, VersionConflict
 from app.memory_ports import LedgerEntry, LedgerRows, MemoryLedger
 from app.openviking import ledger_entries
 from app.openviking.ledger_entries import FORGOTTEN, LIVE, SHOWN, SUPERSEDED, hash_of, is_live, memory_of, record_of
+from app.openviking.memory_files import canonical
 from app.openviking.memory_search import MemorySearch
 from app.openviking.recall import LedgerRecall, withholding_of
 from app.openviking.settling import Settling
@@ -177,10 +178,11 @@ class OpenVikingMemories:
         return Receipt(f"f_{memory_id.removeprefix('m_')}", now, selected, removed, tuple(Kept(*one) for one in kept))
 
     async def ids(self, who: Identity, uris: Sequence[str], deadline: Deadline) -> dict[str, str]:  # noqa: ARG002
-        """See `MemoryStore.ids`. The ledger knows them."""
-        found = await self._ledger.by_uri(self._tenant_of(who.tenant), uris)
-        shown = ((uri, one) for uri, entries in found.items() for one in entries if one.state in SHOWN)
-        return {uri: one.memory_id for uri, one in shown}
+        """See `MemoryStore.ids`. The ledger knows them; a hit spells the home another way than it does."""
+        places = {uri: canonical(uri) for uri in uris}
+        found = await self._ledger.by_uri(self._tenant_of(who.tenant), set(places.values()))
+        shown = {place: one.memory_id for place, entries in found.items() for one in entries if one.state in SHOWN}
+        return {uri: shown[place] for uri, place in places.items() if place in shown}
 
     async def revise(self, who: Identity, revisions: Sequence[Revision], deadline: Deadline) -> Sequence[str]:
         """See `MemoryStore.revise`. In the ledger; OpenViking's files follow."""

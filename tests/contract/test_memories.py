@@ -350,3 +350,12 @@ async def test_unknown_users_have_nothing(subject: Subject, memories: MemoryStor
     assert list(await memories.search(nobody, "anything", MemoryFilter(), 5, soon())) == []
     assert list(await memories.export(nobody, None, 5, soon())) == []
     assert await memories.get(nobody, "m_none", soon()) is None
+
+
+async def test_what_a_search_finds_is_known_by_its_id(subject: Subject, memories: MemoryStore) -> None:
+    who = subject.who()
+    stored = (await memories.store(who, new(subject, "Mia likes green tea."), soon())).memory
+    hits = await subject.backend.find(who, "green tea", Target.MEMORIES, 5, soon())
+    uris = [hit.uri for hit in hits if "green tea" in hit.text]
+    assert uris and await memories.ids(who, [*uris, f"{uris[0]}-gone"], soon()) == dict.fromkeys(uris, stored.id)
+    assert await memories.ids(subject.who(user="bob"), uris, soon()) == {}
