@@ -28,6 +28,8 @@ LEAST_PERSONAL, MOST_PERSONAL = -4.0, 2.0
 LEAST_ODDS = -8.0
 """Log-odds below which less likely means no more; above its opposite neither."""
 _LEAST_DEVIATION = 1e-4
+_HIGHEST_SCORE = 1e6
+"""No backend's scores go so far; sums of them stay finite."""
 _FURTHEST = 6.0
 """Deviations from the background beyond which more tell nothing more."""
 _FEW = 4
@@ -135,7 +137,7 @@ def _heights(hits: Sequence[Hit]) -> list[float]:
 
 
 def _finite(score: float) -> float:
-    return score if math.isfinite(score) else 0.0
+    return min(_HIGHEST_SCORE, max(-_HIGHEST_SCORE, score)) if math.isfinite(score) else 0.0
 
 
 def _background(scores: Sequence[float]) -> tuple[float, float]:
