@@ -5,11 +5,13 @@ nothing is. Until then, and wherever OpenViking can not be asked, the ledger is 
 """
 
 import hashlib
+import re
 from base64 import b32encode
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from app.core.identity import safe_peer_id
 from app.core.memories.freshness import Revision
 from app.core.memories.memory import (
     Memory,
@@ -44,6 +46,8 @@ MAX_HISTORY = 200
 MAX_SOURCES = 50
 _KEPT = frozenset({"own", "piece", "category", "peer"})
 """What is known of a memory that was forgotten: where it stood."""
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,80}")
+"""What can stand in a path on any system, and means nothing there."""
 CERTAIN = 1.0
 """Confidence of what somebody wrote on purpose in place of something else."""
 
@@ -64,9 +68,15 @@ def hash_of(text: str) -> str:
 
 
 def file_of(memory_id: str, category: str, peer: str | None) -> str:
-    """The file of a memory that was stored on purpose. Categories that recall leaves out have no folder of theirs."""
-    folder = "notes" if category in MACHINE_RECORDS | PERSONA else category
-    return f"{home_of(peer)}/{folder}/{memory_id}.md"
+    """The file of a memory that was stored on purpose, whatever an import calls it.
+
+    Categories that recall leaves out, and those that are no name of a folder, have none of theirs.
+    """
+    own_folder = _NAME.fullmatch(category) and category not in MACHINE_RECORDS | PERSONA
+    digest = hashlib.sha256(memory_id.encode("utf-8", "surrogatepass")).hexdigest()
+    name = memory_id if _NAME.fullmatch(memory_id) else f"m_{digest[:32]}"
+    home = home_of(safe_peer_id(peer) if peer else None)
+    return f"{home}/{category if own_folder else 'notes'}/{name}.md"
 
 
 def id_of(uri: str, text: str, number: int = 0) -> str:

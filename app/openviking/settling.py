@@ -21,7 +21,9 @@ from app.ports import BackendError
 log = structlog.get_logger(__name__)
 
 LOOK_EVERY_S = 1.0
-"""The listing of a tenant's files serves for so long."""
+"""The listing of a tenant's files serves for so long, or longer:"""
+LOOK_SHARE = 0.05
+"""Looking takes at most this share of the time, so that a tenant of many files is not looked at all the time."""
 AT_ONCE = 4
 """Files written at the same time: the server indexes each before it answers."""
 MAX_TENANTS = 10_000
@@ -40,7 +42,7 @@ class Settling:
         self._files = files
         self._monotonic = monotonic
         self._locks: WeakValueDictionary[tuple[str, Tenant, str], anyio.Lock] = WeakValueDictionary()
-        self._looked: dict[Tenant, float] = {}
+        self._look_at: dict[Tenant, float] = {}
 
     async def settle(self, tenant: Tenant, memory_ids: Collection[str], deadline: Deadline) -> bool:
         """Do on the server what is to be done for these memories; whether all of it is done.
@@ -119,8 +121,8 @@ class Settling:
         A server that is away is no error: the ledger knows what was there.
         """
         async with self._lock("look", tenant, ""):
-            now = self._monotonic()
-            if now - self._looked.get(tenant, float("-inf")) < LOOK_EVERY_S:
+            began = self._monotonic()
+            if began < self._look_at.get(tenant, float("-inf")):
                 return
             known = await self._ledger.places(tenant)
             try:
@@ -141,9 +143,10 @@ class Settling:
                     withholding=withholding_of(tenant, await self._ledger.notable(tenant)),
                 )
                 await self._ledger.changing(tenant, take_in)
-            if len(self._looked) > MAX_TENANTS:
-                self._looked.clear()
-            self._looked[tenant] = now
+            if len(self._look_at) > MAX_TENANTS:
+                self._look_at.clear()
+            ended = self._monotonic()
+            self._look_at[tenant] = ended + max(LOOK_EVERY_S, (ended - began) / LOOK_SHARE)
 
     async def left_of(self, tenant: Tenant, memory_id: str, text: str, deadline: Deadline) -> list[Left]:
         """Where a text that was forgotten still stands on the server, as far as it tells."""

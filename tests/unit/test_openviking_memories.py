@@ -1,5 +1,6 @@
 """Memories on OpenViking where it differs from a backend of our own: its files, its extraction, its outages."""
 
+import re
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from itertools import count
@@ -7,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import httpx
 import pytest
 
 from app.core.capture.captured_message import CapturedMessage, TextPart
 from app.core.memories.memory import Memory, MemoryChange, MemoryFilter, MemorySource, MemoryState, NewMemory
 from app.errors import VersionConflict
 from app.openviking import settling
+from app.openviking.ledger_entries import file_of
 from app.ports import Target
 from tests.contract.openviking import FakeOpenViking, subject_on
 from tests.contract.subject import Subject, soon
@@ -32,6 +35,7 @@ def server() -> FakeOpenViking:
 @pytest.fixture
 async def subject(server: FakeOpenViking, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Subject]:
     monkeypatch.setattr(settling, "LOOK_EVERY_S", 0.0)
+    monkeypatch.setattr(settling, "LOOK_SHARE", float("inf"))
     async with subject_on(server, tmp_path) as subject:
         yield subject
 
@@ -136,6 +140,33 @@ async def test_many_new_files_are_read_at_once(server: FakeOpenViking, subject: 
     asked: list[str] = []
     server.before = lambda request: asked.append(request.url.path)
     assert len(await live(subject)) == 50 and len(asked) <= 6
+
+
+@pytest.mark.parametrize("name", ["../../x", "a/b", "a#b?c=d%2e", ".", "", "发布", "x" * 300, "\ud83d"])
+def test_an_import_can_not_say_where_its_file_stands(name: str) -> None:
+    uri = file_of(name, name, name)
+    assert re.fullmatch(r"viking://~/(peers/[\w.@-]+/)?memories/notes/(m_[0-9a-f]{32}|[\w-]+)\.md", uri, re.ASCII)
+    assert ".." not in uri.split("/")
+    assert file_of("m_1", "profile", "bot") == "viking://~/peers/bot/memories/profile/m_1.md"
+
+
+async def test_a_tenant_of_many_files_is_not_looked_at_all_the_time(server: FakeOpenViking, tmp_path: Path) -> None:
+    clock = [0.0]
+    asked: list[str] = []
+
+    def takes_a_second(request: httpx.Request) -> None:
+        if request.url.path.endswith("tree"):
+            clock[0] += 1.0
+            asked.append(request.url.params["uri"])
+
+    server.before = takes_a_second
+    async with subject_on(server, tmp_path) as subject:
+        memories: Any = subject.memories
+        memories._settling._monotonic = lambda: clock[0]
+        for seconds, looks in ((0.0, 1), (1.0, 1), (20.0, 1), (43.0, 2)):
+            clock[0] = max(clock[0], seconds)
+            await live(subject)
+            assert len(asked) == 2 * looks
 
 
 # What the extraction does after a change
