@@ -18,6 +18,7 @@ from app.api import (
     deliveries_pages,
     forget_pages,
     freshness,
+    freshness_pages,
     mcp,
     memories,
     memories_forget,
@@ -85,7 +86,7 @@ def create_app(settings: Settings, *, backend: ContextBackend | None = None) -> 
         app.include_router(module.router)
     for module in (memory_transfer, memories_forget, freshness, memories, audit, deliveries, recalls, service):
         app.include_router(module.router)
-    for module in (memories_pages, sessions_pages, deliveries_pages, forget_pages, tenant_pages):
+    for module in (memories_pages, sessions_pages, deliveries_pages, forget_pages, freshness_pages, tenant_pages):
         app.include_router(module.router)
     app.openapi = partial(describe, app)  # type: ignore[method-assign]
     return app

@@ -26,6 +26,7 @@ NAVIGATION = (
     ("/ui/memories", "Memories"),
     ("/ui/sessions", "Sessions"),
     ("/ui/recalls", "Recalls"),
+    ("/ui/freshness", "Freshness"),
     ("/ui/deliveries", "Deliveries"),
     ("/docs", "API"),
 )

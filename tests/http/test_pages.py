@@ -137,7 +137,16 @@ def test_a_foreign_host_name_is_refused_on_a_page_too(client: TestClient) -> Non
 def test_the_first_page_leads_on(client: TestClient) -> None:
     page = client.get("/")
     assert page.status_code == 200
-    for path in ("/docs", "/ui/memories", "/ui/sessions", "/ui/recalls", "/ui/deliveries", "/readyz", "/metrics"):
+    for path in (
+        "/docs",
+        "/ui/memories",
+        "/ui/sessions",
+        "/ui/recalls",
+        "/ui/freshness",
+        "/ui/deliveries",
+        "/readyz",
+        "/metrics",
+    ):
         assert f'href="{path}"' in page.text
         assert client.get(path).is_success
     assert "accepted" in page.text and "answers" in page.text

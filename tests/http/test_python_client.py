@@ -49,6 +49,9 @@ TYPES = {
     answers.AuditPage: "AuditBody",
     answers.AuditEntry: "AuditEntryBody",
     answers.Actor: "ActorBody",
+    answers.Freshness: "FreshnessBody",
+    answers.Finding: "FindingBody",
+    answers.Findings: "FindingsBody",
     Change: "ChangeMemoryRequest",
 }
 
@@ -110,6 +113,14 @@ def test_a_memory_from_being_stored_to_being_forgotten(sidecar: Sidecar) -> None
     with pytest.raises(SidecarError, match="not_found") as caught:
         memories.read(stored["id"])
     assert caught.value.is_final
+
+
+@pytest.mark.filterwarnings("ignore:You should not use the 'timeout' argument")  # of the test client alone
+def test_what_a_check_finds(sidecar: Sidecar) -> None:
+    assert sidecar.memories.freshness()["checkedAt"] is None
+    sidecar.memories.store("The PIN of the card is in the safe.", sensitivity="high")
+    checked = sidecar.memories.check_freshness(timeout=30)
+    assert checked["checkedAt"] and sidecar.memories.freshness() == checked
 
 
 def test_all_memories_go_out_and_come_in_again(sidecar: Sidecar, person: TestClient) -> None:

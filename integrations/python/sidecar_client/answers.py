@@ -330,3 +330,28 @@ class AuditPage(TypedDict):
 
     entries: list[AuditEntry]
     nextCursor: str | None
+
+
+class Finding(TypedDict):
+    """A memory, and why it is worth a look."""
+
+    id: str
+    reason: str
+
+
+class Findings(TypedDict):
+    """Memories that belong together, and why they are worth a look."""
+
+    ids: list[str]
+    reason: str
+
+
+class Freshness(TypedDict):
+    """What a check found; ``checkedAt`` is None before the first."""
+
+    checkedAt: str | None
+    expired: list[Finding]
+    stale: list[Finding]
+    unconfirmed: list[Finding]
+    duplicates: list[Findings]
+    conflicts: list[Findings]

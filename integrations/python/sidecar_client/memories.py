@@ -7,6 +7,7 @@ from urllib.parse import quote
 from sidecar_client.answers import (
     Action,
     AuditPage,
+    Freshness,
     Imported,
     ListedMemory,
     MemoryPage,
@@ -152,6 +153,17 @@ class Memories:
         params = {"memoryId": memory_id, "action": action, "since": since, "until": until}
         page: AuditPage = self._connection.call("GET", "/audit", params={**params, "limit": limit, "cursor": cursor})
         return page
+
+    def freshness(self) -> Freshness:
+        """What the last check found: what is over, old, unconfirmed, said twice, or said otherwise since."""
+        found: Freshness = self._connection.call("GET", "/memories/freshness")
+        return found
+
+    def check_freshness(self, *, timeout: float = 120.0) -> Freshness:
+        """Check now, within ``timeout`` seconds; what that changes stands in the history of each memory."""
+        body = {"deadlineMs": int(timeout * 950)}
+        found: Freshness = self._connection.call("POST", "/memories/freshness", json=body, timeout=timeout)
+        return found
 
     def export(self) -> Iterator[str]:
         """All with their history, a JSON object a line: what `take_in` takes."""
