@@ -8,7 +8,7 @@ ARGS ?=
 SPLIT := -n 2 --dist loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check format openapi docs integration crash soak openclaw train bench bench-recall bench-relevance clean
+.PHONY: help run test check format openapi docs integration crash soak sequences openclaw train bench bench-recall bench-relevance clean
 
 help: ## what there is to make
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -49,6 +49,9 @@ openapi: $(BIN)/.installed-dev ## write openapi/ anew, with the answers of a ser
 docs: $(BIN)/.installed-dev ## write the README's tables and the plugin's tools anew
 	$(BIN)/python -m docs.tables --write README.md
 	$(BIN)/python -m docs.plugin_tools --write
+
+sequences: $(BIN)/.installed-dev ## 1,000 random sequences of storing, saying, changing, forgetting, repeating, rebuilding
+	SEQUENCES=1000 $(BIN)/pytest tests/unit/test_forgetting_sequences.py
 
 integration: $(BIN)/.installed-dev ## against the real OpenViking; says why it skips when the rig is missing
 	$(BIN)/pytest tests/integration -rs $(SPLIT)

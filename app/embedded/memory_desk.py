@@ -245,6 +245,7 @@ class MemoryDesk:
             memory.category,
             texts=tuple(filter(None, dict.fromkeys((memory.text, *history)))),
             turns=tuple(dict.fromkeys(turn_of(source.ref) for source in sources if source.ref)),
+            said_in=tuple(dict.fromkeys(source.ref for source in sources if source.ref)),
             messages=tuple(source.ref for source in sources if source.kind == PARAPHRASED),
         )
 

@@ -149,6 +149,7 @@ def _left(
     if turn_id in asked.turns or any(asked.selects(message, session) for message in messages):
         redactor.take_note_of(messages)
         return True, None, ""
+    redactor.meet(messages)
     left = tuple(redactor.message(message) for message in messages)
     changed = left != messages
     return False, dump_messages(left) if changed else payload, "" if changed else redactor.derived(error)
@@ -247,7 +248,7 @@ def _forgetting(body: str) -> Forgetting:
 
 
 def _statement(fields: dict[str, Any]) -> Statement:
-    lists = {name: tuple(fields[name]) for name in ("texts", "turns", "messages")}
+    lists = {name: tuple(fields[name]) for name in ("texts", "turns", "said_in", "messages")}
     return Statement(**{**fields, **lists})
 
 

@@ -29,8 +29,8 @@ _MAX_DEPTH = 100
 class Statement:
     """A memory that is to be forgotten. ``texts`` are those that it has and ever had, ``turns`` tell where it was said.
 
-    ``messages`` say it in words of their own (by their ``source_id``) and go as a whole. ``is_message``: it is what was
-    said itself, so that nothing but that message is meant.
+    ``said_in`` are the messages that it was taken from (by their ``source_id``); ``messages`` say it in words of their
+    own and go as a whole. ``is_message``: it is what was said itself, so that nothing but that message is meant.
     """
 
     id: str
@@ -38,6 +38,7 @@ class Statement:
     category: str
     texts: tuple[str, ...]
     turns: tuple[str, ...] = ()
+    said_in: tuple[str, ...] = ()
     messages: tuple[str, ...] = ()
     is_message: bool = False
 
@@ -137,6 +138,7 @@ class Redactor:
         self._same = {said_the_same(text) for text in self._texts}
         self._ids = {one.id for one in forgetting.statements}
         self._turns = {turn for one in said for turn in one.turns if turn}
+        self._said_in = {message for one in said for message in one.said_in if message}
         self._messages = {message for one in forgetting.statements for message in one.messages if message}
         self._sayings = list({words for text in self._texts for words in _sayings(text)})
         self._telling = frozenset(word for words in self._sayings for word in words if _is_telling(word))
@@ -163,14 +165,25 @@ class Redactor:
         left = text
         for sentence in list(sentences(text)):
             said = words_of(sentence)
-            if any(says(saying, said) or (near and echoes(saying, said)) for saying in self._sayings) or (
-                near and self._telling & said
-            ):
+            if any(says(saying, said) for saying in self._sayings) or (near and self._is_taken_up(said)):
                 left = left.replace(sentence, "", 1)
                 self.removed.add(sentence)
         for literal in self._literals:
             left = literal.sub("", left)
         return text if left == text else left.strip()
+
+    def meet(self, messages: Iterable[CapturedMessage]) -> None:
+        """Learn which turns say a statement, whether it was taken from them or not: their answers take it up."""
+        if self._sayings:
+            said = (one for one in messages if one.role == "user" and self.message(one) != one)
+            self._turns |= {turn_of(one.source_id) for one in said if one.source_id}
+
+    def _is_taken_up(self, said: Words) -> bool:
+        """Whether a sentence near by takes a statement up, and says nothing else that has a name or number."""
+        if self._telling & said:
+            return not any(_is_telling(word) for word in said - self._telling)
+        named = {word for word in said if _is_telling(word)}
+        return any(echoes(saying, said) and named <= saying for saying in self._sayings)
 
     def derived(self, text: str) -> str:
         """What is left of a text that was made of what was said: an opening, a summary, an error, a query."""
@@ -195,7 +208,8 @@ class Redactor:
         if self.takes(message, selected=selected):
             self.take_note_of((message,))
             return replace(message, parts=(), sender=None) if message.parts or message.sender else message
-        near = turn_of(message.source_id) in self._turns
+        answers = message.role == "assistant" and turn_of(message.source_id) in self._turns
+        near = answers or message.source_id in self._said_in
         parts = tuple(p for one in message.parts if (p := with_texts(one, lambda text: self.text(text, near=near))))
         return message if parts == message.parts else replace(message, parts=parts)
 

@@ -70,6 +70,7 @@ def without_forgotten(
     messages: list[CapturedMessage] = []
     touched: set[int] = set()
     left = SessionLeft(session, b"")
+    redactor.meet(message_of(entry) for entry in entries if entry.get("type") == "message")
     for place, entry in enumerate(entries):
         if entry.get("type") != "message":
             continue
