@@ -17,8 +17,9 @@ IDS = frozenset({"turnId", "traceId", "taskId", "requestId", "memoryId", "receip
 """Made anew each time."""
 MADE_ANEW = re.compile(r"\b[a-z]_[a-z2-7]{26}\b|\b\d{4}-\d\d-\d\d(?:T[\d:.]+Z)?")
 """Ids and times within texts."""
-MEASURED = frozenset({"timingsMs", "score", "at", "createdAt", "updatedAt", "lastConfirmedAt"})
-"""Moments and durations, and scores that grow old with the memory."""
+TIMES = frozenset({"timingsMs", "at", "checkedAt", "createdAt", "updatedAt", "lastConfirmedAt"})
+MEASURED = TIMES | {"score", "stale", "unconfirmed"}
+"""Moments and durations, and what grows old with the memory."""
 
 
 def played() -> dict[str, Any]:

@@ -128,10 +128,12 @@ REQUESTS: dict[str, Example] = {
     "memories-list": Example("/memories?query=Turin", method="GET"),
     "memories-read": Example(f"/memories/{MEMORY_ID}", method="GET"),
     "memories-change": Example(f"/memories/{MEMORY_ID}", MEMORY_CHANGE_REQUEST, "PATCH"),
+    "memories-check": Example("/memories/freshness", {}),
+    "memories-freshness": Example("/memories/freshness", method="GET"),
     "memories-export": Example("/memories/export", method="GET"),
     "memories-forget-selected": Example("/memories/forget", FORGET_REQUEST),
     "memories-forget": Example(f"/memories/{MEMORY_ID}", method="DELETE"),
-    "audit": Example("/audit?limit=3", method="GET"),
+    "audit": Example("/audit?action=forgotten", method="GET"),
     "problem": Example("/assemble", {"messages": [{"role": 7}]}),
 }
 """Each example request by its name in ``openapi/``, in the order in which they make one story."""

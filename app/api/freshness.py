@@ -5,6 +5,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Body, Request, Response
 
 from app.api.document import problems
+from app.api.examples import recorded
 from app.api.schemas import Millis, Wire
 from app.api.scope import ServicesDep, TenantDep
 from app.api.strict import StrictRoute, caller_of, deadline_of
@@ -53,7 +54,7 @@ class CheckRequest(Wire):
     "/memories/freshness",
     summary="What the last check of the memories found",
     response_model=FreshnessBody,
-    responses=problems(503),
+    responses={200: recorded("memories-freshness"), **problems(503)},
 )
 async def freshness(services: ServicesDep, tenant: TenantDep) -> Response:
     """Ids and reasons, no texts. Checks run once in `SIDECAR_FRESHNESS__EVERY_HOURS`."""
@@ -64,7 +65,7 @@ async def freshness(services: ServicesDep, tenant: TenantDep) -> Response:
     "/memories/freshness",
     summary="Check the memories now",
     response_model=FreshnessBody,
-    responses=problems(503),
+    responses={200: recorded("memories-check"), **problems(503)},
 )
 async def check_freshness(request: Request, body: CheckRequest) -> Response:
     """What is over expires, equal statements become one with the sources of both, and of two that contradict each other
