@@ -4,6 +4,7 @@ A message is kept under its JSON as a whole, so nothing of it can change without
 share one that could differ. Kept are the most recently used, bounded by their bytes.
 """
 
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -18,11 +19,11 @@ AT_ONCE_MESSAGES = 500
 _COPIES = 4
 """Of the text: in the message, cleaned, without white space, and of several blocks joined."""
 _FIXED = 1_500
-_VALUES = ((b",", 40), (b'":', 60), (b"[", 100), (b"{", 200), (b'","', 250))
-"""What stands in JSON where a value does, and about how many bytes it takes in Python: a number; a key; an array; an
-object; a string among others, which as a block of text is an object."""
-_WIDEST = (b"\xf0", b"\xf1", b"\xf2", b"\xf3", b"\xf4")
-"""Begin a character, an emoji mostly, for which Python gives every character of a text four bytes."""
+_PER_BYTE = 4
+"""JSON itself, and what a number takes more in Python than there."""
+_VALUES = ((b"[", 100), (b"{", 200), (b'","', 250))
+"""What stands in JSON where a value does, and about how many bytes that takes in Python: an array; an object; a string
+among others, which as a block of text is an object."""
 
 
 def are_large(messages: Messages, at_once: int = AT_ONCE_BYTES) -> bool:
@@ -43,8 +44,8 @@ class Readings:
         self._max_bytes = max_bytes
         self.bytes = 0
         """Memory taken, about."""
-        self._kept: dict[bytes, HostMessage] = {}
-        """By JSON, the least recently used first."""
+        self._kept: dict[bytes, tuple[HostMessage, int]] = {}
+        """Messages with their bytes of memory, by JSON, the least recently used first."""
 
     def read(self, items: Sequence[Mapping[str, Any]]) -> tuple[HostMessage, ...]:
         """A request's messages: those that are kept, and new ones, which are kept from now on. For one thread alone.
@@ -61,21 +62,18 @@ class Readings:
             if room < 0:
                 messages.append(HostMessage(item, json))
                 break
-            message = kept.pop(json, None)
-            if message is None:
-                message = HostMessage(item, json)
-                self.bytes += memory_of(json)
-            kept[message.json] = message
-            messages.append(message)
+            known = kept.pop(json, None)
+            if known is None:
+                known = HostMessage(item, json), memory_of(json)
+                self.bytes += known[1]
+            kept[known[0].json] = known
+            messages.append(known[0])
         while self.bytes > self._max_bytes:
-            oldest = next(iter(kept))
-            self.bytes -= memory_of(oldest)
-            del kept[oldest]
+            self.bytes -= kept.pop(next(iter(kept)))[1]
         return (*messages, *[HostMessage(item) for item in items[len(messages) :]])
 
 
 def memory_of(json: bytes) -> int:
     """Bytes of memory, about, that a message takes when everything was read off it."""
-    width = 1 if json.isascii() else 4 if any(sign in json for sign in _WIDEST) else 2
     values = sum([json.count(sign) * size for sign, size in _VALUES])
-    return _FIXED + len(json) * (1 + _COPIES * width) + values
+    return _FIXED + len(json) * _PER_BYTE + sys.getsizeof(json.decode()) * _COPIES + values
