@@ -11,6 +11,8 @@ from app.settings import LimitSettings
 from tests.process import sidecar
 
 MOST = 8
+PATIENCE_S = 6.0
+"""Far longer than any of these limits: a connection that is open by then stays open."""
 
 
 @pytest.fixture(scope="module")
@@ -28,17 +30,19 @@ def hasty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def connected(url: str) -> socket.socket:
-    return socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2])), timeout=20)
+    return socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2])), timeout=PATIENCE_S)
 
 
 def read_to_end(connection: socket.socket) -> bytes:
-    """What the server says until it closes; `TimeoutError` when it does not."""
+    """What the server says until it closes; the test fails when it does not."""
     pieces = []
     try:
         while piece := connection.recv(65536):
             pieces.append(piece)
     except ConnectionResetError:
         pass
+    except TimeoutError:
+        pytest.fail(f"the connection stays open; said so far: {b''.join(pieces)!r}")
     return b"".join(pieces)
 
 

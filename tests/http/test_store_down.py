@@ -35,13 +35,17 @@ def test_a_store_that_hangs_holds_no_answer_beyond_its_deadline(
     start: Start, monkeypatch: pytest.MonkeyPatch, phase: str
 ) -> None:
     client = start()
+    ended: list[str] = []
 
     async def hang(*_: object, **__: object) -> None:
-        await anyio.sleep_forever()
+        await anyio.sleep(5)
+        ended.append("read")
+        raise StoreUnavailable("late")
 
     with monkeypatch.context() as patched:
         patched.setattr(Database, "read", hang)
         answer = client.post("/assemble", json={**BODY, "phase": phase, "deadlineMs": 300})
+    assert ended == [], "nobody waits for it"
     assert (answer.status_code, answer.json()["messages"]) == (200, BODY["messages"])
     if phase != "transform":
         assert answer.json()["reason"] == "store_unavailable"

@@ -34,9 +34,13 @@ def receiving(*chunks: bytes) -> Any:
     return receive
 
 
+async def unread() -> dict[str, Any]:
+    raise AssertionError("the body is read")
+
+
 async def never() -> dict[str, Any]:
-    await asyncio.Event().wait()
-    raise AssertionError
+    await asyncio.sleep(2)  # cut short, where it is given up
+    raise AssertionError("the body is still waited for")
 
 
 async def test_a_body_comes_whole_and_its_room_is_given_back() -> None:
@@ -48,7 +52,7 @@ async def test_a_body_comes_whole_and_its_room_is_given_back() -> None:
 
 
 async def test_too_large_announced_or_not() -> None:
-    for headers, receive in ((announcing(5 * KIB), never), (Headers(), receiving(b"a" * 3 * KIB, b"b" * 3 * KIB))):
+    for headers, receive in ((announcing(5 * KIB), unread), (Headers(), receiving(b"a" * 3 * KIB, b"b" * 3 * KIB))):
         door = intake()
         with pytest.raises(BodyTooLarge):
             async with door.body(headers, receive):
@@ -72,7 +76,7 @@ async def test_of_all_together_no_more_than_there_is_room_for(monkeypatch: pytes
         module.log, "warning", lambda event, **facts: logs.append((event, facts["reason"])), raising=False
     )
     async with door.body(announcing(4 * KIB), receiving(b"a" * 4 * KIB)):
-        for headers, receive in ((announcing(3 * KIB), never), (Headers(), receiving(b"b" * 3 * KIB))):
+        for headers, receive in ((announcing(3 * KIB), unread), (Headers(), receiving(b"b" * 3 * KIB))):
             with pytest.raises(Overloaded):
                 async with door.body(headers, receive):
                     pass
