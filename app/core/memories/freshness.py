@@ -26,7 +26,7 @@ MAX_FRAME = 20
 MAX_PAIRS = 5_000
 MAX_LISTED = 1_000
 """Memories of a list in the report."""
-MAX_REVISIONS = 500
+MAX_REVISIONS = 200
 """Memories that one check changes; the next one goes on."""
 _FRAME_WORDS = 3
 _FRAME_CHARS = 4
