@@ -15,7 +15,7 @@ def call(client: TestClient, name: str, arguments: object = None, **scope: Any) 
     answer = client.post(f"/tools/{name}", json={**(scope or SESSION), "arguments": arguments or {}})
     assert answer.status_code == 200, answer.text
     body = answer.json()
-    assert set(body) == {"ok", "reason", "content", "details"}
+    assert set(body) == {"ok", "reason", "content", "details", "policy"}
     assert [block["type"] for block in body["content"]] == ["text"]
     return body
 

@@ -244,12 +244,13 @@ class TextBlock(TypedDict):
 
 
 class ToolAnswer(TypedDict):
-    """What a tool says: ``content`` to the model, ``details`` the same to programs."""
+    """What a tool says: ``content`` to the model, ``details`` the same to programs; ``policy`` is what was masked."""
 
     ok: bool
     reason: str
     content: list[TextBlock]
     details: dict[str, Any]
+    policy: list[PolicyLine]
     policy: list[PolicyLine]
 
 
