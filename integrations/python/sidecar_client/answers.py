@@ -251,7 +251,6 @@ class ToolAnswer(TypedDict):
     content: list[TextBlock]
     details: dict[str, Any]
     policy: list[PolicyLine]
-    policy: list[PolicyLine]
 
 
 class Delivery(TypedDict):
