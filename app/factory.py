@@ -12,12 +12,12 @@ from app import __version__
 from app.api import (
     after_turn,
     assemble,
-    audit,
+    audit_trail,
     compact,
     deliveries,
     deliveries_pages,
     forget_pages,
-    freshness,
+    freshness_calls,
     freshness_pages,
     mcp,
     memories,
@@ -84,7 +84,16 @@ def create_app(settings: Settings, *, backend: ContextBackend | None = None) -> 
     install_error_handlers(app)
     for module in (assemble, after_turn, compact, sessions, tools, mcp):
         app.include_router(module.router)
-    for module in (memory_transfer, memories_forget, freshness, memories, audit, deliveries, recalls, service):
+    for module in (
+        memory_transfer,
+        memories_forget,
+        freshness_calls,
+        memories,
+        audit_trail,
+        deliveries,
+        recalls,
+        service,
+    ):
         app.include_router(module.router)
     for module in (memories_pages, sessions_pages, deliveries_pages, forget_pages, freshness_pages, tenant_pages):
         app.include_router(module.router)

@@ -26,11 +26,11 @@ from app.engine.compaction import Compact
 from app.engine.looking import LookAtSessions
 from app.engine.memories.auditing import NOT_AUDITED, Audit, RecallAudit
 from app.engine.memories.browsing import ListMemories, ReadMemory, whole
+from app.engine.memories.check_freshness import CheckFreshness, FreshnessKeeper
 from app.engine.memories.collaborators import Memories, operator_of
 from app.engine.memories.erasing import EraseEverywhere
 from app.engine.memories.forgetter import Forgetter
 from app.engine.memories.forgetting import ForgetMemory, ForgetSelected, SelectMemory
-from app.engine.memories.freshness import CheckFreshness, FreshnessKeeper
 from app.engine.memories.keeping import ChangeMemory, StoreMemory
 from app.engine.memories.transfer import ExportMemories, ImportMemories
 from app.engine.memories.unkept import NoMemories

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Request, Response
 
 from app.api.document import problems
 from app.api.forms import FormDep, proof_for
-from app.api.freshness import CHECK_MS
+from app.api.freshness_calls import CHECK_MS
 from app.api.pages import page, see_other
 from app.api.scope import ServicesDep, TenantDep
 from app.core.deadline import Deadline

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from app.core.capture.captured_message import CapturedMessage
 from app.core.deadline import Deadline
-from app.core.memories.forgetting import Erased, Forgetting, Redactor, turn_of
+from app.core.memories.forget_selection import Erased, Forgetting, Redactor, turn_of
 from app.core.memories.memory import Kept, Memory, Selected
 from app.embedded.extraction import distil
 from app.embedded.index.live_index import LiveIndex

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from app.core.deadline import Deadline
-from app.core.memories.forgetting import Erased, Forgetting, Statement, turn_of
+from app.core.memories.forget_selection import Erased, Forgetting, Statement, turn_of
 from app.core.memories.freshness import Revision, RevisionKind
 from app.core.memories.memory import (
     Memory,

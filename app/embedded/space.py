@@ -13,7 +13,7 @@ import structlog
 from app.core.capture.captured_message import CapturedMessage
 from app.core.deadline import Deadline
 from app.core.identity import SessionKind, Tenant
-from app.core.memories.forgetting import with_texts
+from app.core.memories.forget_selection import with_texts
 from app.embedded.classifying import judge_of
 from app.embedded.erasure import Eraser
 from app.embedded.extraction import distil

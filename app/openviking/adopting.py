@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from app.core.memories.withholding import Withholding
 from app.memory_ports import LedgerEntry, LedgerPlace, LedgerRows
+from app.openviking.file_statements import is_list, statements_in
 from app.openviking.ledger_entries import (
     FORGOTTEN,
     GONE,
@@ -25,9 +26,8 @@ from app.openviking.ledger_entries import (
     sealed,
     text_of,
 )
-from app.openviking.memory_files import MemoryFile, place_of
 from app.openviking.models import dated
-from app.openviking.statements import is_list, statements_in
+from app.openviking.remote_files import MemoryFile, place_of
 from app.text.dates import iso, moment_of
 
 _EVER = "1970-01-01T00:00:00.000Z"

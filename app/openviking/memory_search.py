@@ -11,9 +11,9 @@ from app.core.memories.relevance import relevance
 from app.core.recall.hits import Hit
 from app.memory_ports import LedgerEntry, MemoryLedger
 from app.openviking.ledger_entries import SHOWN, memory_of
-from app.openviking.memory_files import HOME, canonical, home_of, is_memory
+from app.openviking.ledger_sync import Settling
 from app.openviking.recall import LedgerRecall
-from app.openviking.settling import Settling
+from app.openviking.remote_files import HOME, canonical, home_of, is_memory
 from app.text.dates import iso
 
 MAX_FILTERED = 200

@@ -12,6 +12,7 @@ from app.core.memories.memory import Memory
 from app.core.memories.withholding import Withholding
 from app.core.recall.hits import Hit
 from app.memory_ports import LedgerEntry
+from app.openviking.file_statements import edited
 from app.openviking.ledger_entries import (
     FORGOTTEN,
     LIVE,
@@ -24,8 +25,7 @@ from app.openviking.ledger_entries import (
     sealed,
     text_of,
 )
-from app.openviking.memory_files import canonical
-from app.openviking.statements import edited
+from app.openviking.remote_files import canonical
 from app.text.dates import moment_of
 from app.text.sentences import sentences
 

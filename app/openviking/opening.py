@@ -6,11 +6,11 @@ from urllib.parse import urlsplit
 from app.memory_ports import MemoryLedger
 from app.observe.context import outgoing_headers
 from app.openviking.client import OpenVikingBackend
-from app.openviking.memory_files import MemoryFiles
+from app.openviking.ledger_sync import Settling
 from app.openviking.memory_search import MemorySearch
-from app.openviking.memory_store import OpenVikingMemories
+from app.openviking.openviking_memories import OpenVikingMemories
 from app.openviking.recall import LedgerRecall
-from app.openviking.settling import Settling
+from app.openviking.remote_files import MemoryFiles
 from app.ports import OpenedBackend
 from app.settings import Settings
 

@@ -14,8 +14,8 @@ from app.core.recall.hits import Hit
 from app.errors import StoreUnavailable
 from app.memory_ports import LedgerEntry, LedgerRows, MemoryLedger
 from app.openviking.ledger_entries import is_own
-from app.openviking.memory_files import canonical
 from app.openviking.notable import Notable, said_again, says_withheld, withhold
+from app.openviking.remote_files import canonical
 from app.ports import BackendError
 from app.text.dates import iso, moment_of
 

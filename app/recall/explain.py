@@ -14,7 +14,7 @@ from typing import Protocol
 from app.core.capture.captured_message import CapturedMessage, TextPart
 from app.core.deadline import Deadline
 from app.core.identity import Identity, PeerRole, Tenant
-from app.core.memories.forgetting import Redactor
+from app.core.memories.forget_selection import Redactor
 from app.core.recall.query import fingerprint
 from app.core.recall.trace import RecallTrace, Verdict
 from app.engine.policy.applying import under

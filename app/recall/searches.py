@@ -16,7 +16,7 @@ from typing import Any
 
 from app.core.deadline import Deadline
 from app.core.identity import Identity, Tenant
-from app.core.memories.forgetting import Redactor
+from app.core.memories.forget_selection import Redactor
 from app.core.memories.memory import MemoryState, all_waiting
 from app.core.memories.relevance import relevance
 from app.core.reasons import REJECTED, Reason

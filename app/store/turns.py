@@ -27,13 +27,13 @@ from app.store import (
     session_rows,
     steps,
 )
-from app.store.audit import SqlAuditTrail
-from app.store.audit import drop_old as drop_old_audit
+from app.store.audit_rows import SqlAuditTrail
+from app.store.audit_rows import drop_old as drop_old_audit
 from app.store.backlog import Backlog, Bounds, bytes_by_tenant
 from app.store.connections import Database, open_database
 from app.store.delivery_rows import Delivery, DeliveryPage, OutboxGauges
-from app.store.erasing import SqlErasing
-from app.store.freshness import SqlFreshnessReports
+from app.store.erased_rows import SqlErasing
+from app.store.freshness_reports import SqlFreshnessReports
 from app.store.memory_ledger import SqlMemoryLedger
 from app.store.prepared import Prepared, prepare
 from app.store.requests import CommitView, SessionSize

@@ -7,7 +7,7 @@ import pytest
 from app.core.capture.captured_message import TextPart
 from app.core.identity import Tenant
 from app.core.memories.audit import Action, Actor, AuditEntry, AuditFilter
-from app.core.memories.forgetting import Erased, Forgetting, Statement
+from app.core.memories.forget_selection import Erased, Forgetting, Statement
 from app.core.memories.freshness import Finding, FreshnessReport
 from app.core.memories.memory import MemorySource, NewMemory
 from app.residue import Needles

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from app.core.memories.forgetting import Erased
+from app.core.memories.forget_selection import Erased
 from app.errors import StoreUnavailable
 from app.services import Services
 from tests.http.conftest import Start

@@ -19,7 +19,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from app.core.capture.captured_message import CapturedMessage, TextPart
 from app.core.deadline import Deadline
 from app.core.identity import Identity, PeerRole, Tenant
-from app.core.memories.forgetting import Forgetting
+from app.core.memories.forget_selection import Forgetting
 from app.core.memories.memory import MemoryChange, MemoryFilter, MemorySource, NewMemory
 from app.embedded.backend import EmbeddedBackend
 from app.embedded.memory_store import EmbeddedMemories

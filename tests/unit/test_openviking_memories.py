@@ -14,7 +14,7 @@ import pytest
 from app.core.capture.captured_message import CapturedMessage, TextPart
 from app.core.memories.memory import Memory, MemoryChange, MemoryFilter, MemorySource, MemoryState, NewMemory
 from app.errors import VersionConflict
-from app.openviking import settling
+from app.openviking import ledger_sync
 from app.openviking.ledger_entries import file_of
 from app.ports import Target
 from tests.contract.openviking import FakeOpenViking, subject_on
@@ -34,8 +34,8 @@ def server() -> FakeOpenViking:
 
 @pytest.fixture
 async def subject(server: FakeOpenViking, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Subject]:
-    monkeypatch.setattr(settling, "LOOK_EVERY_S", 0.0)
-    monkeypatch.setattr(settling, "LOOK_SHARE", float("inf"))
+    monkeypatch.setattr(ledger_sync, "LOOK_EVERY_S", 0.0)
+    monkeypatch.setattr(ledger_sync, "LOOK_SHARE", float("inf"))
     async with subject_on(server, tmp_path) as subject:
         yield subject
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from app.core.memories.forgetting import Redactor, turn_of
+from app.core.memories.forget_selection import Redactor, turn_of
 from app.core.memories.memory import Memory
 from app.embedded.index.documents import EXPERIENCES, file_entries
 from app.embedded.storage.records import (

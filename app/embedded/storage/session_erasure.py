@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from app.core.capture.captured_message import CapturedMessage
-from app.core.memories.forgetting import Redactor, turn_of
+from app.core.memories.forget_selection import Redactor, turn_of
 from app.embedded.storage.entries import Entry, entries_in, line_of, message_entry, message_of
 
 

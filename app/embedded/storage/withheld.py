@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from app.core.memories.forgetting import Forgetting, turn_of
+from app.core.memories.forget_selection import Forgetting, turn_of
 from app.core.memories.withholding import Withholding
 from app.embedded.storage.layout import append_durably, write_atomic
 from app.text.dates import moment_of

@@ -24,7 +24,7 @@ LOOK_UP_MS = 5_000
 
 
 class AuditTrail(Protocol):
-    """Where entries are kept; see `app.store.audit`."""
+    """Where entries are kept; see `app.store.audit_rows`."""
 
     async def add(self, tenant: Tenant, entries: Sequence[AuditEntry]) -> None:
         """Put entries on disk. Raises `StoreUnavailable`."""

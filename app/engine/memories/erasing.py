@@ -13,13 +13,13 @@ import anyio
 from app.core.deadline import Deadline
 from app.core.identity import Identity, Tenant
 from app.core.memories.audit import Action
-from app.core.memories.forgetting import Erased, Forgetting, Redactor
+from app.core.memories.forget_selection import Erased, Forgetting, Redactor
 from app.core.memories.memory import Kept, Receipt, Selected
 from app.core.recall.trace import RecallTrace
 from app.engine.memories.collaborators import Memories, operator_of, told_to_the_caller
 from app.errors import BackendTrouble
 from app.residue import Needles
-from app.store.erasing import SqlErasing, StoreErased
+from app.store.erased_rows import SqlErasing, StoreErased
 from app.store.traces import TraceStore
 
 GO_ON_MS = 120_000

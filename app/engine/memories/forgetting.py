@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from app.core.deadline import Deadline
 from app.core.identity import Identity
-from app.core.memories.forgetting import Forgetting, Statement
+from app.core.memories.forget_selection import Forgetting, Statement
 from app.core.memories.memory import MAX_PAGE, Memory, MemoryFilter, Receipt, all_waiting
 from app.core.memories.naming import all_named, home_path, is_at, was_said
 from app.engine.memories.browsing import ListMemories, MemoryListing, ReadMemory

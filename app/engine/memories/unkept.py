@@ -6,7 +6,7 @@ from typing import NoReturn
 
 from app.core.deadline import Deadline
 from app.core.identity import Identity, Tenant
-from app.core.memories.forgetting import Erased, Forgetting, Statement
+from app.core.memories.forget_selection import Erased, Forgetting, Statement
 from app.core.memories.freshness import Revision
 from app.core.memories.memory import (
     Memory,

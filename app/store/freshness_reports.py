@@ -17,7 +17,7 @@ _AT_ONCE = 100
 
 
 class SqlFreshnessReports:
-    """`app.engine.memories.freshness.Reports` in SQL."""
+    """`app.engine.memories.check_freshness.Reports` in SQL."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

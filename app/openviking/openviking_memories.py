@@ -1,8 +1,8 @@
 """Memories one by one on OpenViking: files on the server, and all about them in the ledger.
 
 What is asked for is decided within a transaction of the ledger, where one writer comes after the other; then the files
-are brought in step (`app.openviking.settling`). A server that is away delays that and nothing else: until it is done,
-what is new is recalled from the ledger, and what is old is left out of whatever the server finds.
+are brought in step (`app.openviking.ledger_sync`). A server that is away delays that and nothing else: until it is
+done, what is new is recalled from the ledger, and what is old is left out of whatever the server finds.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,7 +12,7 @@ from functools import partial
 
 from app.core.deadline import Deadline
 from app.core.identity import Identity, Tenant
-from app.core.memories.forgetting import Erased, Forgetting, Redactor, Statement
+from app.core.memories.forget_selection import Erased, Forgetting, Redactor, Statement
 from app.core.memories.freshness import Revision, RevisionKind
 from app.core.memories.memory import (
     Kept,
@@ -35,10 +35,10 @@ from app.errors import Conflict, VersionConflict
 from app.memory_ports import LedgerEntry, LedgerRows, MemoryLedger
 from app.openviking import ledger_entries
 from app.openviking.ledger_entries import FORGOTTEN, LIVE, SHOWN, SUPERSEDED, hash_of, is_live, memory_of, record_of
-from app.openviking.memory_files import canonical
+from app.openviking.ledger_sync import Settling
 from app.openviking.memory_search import MemorySearch
 from app.openviking.recall import LedgerRecall, withholding_of
-from app.openviking.settling import Settling
+from app.openviking.remote_files import canonical
 from app.ports import BackendError
 from app.text.dates import iso
 

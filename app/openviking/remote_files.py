@@ -1,6 +1,7 @@
 """The files of a user's memories on an OpenViking server: listed, read, written, deleted.
 
-OpenViking has no compare-and-swap and takes whatever comes last; `app.openviking.memory_store` decides who writes what.
+OpenViking has no compare-and-swap and takes whatever comes last; who writes what is decided in
+`app.openviking.openviking_memories`.
 All calls are made for the user, not for a peer: what a peer may see is for the caller to say.
 """
 

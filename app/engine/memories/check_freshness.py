@@ -35,7 +35,7 @@ LOOK_EVERY_S = 600.0
 
 
 class Reports(Protocol):
-    """Where the last report of each tenant is kept; see `app.store.freshness`."""
+    """Where the last report of each tenant is kept; see `app.store.freshness_reports`."""
 
     async def put(self, tenant: Tenant, report: FreshnessReport) -> None:
         """Keep it in the place of the one before. Raises `StoreUnavailable`."""

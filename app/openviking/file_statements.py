@@ -5,7 +5,7 @@ blank lines) is left as it is when one of them changes.
 """
 
 from app.openviking.ledger_entries import hash_of
-from app.openviking.memory_files import place_of
+from app.openviking.remote_files import place_of
 from app.text.items import blocks, item, statements
 
 WHOLE = frozenset({"events", "experiences", "skills", "tools"})

@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import Connection, and_, delete, insert, select, update
 
 from app.core.identity import Tenant
-from app.core.memories.forgetting import Erased, Forgetting, Redactor, Statement
+from app.core.memories.forget_selection import Erased, Forgetting, Redactor, Statement
 from app.core.memories.memory import Kept, waiting
 from app.residue import Needles
 from app.store import session_rows

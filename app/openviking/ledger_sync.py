@@ -12,10 +12,10 @@ from app.core.deadline import Clock, Deadline
 from app.core.identity import Tenant
 from app.memory_ports import LedgerEntry, LedgerRows, MemoryLedger
 from app.openviking import adopting
+from app.openviking.file_statements import edited
 from app.openviking.ledger_entries import Step, refused, settled_by, steps_of
-from app.openviking.memory_files import MemoryFiles, without_fields
 from app.openviking.recall import withholding_of
-from app.openviking.statements import edited
+from app.openviking.remote_files import MemoryFiles, without_fields
 from app.ports import BackendError
 
 log = structlog.get_logger(__name__)
