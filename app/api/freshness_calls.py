@@ -11,7 +11,9 @@ from app.api.scope import ServicesDep, TenantDep
 from app.api.strict import StrictRoute, caller_of, deadline_of
 from app.api.wire import Json
 from app.core.memories.freshness import Finding, FreshnessReport
+from app.core.reasons import Reason
 from app.engine.memories.collaborators import operator_of
+from app.errors import BackendTrouble
 
 router = APIRouter(tags=["memories"])
 writing = APIRouter(route_class=StrictRoute)
@@ -70,10 +72,18 @@ async def freshness(services: ServicesDep, tenant: TenantDep) -> Response:
 async def check_freshness(request: Request, body: CheckRequest) -> Response:
     """What is over expires, equal statements become one with the sources of both, and of two that contradict each other
     the later one holds, unless it is less certain. Each change stands in the history of its memory.
+
+    A check that is not done by the deadline answers what the last one found: `checkedAt` tells.
     """
     services, tenant = caller_of(request)
-    deadline = deadline_of(request, body.deadline_ms or CHECK_MS)
-    return Json(_shown(await services.check_freshness.run(operator_of(tenant), deadline)))
+    who, deadline = operator_of(tenant), deadline_of(request, body.deadline_ms or CHECK_MS)
+    try:
+        report: FreshnessReport | None = await services.check_freshness.run(who, deadline)
+    except BackendTrouble as trouble:
+        if trouble.code is not Reason.DEADLINE_EXCEEDED:
+            raise
+        report = await services.check_freshness.last(who)
+    return Json(_shown(report))
 
 
 router.include_router(writing)

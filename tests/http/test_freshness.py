@@ -114,3 +114,11 @@ def test_another_tenant_is_not_checked_along(client: TestClient) -> None:
     answer = client.post("/memories/freshness", json={}, headers={"X-OpenViking-User": "mallory"})
     assert answer.json()["expired"] == []
     assert client.get("/memories/m_1").json()["state"] == "live"
+
+
+def test_a_check_that_is_not_done_in_time_answers_what_the_last_one_found(client: TestClient) -> None:
+    assert client.post("/memories", json={"text": "The shed key hangs in the hall."}).status_code == 201
+    first = client.post("/memories/freshness", json={}).json()["checkedAt"]
+    late = client.post("/memories/freshness", json={"deadlineMs": 1})
+    assert late.status_code == 200
+    assert late.json()["checkedAt"] >= first

@@ -1,6 +1,6 @@
 """Noting who does what with which memory; see `app.core.memories.audit`."""
 
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 MAX_PENDING = 1_000
 """Recalls that wait to be noted; the oldest go when the store can not keep up."""
+GATHER_S = 0.2
+"""How long recalls are gathered: their ids are looked up together, which is most of what noting them costs."""
 LOOK_UP_MS = 5_000
 
 
@@ -60,12 +62,24 @@ NOT_AUDITED = Audit()
 """For what a use case looks at for itself."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Recalled:
+    """What one recall put into a prompt."""
+
+    who: Identity
+    actor: Actor
+    request: str | None
+    trace_id: str
+    uris: tuple[str, ...]
+    at: str
+
+
 class RecallAudit:
     """Notes what recalls put into prompts, behind the answers: a recall knows URIs, and the store of memories ids."""
 
     def __init__(self, memories: "Memories") -> None:
         self._memories = memories
-        self._pending: deque[tuple[Identity, Actor, str | None, str, Sequence[str], str]] = deque(maxlen=MAX_PENDING)
+        self._pending: deque[_Recalled] = deque(maxlen=MAX_PENDING)
         self._woken = anyio.Event()
         self._writing = anyio.Lock()
 
@@ -73,26 +87,37 @@ class RecallAudit:
         """Note a recall soon."""
         actor = Actor(token_name(), who.agent or None, who.session or None)
         at = iso(self._memories.audit.now())
-        self._pending.append((who, actor, request_id(), trace_id, tuple(uris), at))
+        self._pending.append(_Recalled(who, actor, request_id(), trace_id, tuple(uris), at))
         self._woken.set()
 
     async def run(self) -> None:
-        """Note recalls until cancelled."""
+        """Note recalls until cancelled, those of a while together."""
         while True:
             await self._woken.wait()
+            await anyio.sleep(GATHER_S)
             self._woken = anyio.Event()
             await self.flush()
 
     async def flush(self) -> None:
         """Note those so far. What has no id any more, or can not be asked for, is left out: a URI may tell a text."""
         async with self._writing:
+            by_tenant: defaultdict[Tenant, list[_Recalled]] = defaultdict(list)
             while self._pending:
-                who, actor, request, trace_id, uris, at = self._pending.popleft()
-                try:
-                    ids = await self._memories.store.ids(who, uris, Deadline.after_ms(LOOK_UP_MS))
-                except BackendError:
-                    ids = {}
-                named = dict.fromkeys(ids[uri] for uri in uris if uri in ids)
-                entries = [AuditEntry(at, Action.RECALLED, one, actor, request, trace_id) for one in named]
-                if self._memories.audit.trail:
-                    self._memories.audit.trail.add_soon(who.tenant, entries)
+                recalled = self._pending.popleft()
+                by_tenant[recalled.who.tenant].append(recalled)
+            for tenant, recalls in by_tenant.items():
+                await self._note(tenant, recalls)
+
+    async def _note(self, tenant: Tenant, recalls: Sequence[_Recalled]) -> None:
+        uris = list(dict.fromkeys(uri for one in recalls for uri in one.uris))
+        try:
+            ids = await self._memories.store.ids(recalls[0].who, uris, Deadline.after_ms(LOOK_UP_MS))
+        except BackendError:
+            return
+        entries = [
+            AuditEntry(one.at, Action.RECALLED, named, one.actor, one.request, one.trace_id)
+            for one in recalls
+            for named in dict.fromkeys(ids[uri] for uri in one.uris if uri in ids)
+        ]
+        if self._memories.audit.trail and entries:
+            self._memories.audit.trail.add_soon(tenant, entries)
