@@ -70,8 +70,8 @@ def test_with_vectors_much_more_is_found_of_what_is_asked_now(vectors: dict[str,
     pairs = rows("replaces.blind.jsonl")
     assert precision_and_recall(ByEvidence({}), pairs) == precision_and_recall(by_words(), pairs)
     precision, recall = precision_and_recall(ByEvidence(vectors), pairs)
-    assert precision >= 0.94
-    assert recall >= 0.45
+    assert precision >= 0.92
+    assert recall >= 0.5
 
 
 def test_look_alikes_stay_in_what_is_asked_now(vectors: dict[str, "array[float]"]) -> None:
