@@ -4,8 +4,8 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 EXTRAS ?= postgres,embed
 ARGS ?=
-# Real servers are started for each group of tests (a file, or a file on one backend), two groups at a time.
-SPLIT := -n 2 --dist loadgroup
+# Tests beside real servers run two files at a time: those of one file share servers and sessions, and go in order.
+SPLIT := -n 2 --dist loadfile
 
 .DEFAULT_GOAL := help
 .PHONY: help run test check format openapi docs integration crash soak sequences openclaw train bench bench-recall bench-relevance clean
@@ -57,7 +57,7 @@ integration: $(BIN)/.installed-dev ## against the real OpenViking; says why it s
 	$(BIN)/pytest tests/integration -rs $(SPLIT)
 
 crash: $(BIN)/.installed-dev ## kill, drop, hang, restart: no turn lost, none doubled
-	$(BIN)/pytest tests/crash -rs $(SPLIT)
+	$(BIN)/pytest tests/crash -rs -n 2
 
 soak: $(BIN)/.installed-dev ## 10,000 turns against everything that goes wrong, on both databases; prints its figures
 	$(BIN)/python -m tests.crash.soak

@@ -15,15 +15,6 @@ settings.register_profile("untimed", deadline=None)  # A busy machine is no fail
 settings.load_profile("untimed")
 
 
-@pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that share real servers run in one process: those of a file, on one backend."""
-    for item in items:
-        if item.path.parent.name in ("integration", "openclaw"):
-            backend = getattr(item, "callspec", None) and item.callspec.params.get("world", "")
-            item.add_marker(pytest.mark.xdist_group(f"{item.path.stem}-{backend or ''}"))
-
-
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
