@@ -37,6 +37,12 @@ class World:
             if any(text in without_block(text_of(message)) for message in messages if message["role"] == "user")
         )
 
+    def session_of(self, text: str) -> list[StoredMessage]:
+        """What is stored of the session in which somebody said this: other tests' sessions may stand beside it."""
+        stored = self.stored()
+        sessions = {message.session for message in stored if message.text == text}
+        return [message for message in stored if message.session in sessions]
+
 
 @pytest.fixture(scope="session")
 def openclaw(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rig]:

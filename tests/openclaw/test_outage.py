@@ -28,8 +28,9 @@ def test_five_turns_of_an_outage_arrive_once_and_in_order(alone: World) -> None:
     alone.gateway.say("After. SAY: after it", "out")
     replies = ["before it", *(f"heard {n}" for n in range(5)), "after it"]
     eventually(lambda: "after it" in [message.text for message in alone.stored()])
-    assert [m.text for m in alone.stored() if m.role == "assistant"] == replies
-    asked = [m.text for m in alone.stored() if m.role == "user"]
+    stored = alone.session_of("before it")
+    assert [m.text for m in stored if m.role == "assistant"] == replies
+    asked = [m.text for m in stored if m.role == "user"]
     assert asked[1:6] == [f"Turn {n} of the outage.\nSecond line. SAY: heard {n}" for n in range(5)]
     assert alone.gateway.log().count("is back") == 1
     assert "degraded to" not in alone.gateway.log()
