@@ -5,7 +5,8 @@ Any language that uses these marks. Abbreviations are not known: "e.g. this" is 
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import chain
 
 # A run of marks is looked at once, from its first one on, however long it is.
 _SENTENCE_END = re.compile(r"[。！？]++[”’」』）]*+|\n++|(?<![.!?])[.!?]++(?:(?=\s|$)|[\"”’)]++(?=$|\s(?![a-z])))")
@@ -22,16 +23,34 @@ def clauses(text: str) -> Iterator[str]:
     return _parts(text, _CLAUSE_END)
 
 
+def without(text: str, is_gone: Callable[[str], bool]) -> str:
+    """``text`` without the sentences for which ``is_gone`` is true; all else stays as it stands. Linear.
+
+    Each sentence is cut where it stands: its words may be part of an earlier sentence, too.
+    """
+    kept, at = [], 0
+    for start, end in _places(text, _SENTENCE_END):
+        if is_gone(text[start:end]):
+            kept.append(text[at:start])
+            at = end
+    return "".join([*kept, text[at:]]) if kept else text
+
+
 def ends_in_question(text: str) -> bool:
     """Whether ``text`` ends in a question mark."""
     return text.rstrip().endswith(("?", "？"))
 
 
 def _parts(text: str, ends: re.Pattern[str]) -> Iterator[str]:
-    start = 0
-    for end in ends.finditer(text):
-        if part := text[start : end.end()].strip():
-            yield part
-        start = end.end()
-    if part := text[start:].strip():
-        yield part
+    return (text[start:end] for start, end in _places(text, ends))
+
+
+def _places(text: str, ends: re.Pattern[str]) -> Iterator[tuple[int, int]]:
+    """Where each part begins and ends, without the white space around it."""
+    at = 0
+    for end in chain((match.end() for match in ends.finditer(text)), (len(text),)):
+        part = text[at:end]
+        if bare := part.strip():
+            start = at + len(part) - len(part.lstrip())
+            yield start, start + len(bare)
+        at = end

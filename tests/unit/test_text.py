@@ -2,6 +2,7 @@
 
 import unicodedata
 from datetime import UTC, datetime
+from itertools import count
 
 import pytest
 import regex
@@ -14,7 +15,7 @@ from app.text.dates import date_in_front, day_of, moment_of, names_a_day, weekda
 from app.text.log_odds import log_odds, logistic, shifted
 from app.text.markdown import lines, own_lines, with_code_marked
 from app.text.mmr import varied
-from app.text.sentences import clauses, sentences
+from app.text.sentences import clauses, sentences, without
 
 
 @pytest.mark.parametrize(
@@ -66,6 +67,15 @@ def test_scripts_hold_no_other(ranges: str, script: str):
 )
 def test_sentences_end_where_they_end(text: str, expected: list[str]):
     assert list(sentences(text)) == expected
+
+
+@given(st.text(alphabet='ab .!?\n。"', max_size=60), st.sets(st.integers(0, 20)))
+def test_each_sentence_is_taken_out_where_it_stands(text: str, gone: set[int]):
+    numbers = count()
+    left = without(text, lambda _sentence: next(numbers) in gone)
+    kept = [sentence for number, sentence in enumerate(sentences(text)) if number not in gone]
+    assert "".join(left.split()) == "".join("".join(kept).split())
+    assert without(text, lambda _sentence: False) == text
 
 
 @given(st.text(alphabet='aB .!?。！？\n;；"”’)', max_size=60))

@@ -15,7 +15,7 @@ from app.core.identity import safe_peer_id
 from app.core.memories.memory import Kept, Memory, Selected, said_the_same
 from app.core.memories.withholding import Words, echoes, says, words_of
 from app.text.dates import iso, moment_of
-from app.text.sentences import sentences
+from app.text.sentences import sentences, without
 
 LEAST_WORDS = 2
 """A sentence of fewer words ("Thanks.") that stands in a longer text is no statement to look for elsewhere."""
@@ -162,15 +162,17 @@ class Redactor:
             near and self._telling & words
         ):
             return text
-        left = text
-        for sentence in list(sentences(text)):
-            said = words_of(sentence)
-            if any(says(saying, said) for saying in self._sayings) or (near and self._is_taken_up(said)):
-                left = left.replace(sentence, "", 1)
-                self.removed.add(sentence)
+        left = without(text, lambda sentence: self._takes_out(sentence, near=near))
         for literal in self._literals:
             left = literal.sub("", left)
         return text if left == text else left.strip()
+
+    def _takes_out(self, sentence: str, *, near: bool) -> bool:
+        said = words_of(sentence)
+        if not any(says(saying, said) for saying in self._sayings) and not (near and self._is_taken_up(said)):
+            return False
+        self.removed.add(sentence)
+        return True
 
     def meet(self, messages: Iterable[CapturedMessage]) -> None:
         """Learn which turns say a statement, whether it was taken from them or not: their answers take it up."""

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
 from app.text.dates import moment_of
-from app.text.sentences import sentences
+from app.text.sentences import sentences, without
 from app.text.words import STOP_WORDS, tokens
 
 MOST_WORDS = 60
@@ -83,11 +83,12 @@ class Withholding:
         about = [one for one in about if one.words <= words]
         if not near and not about:
             return text
-        for sentence in list(sentences(text)):
+
+        def is_withheld(sentence: str) -> bool:
             words = self._hashes(sentence)
-            if any(says(one.words, words) for one in about) or any(echoes(one.words, words) for one in near):
-                text = text.replace(sentence, "", 1)
-        return text.strip()
+            return any(says(one.words, words) for one in about) or any(echoes(one.words, words) for one in near)
+
+        return without(text, is_withheld).strip()
 
     def _hashes(self, text: str) -> frozenset[str]:
         return frozenset(map(self._hash, words_of(text)))

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from app.embedded.index.database import Database, marks, storable
 from app.embedded.index.sqlite import Connection
 from app.embedded.storage.records import Record
-from app.text.sentences import sentences
+from app.text.sentences import without
 
 SCHEMA = """
 CREATE TABLE superseded(source TEXT, value TEXT, file_id INTEGER, PRIMARY KEY(source, value, file_id)) WITHOUT ROWID;
@@ -56,7 +56,4 @@ class SupersededRows:
 def left_of(text: str, values: Sequence[str]) -> str:
     """``text`` without the sentences that say one of the ``values``."""
     said = [" ".join(value.split()) for value in values]
-    for sentence in list(sentences(text)):
-        if any(value in " ".join(sentence.split()) for value in said):
-            text = text.replace(sentence, "", 1)
-    return text.strip()
+    return without(text, lambda sentence: any(value in " ".join(sentence.split()) for value in said)).strip()
