@@ -1,8 +1,10 @@
 """What a detector is: it finds the places of one class in a text."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
+
+from app.policy.linear_patterns import Pattern
 
 Span = tuple[int, int]
 """First character and the one behind the last, in characters."""
@@ -23,3 +25,6 @@ class Detector:
     kind: str
     name: str
     find: Find
+    signs: Callable[[], Sequence[Pattern]] | None = None
+    """It finds nothing in a text in which none of these is found: most texts need not be read by any detector. None:
+    it reads every text."""

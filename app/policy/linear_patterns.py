@@ -5,11 +5,13 @@ may hold a request up. RE2 knows neither look-around nor back references, so a p
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 import re2
 
+_GROUP = re.compile(r"\(\?P<\w+>")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
@@ -40,9 +42,8 @@ class Pattern:
     """A compiled expression. Raises `NotLinear`."""
 
     def __init__(self, expression: str) -> None:
-        options = re2.Options()
-        options.log_errors = False
-        options.max_mem = 64 << 20
+        self.expression = expression
+        options = _options()
         try:
             self._regexp = re2.compile(expression, options)
         except re2.error as error:
@@ -58,9 +59,27 @@ class Pattern:
         """Where ``group`` (or the whole) stands in each match in which it takes part."""
         return (span for match in self.finditer(text) if (span := match.span(group))[0] >= 0)
 
+    def is_in(self, text: str) -> bool:
+        """Whether there is a match anywhere."""
+        return self._regexp.search(encodable(text)) is not None
+
     def is_all_of(self, text: str) -> bool:
         """Whether the whole text matches."""
         return self._regexp.fullmatch(encodable(text)) is not None
+
+
+@lru_cache(maxsize=8)
+def any_of(patterns: Sequence[Pattern]) -> Pattern:
+    """What is found where any of the ``patterns`` is: one pass over a text instead of one for each."""
+    bare = (_GROUP.sub("(?:", pattern.expression) for pattern in patterns)
+    return Pattern("|".join(f"(?:{expression})" for expression in bare))
+
+
+def _options() -> Any:
+    options = re2.Options()
+    options.log_errors = False
+    options.max_mem = 64 << 20
+    return options
 
 
 def encodable(text: str) -> str:

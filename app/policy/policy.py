@@ -9,11 +9,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from typing import NamedTuple
 
 from app.policy.detector import Detector, Span
 from app.policy.detectors import CLASSES, DETECTORS
-from app.policy.linear_patterns import NotLinear, Pattern
+from app.policy.linear_patterns import NotLinear, Pattern, any_of
 
 MAX_KEPT, MAX_KEPT_CHARS = 16_384, 8_000_000
 """Outcomes that are kept, and characters of masked text in them: the same memories and messages come up again."""
@@ -91,12 +92,33 @@ class Guard(NamedTuple):
     action: Action
 
 
+class Screen:
+    """Tells which guards may find something in a text, by one look for what tells them all of something to find."""
+
+    def __init__(self, guards: Sequence[Guard]) -> None:
+        self._all = tuple(guards)
+        self._reading_all = tuple(guard for guard in guards if guard.detector.signs is None)
+
+    def of(self, text: str) -> Sequence[Guard]:
+        """The guards that have to read ``text``."""
+        return self._all if self._signs is None or self._signs.is_in(text) else self._reading_all
+
+    @cached_property
+    def _signs(self) -> Pattern | None:
+        patterns = [pattern for guard in self._all if guard.detector.signs for pattern in guard.detector.signs()]
+        return any_of(tuple(patterns)) if patterns else None
+
+
 @dataclass(frozen=True, slots=True)
 class Policy:
     """Rules by class, and an operator's own patterns. Equal texts have equal outcomes; the latest are kept."""
 
     guards: tuple[Guard, ...] = ()
     _kept: Outcomes = field(default_factory=Outcomes, compare=False, repr=False)
+    _screen: Screen = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_screen", Screen(self.guards))
 
     @classmethod
     def of(cls, rules: Mapping[str, str], patterns: Mapping[str, tuple[str, str]]) -> "Policy":
@@ -135,7 +157,7 @@ class Policy:
         masks = [mask.span() for mask in _MASK.finditer(text)] if " removed]" in text else []
         found = [
             (start, end, guard)
-            for guard in self.guards
+            for guard in self._screen.of(text)
             for start, end in guard.detector.find(text)
             if end > start and not _is_inside(masks, start, end)
         ]

@@ -17,8 +17,9 @@ from importlib.resources import files
 from app.policy.candidates import LONGEST, Candidate, candidates
 from app.policy.detector import Span
 from app.policy.features import LEFT_WORDS, RIGHT_WORDS, form_of, of_context, of_value
+from app.policy.linear_patterns import Pattern
 from app.policy.placeholders import is_placeholder
-from app.policy.signs import Words, cued
+from app.policy.signs import Words, cue, cued
 
 BEFORE_CHARS, BEHIND_CHARS = 40, 96
 """How far before and behind a word for secrets values are judged."""
@@ -71,6 +72,11 @@ def find(text: str) -> Iterator[Span]:
     for one in to_judge(text, model().least):
         if _value_score(one.candidate.value) + _context_score(one) > 0:
             yield one.candidate.start, one.candidate.end
+
+
+def signs() -> Sequence[Pattern]:
+    """Words for secrets: see `Detector`."""
+    return (cue(),)
 
 
 def to_judge(text: str, least: float | None = None) -> Iterator[Judged]:

@@ -102,7 +102,7 @@ def _beginnings() -> dict[str, int]:
 
 
 @cache
-def _cue() -> Pattern:
+def cue() -> Pattern:
     """Names of secrets and PINs, and commands that take one; short ones as words of their own only."""
     names = {word for word, name in _classes().items() if name in ("secret", "pin", "command")}
     short = [word for word in names if len(word) <= 3 and word.isascii()]
@@ -117,7 +117,7 @@ def cued(text: str, before: int, behind: int) -> Iterator[tuple[int, int]]:
     One match takes some of what is behind a name as well, so that there are few of them in any text.
     """
     last: tuple[int, int] | None = None
-    for start, matched in _cue().spans(text):
+    for start, matched in cue().spans(text):
         end = min(matched + behind, len(text))
         if last is not None and start - before <= last[1]:
             last = (last[0], end)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from app.policy import policy as policy_module
 from app.policy import secret_values
 from app.policy.detector import Detector
 from app.policy.detectors import CLASSES, DETECTORS
-from app.policy.linear_patterns import NotLinear, Pattern
+from app.policy.linear_patterns import NotLinear, Pattern, any_of
 from app.policy.policy import Action, Applied, Guard, Policy, total
 from app.settings import PolicySettings
 
@@ -212,6 +213,34 @@ def test_every_place_is_in_the_text(text: str, padding: int) -> None:
     for detector in DETECTORS:
         for start, end in detector.find(text):
             assert 0 <= start < end <= len(text), detector.name
+
+
+@given(TEXT)
+@example("4539 1488 0343 6467, or ٤٥٣٩ ١٤٨٨ ٠٣٤٣ ٦٤٦٧")
+def test_where_a_detector_finds_something_one_of_its_signs_is(text: str) -> None:
+    for detector in DETECTORS:
+        assert detector.signs is not None
+        if any(detector.find(text)):
+            assert any_of(tuple(detector.signs())).is_in(text), detector.name
+
+
+def test_each_text_comes_to_the_same_whether_it_is_screened_or_not() -> None:
+    unscreened = Policy(tuple(guard._replace(detector=replace(guard.detector, signs=None)) for guard in ALL.guards))
+    for row in TEXTS:
+        assert ALL.apply(row["text"]) == unscreened.apply(row["text"])
+
+
+def test_a_text_without_a_sign_is_read_by_nobody() -> None:
+    reads: list[str] = []
+    sign = Pattern("(?i)hush(?P<n>[0-9])")
+
+    def find(text: str) -> Iterator[tuple[int, int]]:
+        reads.append(text)
+        return sign.spans(text)
+
+    policy = Policy((Guard(Detector("secret", "hush", find, lambda: (sign,)), Action.MASK),))
+    assert policy.text("tea, hush") == "tea, hush" and not reads
+    assert policy.text("tea, HUSH7") == "tea, [secret removed]" and reads
 
 
 @pytest.mark.parametrize(

@@ -15,16 +15,16 @@ from app.policy.detectors import (
 )
 
 DETECTORS: tuple[Detector, ...] = (
-    Detector("secret", "vendors", vendors.find),
-    Detector("secret", "private_keys", private_keys.find),
-    Detector("secret", "seed_phrases", seed_phrases.find),
-    Detector("secret", "urls", urls.find),
-    Detector("secret", "told", secret_values.find),
-    Detector("card", "cards", cards.find),
-    Detector("national_id", "national_ids", national_ids.find),
-    Detector("email", "emails", emails.find),
-    Detector("phone", "phones", phones.find),
-    Detector("address", "addresses", addresses.find),
+    Detector("secret", "vendors", vendors.find, vendors.signs),
+    Detector("secret", "private_keys", private_keys.find, private_keys.signs),
+    Detector("secret", "seed_phrases", seed_phrases.find, seed_phrases.signs),
+    Detector("secret", "urls", urls.find, urls.signs),
+    Detector("secret", "told", secret_values.find, secret_values.signs),
+    Detector("card", "cards", cards.find, cards.signs),
+    Detector("national_id", "national_ids", national_ids.find, national_ids.signs),
+    Detector("email", "emails", emails.find, emails.signs),
+    Detector("phone", "phones", phones.find, phones.signs),
+    Detector("address", "addresses", addresses.find, addresses.signs),
 )
 
 CLASSES = tuple(dict.fromkeys(detector.kind for detector in DETECTORS))

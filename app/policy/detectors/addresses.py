@@ -1,6 +1,6 @@
 """Postal addresses: a street with its number, with what surrounds it on the line."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from app.policy.detector import Span
 from app.policy.linear_patterns import Pattern
@@ -21,3 +21,8 @@ _ADDRESS = Pattern(r"(?:^|[^\p{L}\p{N}])(?P<address>" + "|".join(_FORMS) + ")")
 def find(text: str) -> Iterator[Span]:
     """Streets with a number, in English, Chinese, German, French, Spanish, Italian and Portuguese."""
     return _ADDRESS.spans(text, "address")
+
+
+def signs() -> Sequence[Pattern]:
+    """See `Detector`."""
+    return (_ADDRESS,)

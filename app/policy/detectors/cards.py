@@ -1,7 +1,7 @@
 """Numbers of payment cards, by prefix, length and check digit, and the code that is told beside one."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from app.policy.detector import Span
 from app.policy.linear_patterns import Pattern
@@ -11,6 +11,8 @@ _DIGITS = re.compile(r"\d+(?:[ -]\d+)*")
 _GROUP = re.compile(r"\d+")
 _GROUPS = ((4, 4, 4, 4, 3), (4, 4, 4, 4), (4, 4, 4, 7), (4, 4, 4, 1), (4, 6, 5), (4, 6, 4), (6, 13), (6, 10))
 """How the digits of a number stand together on cards."""
+_ENOUGH = Pattern(r"\p{Nd}(?:[ -]?\p{Nd}){12}")
+"""Of digits for a number; of any script, like those of `_DIGITS`."""
 _CODE = Pattern(
     r"(?i)(?:^|[^a-z])(?:cvv2?|cvc2?|安全码|驗證碼背面|security code)[^0-9\n]{1,12}(?P<card>\d{3,4})(?:$|\D)"
 )
@@ -85,3 +87,8 @@ _DOUBLED = str.maketrans("0123456789", "0246813579")
 def luhn(digits: str) -> bool:
     """The check of ISO/IEC 7812: every second digit from the right counts twice, less nine when that has two digits."""
     return sum(map(int, digits[-1::-2] + digits[-2::-2].translate(_DOUBLED))) % 10 == 0
+
+
+def signs() -> Sequence[Pattern]:
+    """See `Detector`."""
+    return (_ENOUGH, _CODE)

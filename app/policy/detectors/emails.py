@@ -1,6 +1,6 @@
 """Addresses of electronic mail."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from app.policy.detector import Span
 from app.policy.linear_patterns import Pattern
@@ -13,3 +13,8 @@ _ADDRESS = Pattern(
 def find(text: str) -> Iterator[Span]:
     """Addresses as people write them."""
     return _ADDRESS.spans(text, "mail")
+
+
+def signs() -> Sequence[Pattern]:
+    """See `Detector`."""
+    return (_ADDRESS,)

@@ -1,6 +1,6 @@
 """Numbers that a state gives a person, where a check or a fixed form tells them from other numbers."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from app.policy.detector import Span
 from app.policy.linear_patterns import Pattern
@@ -76,3 +76,8 @@ _CHECKED = (
     (_BRAZILIAN, _brazilian),
     (_FRENCH, _french),
 )
+
+
+def signs() -> Sequence[Pattern]:
+    """See `Detector`."""
+    return tuple(pattern for pattern, _ in _CHECKED)

@@ -1,6 +1,6 @@
 """Telephone numbers: international, Chinese, and national ones in the forms that tell them from other numbers."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from app.policy.detector import Span
 from app.policy.linear_patterns import Pattern
@@ -22,3 +22,8 @@ def find(text: str) -> Iterator[Span]:
     for start, end in _NUMBER.spans(text, "phone"):
         if 7 <= sum(c.isdigit() for c in text[start:end]) <= 15:
             yield start, end
+
+
+def signs() -> Sequence[Pattern]:
+    """See `Detector`."""
+    return (_NUMBER,)

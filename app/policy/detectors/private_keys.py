@@ -1,6 +1,6 @@
 """Private keys in armour, ended or not: a log or a paste may hold the beginning only."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from app.policy.detector import Span
 from app.policy.linear_patterns import Pattern
@@ -18,3 +18,8 @@ def find(text: str) -> Iterator[Span]:
         if sum(c.isalnum() for c in body[:200]) >= 16:
             offset = text.index(body, start)
             yield offset, offset + len(body)
+
+
+def signs() -> Sequence[Pattern]:
+    """See `Detector`."""
+    return (_KEY,)

@@ -1,7 +1,7 @@
 """Seed phrases of wallets: twelve to twenty-four plain words behind a word for such a phrase."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from app.policy.detector import Span
 from app.policy.linear_patterns import Pattern
@@ -35,3 +35,8 @@ def find(text: str) -> Iterator[Span]:
             yield start, run.end()
             reached = run.end()
             break
+
+
+def signs() -> Sequence[Pattern]:
+    """See `Detector`."""
+    return (_NAME,)

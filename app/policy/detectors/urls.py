@@ -1,6 +1,6 @@
 """Passwords and tokens in URLs: ``scheme://user:password@host``, ``?token=...``, and webhooks, secret as a whole."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from app.policy.detector import Span
 from app.policy.linear_patterns import Pattern
@@ -34,3 +34,8 @@ def find(text: str) -> Iterator[Span]:
             yield start, end
     for match in _WEBHOOK.finditer(text):
         yield from (match.span(group) for group in ("slack", "discord", "feishu", "teams", "sentry") if match[group])
+
+
+def signs() -> Sequence[Pattern]:
+    """See `Detector`."""
+    return (_USERINFO, _LAST_AT, _TOKEN_USER, _QUERY, _WEBHOOK)
