@@ -112,7 +112,7 @@ class RequestTimeout(SidecarError):
 
 
 class Overloaded(SidecarError):
-    """As much is being read as may be; nothing of this request was."""
+    """As much is being read as may be, or reading takes too long."""
 
     code, status, retry_after_s = Reason.OVERLOADED, 503, 1
 

@@ -353,6 +353,11 @@ class LimitSettings(BaseModel):
         le=600_000,
         description="Longest `wait` of `/after-turn`, `/sessions/end`, `reset`; longest call of a tool.",
     )
+    large_turn_ms: int = Field(
+        300_000,
+        ge=1_000,
+        description="Longest reading of a turn that is too large to be read at once; then 503: it is to come again.",
+    )
 
 
 class EmbedderSettings(BaseModel):

@@ -9,13 +9,19 @@ from fastapi import APIRouter, Body, Header, Request, Response
 from app.api.after_turn_schema import AfterTurnRequest
 from app.api.document import problems
 from app.api.examples import AFTER_TURN_REQUEST, ANSWERS
+from app.api.large import Large
 from app.api.offloading import run_offloaded
 from app.api.scope import resolve
-from app.api.strict import StrictRoute, caller_of, large_part
+from app.api.strict import StrictRoute, caller_of, large_part, messages_of
 from app.api.wire import Json
 from app.core.deadline import Deadline
+from app.core.identity import Identity
 from app.engine.turn_capture import AfterTurnResult, TurnInput, is_delivered
-from app.errors import FieldProblem, InvalidRequest
+from app.errors import FieldProblem, InvalidRequest, Overloaded
+from app.observe.context import note
+from app.services import Services
+
+log = structlog.get_logger(__name__)
 
 router = APIRouter(tags=["lifecycle"], route_class=StrictRoute)
 
@@ -44,7 +50,7 @@ async def keep_turn(
     services, tenant = caller_of(request)
     who, bypassed = await resolve(services, tenant, body)
     asked = TurnInput(
-        messages=services.readings.read(body.messages),
+        messages=messages_of(request, body),
         pre_prompt_count=body.pre_prompt_message_count,
         key=_key(body.advancement_key, idempotency_key),
         token_budget=body.budget,
@@ -57,14 +63,32 @@ async def keep_turn(
     if large is None:
         result = await services.after_turn.run(who, asked, deadline)
     else:
-        result = await run_offloaded(services, "keep_turn", large, who, asked, deadline)
+        result = await _read_apart(services, large, who, asked, deadline)
         if asked.wait and result.captured and result.delivery == "queued":
             store, worker = services.store, services.worker
             delivered = await is_delivered(who, result.turn_id, deadline, store=store, worker=worker)
             result = replace(result, delivery="delivered" if delivered else "queued")
     services.metrics.on_reason("/after-turn", "", result.reason)
-    structlog.contextvars.bind_contextvars(reason=str(result.reason), turn=result.turn_id)
+    note(reason=str(result.reason), turn=result.turn_id)
     return Json(result)
+
+
+async def _read_apart(
+    services: Services, large: Large, who: Identity, turn: TurnInput, deadline: Deadline
+) -> AfterTurnResult:
+    """The turn, read in another process and put on disk in this one. Raises `Overloaded` when that takes too long.
+
+    Nothing is lost then: the host has no answer and sends the turn again, which is recognised if it was kept meanwhile.
+    """
+    latest_ms = services.settings.limits.large_turn_ms
+    try:
+        kept: AfterTurnResult = await run_offloaded(
+            services, "keep_turn", large, who, turn, deadline, deadline=Deadline.after_ms(latest_ms)
+        )
+    except TimeoutError:
+        log.warning("large_turn_unread", bytes=len(large.messages))
+        raise Overloaded(f"the turn was not read within {latest_ms / 1000:g} seconds; send it again") from None
+    return kept
 
 
 def _key(in_body: str | None, in_header: str | None) -> str | None:

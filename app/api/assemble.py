@@ -12,7 +12,7 @@ from app.api.examples import ANSWERS, ASSEMBLE_REQUEST, PREFLIGHT_REQUEST
 from app.api.large import Large
 from app.api.offloading import run_offloaded
 from app.api.scope import resolve
-from app.api.strict import StrictRoute, caller_of, deadline_of, large_part
+from app.api.strict import StrictRoute, caller_of, deadline_of, large_part, messages_of
 from app.api.wire import Json
 from app.core.deadline import Deadline
 from app.core.history.summary_message import ARCHIVE_EXPAND, ARCHIVE_SEARCH
@@ -23,6 +23,7 @@ from app.core.messages.host_message import encode_messages
 from app.core.reasons import Reason
 from app.core.recall.trace import RecallTrace
 from app.engine.results import AssembleInput, AssembleResult
+from app.observe.context import note
 from app.offload.pool import ChildFailed
 from app.services import Services
 
@@ -65,7 +66,7 @@ async def assemble(
     deadline = deadline_of(request, body.deadline_ms or services.settings.limits.assemble_ms)
     who, bypassed = await resolve(services, tenant, body, deadline)
     asked = AssembleInput(
-        messages=services.readings.read(body.messages),
+        messages=messages_of(request, body),
         prompt=body.prompt,
         token_budget=body.budget,
         inject=(body.inject or Mode.MESSAGE).value,
@@ -81,7 +82,7 @@ async def assemble(
     else:
         result, messages = await _apart(services, large, who, asked, deadline)
     services.metrics.on_reason("/assemble", phase.value, result.reason)
-    structlog.contextvars.bind_contextvars(reason=str(result.reason), phase=phase.value)
+    note(reason=str(result.reason), phase=phase.value)
     if messages is None:
         messages = encode_messages(result.messages)
     # Put in as the JSON they were read as: they are nearly all of the answer.

@@ -2,7 +2,6 @@
 
 from typing import Annotated
 
-import structlog
 from fastapi import APIRouter, Body, Request, Response
 
 from app.api.compact_schema import CompactRequest
@@ -13,6 +12,7 @@ from app.api.strict import StrictRoute, caller_of
 from app.api.wire import Json
 from app.core.deadline import Deadline
 from app.engine.compaction import CompactInput, CompactResult
+from app.observe.context import note
 
 router = APIRouter(tags=["lifecycle"], route_class=StrictRoute)
 
@@ -47,5 +47,5 @@ async def compact_session(
     deadline = Deadline.after_ms(body.deadline_ms or services.settings.limits.compact_ms)
     result = await services.compact.run(who, asked, deadline)
     services.metrics.on_reason("/compact", "", result.reason)
-    structlog.contextvars.bind_contextvars(reason=str(result.reason))
+    note(reason=str(result.reason))
     return Json(result)

@@ -3,7 +3,6 @@
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-import structlog
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
@@ -12,6 +11,7 @@ from app.api.pages import PAGES, page, section_of, wants_page
 from app.api.wire import field_problems, problem
 from app.core.reasons import Reason
 from app.errors import FieldProblem, InvalidRequest, NotFound, SidecarError
+from app.observe.context import note
 
 
 class _MethodNotAllowed(SidecarError):
@@ -76,5 +76,5 @@ def answer_to(path: str, accept: str, error: SidecarError, request_id: str) -> R
 
 
 def _answer(request: Request, error: SidecarError) -> Response:
-    structlog.contextvars.bind_contextvars(reason=str(error.code))
+    note(reason=str(error.code))
     return answer_to(request.url.path, request.headers.get("accept", ""), error, request.state.request_id)

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-import structlog
 from fastapi import APIRouter, Body, Header, Path, Query, Request, Response
 
 from app.api.document import problems
@@ -32,6 +31,7 @@ from app.core.memories.paging import MAX_CURSOR_CHARS, cursor_of
 from app.engine.memories.collaborators import operator_of
 from app.engine.memories.keeping import Alteration, Statement
 from app.errors import FieldProblem, InvalidRequest
+from app.observe.context import note
 from app.services import Services
 
 router = APIRouter(tags=["memories"])
@@ -157,7 +157,7 @@ async def store_memory(
         for_peer=body.owner == "peer",
     )
     stored = await services.store_memory.run(who, asked, deadline)
-    structlog.contextvars.bind_contextvars(memory=stored.memory.id)
+    note(memory=stored.memory.id)
     headers = {**_version(stored.memory), "Location": f"/memories/{stored.memory.id}"}
     return Json(_told(shown(stored.memory), stored.policy), 201 if stored.created else 200, headers=headers)
 

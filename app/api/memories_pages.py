@@ -2,7 +2,6 @@
 
 from typing import Annotated, Any, Literal
 
-import structlog
 from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import ValidationError
 
@@ -42,6 +41,7 @@ from app.errors import (
     SidecarError,
     VersionConflict,
 )
+from app.observe.context import note
 from app.services import Services
 
 router = APIRouter(tags=["pages"], include_in_schema=False, responses=problems())
@@ -159,7 +159,7 @@ async def change(
         asked = Alteration(memory_id, wanted, _version_seen(form))
         changed = await services.change_memory.run(who, asked, deadline)
     except _REFUSALS as refusal:
-        structlog.contextvars.bind_contextvars(reason=str(refusal.code))
+        note(reason=str(refusal.code))
         return await _shown(request, tenant, record, refusal=refusal, typed=form)
     return see_other(link(f"/ui/memories/{memory_id}", done="masked" if changed.policy else "changed"))
 

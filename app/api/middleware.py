@@ -10,7 +10,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api.error_handlers import answer_to
 from app.errors import CanNotStart, FieldProblem, InvalidRequest, SidecarError, Unexpected
-from app.observe.context import begin
+from app.observe.context import begin, note
 from app.observe.metrics import Metrics
 
 log = structlog.get_logger("app.request")
@@ -34,9 +34,7 @@ class RequestShell:
             return
         started = time.monotonic()
         headers = Headers(scope=scope)
-        structlog.contextvars.clear_contextvars()
         request_id = begin(headers.get("x-request-id"), headers.get("traceparent"), headers.get("tracestate"))
-        structlog.contextvars.bind_contextvars(request_id=request_id)
         state: dict[str, Any] = scope.setdefault("state", {})
         state["request_id"] = request_id
         status, head = 0, scope["method"] == "HEAD"
@@ -56,7 +54,7 @@ class RequestShell:
             self._check_host(headers)
             await self.app(scope, receive, send_with_id)
         except SidecarError as refusal:
-            structlog.contextvars.bind_contextvars(reason=str(refusal.code))
+            note(reason=str(refusal.code))
             refused = answer_to(scope["path"], headers.get("accept", ""), refusal, request_id)
             await refused(scope, receive, send_with_id)
         except RecursionError:

@@ -15,7 +15,7 @@ from app.core.identity import Identity, Tenant, is_bypassed, is_openviking_id, r
 from app.engine import bounded_waits
 from app.engine.preflight import STORE_SHARE
 from app.errors import FieldProblem, Forbidden, InvalidRequest, StoreUnavailable, Unauthorized
-from app.observe.context import came_with
+from app.observe.context import came_with, note
 from app.services import Services
 
 log = structlog.get_logger(__name__)
@@ -133,7 +133,7 @@ async def resolve(
     )
     if scope.names_agent:
         services.store.saw(who)
-    structlog.contextvars.bind_contextvars(session=who.session, agent=who.agent)
+    note(session=who.session, agent=who.agent)
     return who, is_bypassed(scope, routing.bypass_sessions)
 
 
@@ -151,7 +151,7 @@ async def resolve_optional(
     who = resolve_identity(
         scope, NO_SESSION, tenant, agent_prefix=routing.agent_prefix, peer_role=routing.peer_role, last_agent=None
     )
-    structlog.contextvars.bind_contextvars(agent=who.agent)
+    note(agent=who.agent)
     return who, False, False
 
 
@@ -187,7 +187,7 @@ def token_of(request: Request) -> str | None:
     scheme, _, given = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer":
         return given.strip()
-    if scheme.lower() != "basic" or not request.url.path.startswith(PAGES):
+    if scheme.lower() != "basic" or not request.scope["path"].startswith(PAGES):
         return None
     try:
         return base64.b64decode(given, validate=True).decode().partition(":")[2]
@@ -197,7 +197,7 @@ def token_of(request: Request) -> str | None:
 
 def _chosen_tenant(request: Request) -> Tenant:
     """The tenant that somebody has chosen on the pages; nobody elsewhere, and for a cookie that is none of ours."""
-    if not request.url.path.startswith(PAGES):
+    if not request.scope["path"].startswith(PAGES):
         return Tenant()
     account, _, user = request.cookies.get(TENANT_COOKIE, "").partition("/")
     return Tenant(*(one if one and is_openviking_id(one) else None for one in (account, user)))

@@ -2,7 +2,6 @@
 
 from typing import Annotated, Any
 
-import structlog
 from fastapi import APIRouter, Body, Request, Response
 
 from app.api.compact_schema import SessionRequest
@@ -13,6 +12,7 @@ from app.api.strict import StrictRoute, caller_of
 from app.api.wire import Json
 from app.core.deadline import Deadline
 from app.engine.session_end import SessionInput, SessionResult
+from app.observe.context import note
 from app.services import Services
 
 router = APIRouter(prefix="/sessions", tags=["lifecycle"], route_class=StrictRoute)
@@ -50,5 +50,5 @@ def _deadline(services: Services, body: SessionRequest) -> Deadline:
 
 def _answered(services: Services, endpoint: str, result: SessionResult) -> Response:
     services.metrics.on_reason(endpoint, "", result.reason)
-    structlog.contextvars.bind_contextvars(reason=str(result.reason))
+    note(reason=str(result.reason))
     return Json(result)

@@ -2,7 +2,6 @@
 
 from typing import Annotated, Any
 
-import structlog
 from fastapi import APIRouter, Body, Path, Query, Request, Response
 
 from app.api.document import problems
@@ -12,6 +11,7 @@ from app.api.strict import StrictRoute, caller_of, deadline_of, refuse_large
 from app.api.tools_schema import ToolCallRequest, ToolCallResponse, ToolsResponse
 from app.api.wire import Json
 from app.errors import NotFound
+from app.observe.context import note
 from app.tools import BY_NAME, TOOLS
 from app.tools.definitions import Style, definition
 from app.tools.tool import Answer, Caller
@@ -63,7 +63,7 @@ async def call(
     caller = Caller(who, has_session, deadline)
     answer = await services.call_tool.run(name, body.arguments, caller, bypassed=bypassed)
     services.metrics.on_reason("/tools", BY_NAME[name].name, answer.reason)
-    structlog.contextvars.bind_contextvars(reason=str(answer.reason), tool=BY_NAME[name].name)
+    note(reason=str(answer.reason), tool=BY_NAME[name].name)
     return Json(rendered(answer))
 
 

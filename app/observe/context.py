@@ -1,9 +1,14 @@
-"""What belongs to one request and travels with it: its id and its trace, for logs and for calls made on its behalf."""
+"""What belongs to one request and travels with it: its id and its trace, for logs and for calls made on its behalf.
+
+What log lines say of it is one mapping in one context variable: structlog's own has a variable for each name, and every
+line looks through all variables there are.
+"""
 
 import random
 import re
 from collections.abc import Mapping
 from contextvars import ContextVar
+from typing import Any
 
 from app.core.memories.audit import name_of_token
 
@@ -13,6 +18,7 @@ _MAX_STATE_CHARS = 512
 _random = random.Random()  # noqa: S311 - ids only have to differ; the system's random numbers are a call each
 
 _token: ContextVar[str | None] = ContextVar("token", default=None)
+_logged: ContextVar[Mapping[str, Any]] = ContextVar("logged", default={})  # noqa: B039 - never mutated
 _outgoing: ContextVar[Mapping[str, str]] = ContextVar("outgoing_headers", default={})  # noqa: B039 - never mutated
 
 
@@ -30,7 +36,23 @@ def begin(request_id: str | None, traceparent: str | None, tracestate: str | Non
             headers["tracestate"] = tracestate
     _outgoing.set(headers)
     _token.set(None)
+    _logged.set({"request_id": request_id})
     return request_id
+
+
+def note(**facts: Any) -> None:
+    """Have every log line of the current request say this from now on."""
+    _logged.set({**_logged.get(), **facts})
+
+
+def noted() -> Mapping[str, Any]:
+    """What the log lines of the current request say."""
+    return _logged.get()
+
+
+def go_on_with(noted: Mapping[str, Any]) -> None:
+    """Work for a request of another process, of which this was `noted` there."""
+    _logged.set(noted)
 
 
 def request_id() -> str | None:

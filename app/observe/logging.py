@@ -11,6 +11,8 @@ from typing import TextIO
 import structlog
 from structlog.typing import EventDict, WrappedLogger
 
+from app.observe.context import noted
+
 _encode = json.JSONEncoder(ensure_ascii=False, default=str).encode
 
 
@@ -37,7 +39,7 @@ def configure_logging(level: str) -> None:
     structlog's own events, one for each request, are written directly: the standard library would render each twice.
     """
     shared: list[structlog.types.Processor] = [
-        structlog.contextvars.merge_contextvars,
+        _with_context,
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         structlog.processors.format_exc_info,
@@ -68,6 +70,12 @@ def configure_logging(level: str) -> None:
 def _factory(stream: TextIO) -> Callable[..., _Lines]:
     lock = threading.Lock()
     return lambda name="app": _Lines(name, stream, lock)
+
+
+def _with_context(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    for name, value in noted().items():
+        event.setdefault(name, value)
+    return event
 
 
 def _add_name(logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:

@@ -13,6 +13,7 @@ from typing import Any
 import structlog
 
 from app.core.deadline import Deadline
+from app.observe.context import noted
 from app.offload.link import Bytes, Link
 from app.settings import Settings
 
@@ -79,7 +80,7 @@ class _Child:
         """
         calls: set[asyncio.Task[None]] = set()
         try:
-            await self._link.send("job", name, structlog.contextvars.get_contextvars(), *arguments)
+            await self._link.send("job", name, noted(), *arguments)
             while True:
                 kind, *rest = await self._link.receive()
                 if kind != "call":

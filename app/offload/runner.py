@@ -10,8 +10,7 @@ import traceback
 from itertools import count
 from typing import Any
 
-import structlog
-
+from app.observe.context import go_on_with
 from app.observe.logging import configure_logging
 from app.offload.jobs import JOBS, Ports
 from app.offload.link import Link
@@ -69,8 +68,7 @@ async def serve(end: socket.socket) -> None:
 
 
 async def _run(link: Link, caller: _Caller, settings: Any, name: str, context: dict[str, Any], *arguments: Any) -> None:
-    structlog.contextvars.clear_contextvars()
-    structlog.contextvars.bind_contextvars(**context)
+    go_on_with(context)
     try:
         value = await JOBS[name](Ports(caller.call), settings, *arguments)
     except Exception as error:

@@ -9,6 +9,7 @@ from starlette.testclient import TestClient
 
 import app.core.json.encoding
 from app.api import large
+from app.core.deadline import Deadline
 from app.core.reasons import Reason
 from app.offload.pool import ChildFailed, OffloadPool
 from tests.http.conftest import Start
@@ -100,6 +101,23 @@ def test_a_process_that_dies_costs_the_recall_and_not_the_messages(
     answer = post(client, "/assemble", body)
     assert (answer["messages"], answer["reason"]) == (LONG, "internal_error")
     problem(client.post("/after-turn", json=body), 500, Reason.INTERNAL_ERROR)
+
+
+def test_a_turn_whose_reading_hangs_is_to_be_sent_again(
+    start: Start, all_large: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def hangs(*_: object, deadline: Deadline | None = None, **__: object) -> None:
+        assert deadline is not None and 0 < deadline.remaining <= 90
+        raise TimeoutError
+
+    client = start(limits={"large_turn_ms": 90_000})
+    body = {"sessionId": "s", "messages": LONG}
+    with monkeypatch.context() as patched:
+        patched.setattr(OffloadPool, "run", hangs)
+        answer = client.post("/after-turn", json=body)
+        problem(answer, 503, Reason.OVERLOADED)
+        assert int(answer.headers["Retry-After"]) > 0
+    assert post(client, "/after-turn", body)["captured"] == len(LONG)
 
 
 @pytest.mark.parametrize(

@@ -117,6 +117,86 @@ def test_what_is_counted_is_what_is_kept() -> None:
     assert len(readings._kept) == 3
 
 
+LONG: list[dict[str, Any]] = [{"role": "user", "content": "x" * 2_000}, *HISTORY]
+
+
+def body_of(messages: list[Any], **others: Any) -> bytes:
+    return encode({"sessionId": "s", **others, "messages": messages, "model": "m"})
+
+
+def parsed(readings: Readings, body: bytes) -> tuple[list[Any], int]:
+    """What a body's messages come to, and how many of them were not parsed again."""
+    resumed = readings.resume(body)
+    whole = json.loads(resumed.body)
+    if resumed.known:
+        assert readings.is_resumed(whole)
+    assert {**whole, "messages": []} == {**json.loads(body), "messages": []}
+    return [message.raw for message in readings.read(whole["messages"], resumed)], len(resumed.known)
+
+
+def test_a_history_that_goes_on_is_parsed_from_where_it_goes_on() -> None:
+    readings, said = Readings(), [message for message in LONG if "emoji" not in str(message)]
+    assert parsed(readings, body_of(said)) == (said, 0)
+    more = [*said, {"role": "user", "content": "And when?"}]
+    assert parsed(readings, body_of(more, phase="preflight")) == (more, len(said))
+    assert parsed(readings, body_of(more)) == (more, len(more))
+    assert parsed(readings, body_of(said)) == (said, len(said))
+    another = [*said[:-1], {"role": "user", "content": "Which import was it, please?"}]
+    assert parsed(readings, body_of(another)) == (another, len(said) - 1)
+
+
+def test_a_message_that_goes_on_differently_is_parsed() -> None:
+    readings = Readings()
+    parsed(readings, body_of(LONG[:2]))
+    for changed in ({**LONG[1], "timestamp": 17_600_000_000_001}, {**LONG[1], "more": 1}):
+        assert parsed(readings, body_of([LONG[0], changed])) == ([LONG[0], changed], 1)
+
+
+def test_what_another_host_writes_its_own_way_is_parsed_as_ever() -> None:
+    readings = Readings()
+    for _ in range(2):
+        resumed = readings.resume(json.dumps({"messages": LONG}).encode())
+        assert not resumed.known
+        readings.read(LONG, resumed)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"x":{"messages":[%b]},"messages":[]}',
+        b'{"x":{"messages":[%b]},"messages":[null]}',
+        b'{"messages":[%b],"messages":[]}',
+        b'{"messages":[%b],"messages":{}}',
+        b'{"x\\"messages":[%b],"messages":[]}',
+        b'[{"messages":[%b]}]',
+    ],
+)
+def test_messages_that_stand_elsewhere_are_not_taken_for_the_bodys_own(body: bytes) -> None:
+    readings = Readings()
+    parsed(readings, body_of(LONG[:3]))
+    inner = b",".join(map(encode, LONG[:3]))
+    resumed = readings.resume(body % inner)
+    assert resumed.known and not readings.is_resumed(json.loads(resumed.body))
+
+
+def test_a_history_keeps_no_message_that_is_not_kept_otherwise() -> None:
+    readings = Readings(max_bytes=60_000)
+    parsed(readings, body_of(LONG[:3]))
+    for number in range(50):
+        readings.read([{"role": "user", "content": f"{number} " * 500}])
+    assert parsed(readings, body_of(LONG[:3])) == (LONG[:3], 0)
+    assert readings.bytes <= 60_000
+
+
+def test_only_so_many_histories_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MAX_HISTORIES", 3)
+    readings = Readings()
+    bodies = [body_of([{"role": "user", "content": f"{number}" * 2_000}]) for number in range(5)]
+    for body in bodies:
+        parsed(readings, body)
+    assert [len(readings.resume(body).known) for body in bodies] == [0, 0, 1, 1, 1]
+
+
 def deep_size(value: Any, seen: set[int]) -> int:
     """Bytes of memory of an object with all that only it holds."""
     if id(value) in seen or (isinstance(value, (type, str)) and value in {Role(value) for value in Role}):

@@ -1,12 +1,16 @@
 """Messages that were read before: hosts send the whole history with every request, and only its end is new.
 
 A message is kept under its JSON as a whole, so nothing of it can change without another reading, and no two messages
-share one that could differ. Kept are the most recently used, bounded by their bytes.
+share one that could differ. Kept are the most recently used, bounded by their bytes. Where a body's messages begin,
+byte for byte, like those of one before, not even their JSON is parsed again (`Readings.resume`).
 """
 
+import json
+import secrets
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
+from weakref import ref
 
 from app.core.json.encoding import encode
 from app.core.messages.host_message import HostMessage, Messages
@@ -16,6 +20,10 @@ MAX_BYTES = 32 * 1024 * 1024
 AT_ONCE_BYTES = 256 * 1024
 AT_ONCE_MESSAGES = 500
 """What is not larger is read faster than a thread is woken."""
+MAX_HISTORIES = 1_000
+"""Histories that are known by their beginnings; their messages are those that are kept."""
+BEGINNING_BYTES = 1024
+"""What tells a history from others; shorter ones are parsed in no time."""
 _COPIES = 4
 """Of the text: in the message, cleaned, without white space, and of several blocks joined."""
 _FIXED = 1_500
@@ -24,6 +32,8 @@ _PER_BYTE = 4
 _VALUES = ((b"[", 100), (b"{", 200), (b'","', 250))
 """What stands in JSON where a value does, and about how many bytes that takes in Python: an array; an object; a string
 among others, which as a block of text is an object."""
+_MESSAGES = b'"messages":['
+_FOLLOWS = frozenset({b",", b"]"})
 
 
 def are_large(messages: Messages, at_once: int = AT_ONCE_BYTES) -> bool:
@@ -37,8 +47,19 @@ def are_large(messages: Messages, at_once: int = AT_ONCE_BYTES) -> bool:
     return False
 
 
+class Resumed(NamedTuple):
+    """A body with a mark where the messages stood that are known; they come before the others.
+
+    Only the parsed body tells whether the mark stands at the beginning of its messages (`Readings.is_resumed`).
+    """
+
+    body: bytes
+    known: tuple[HostMessage, ...] = ()
+    beginning: bytes = b""
+
+
 class Readings:
-    """The messages of one process that were read last."""
+    """The messages of one process that were read last. For one thread alone."""
 
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
         self._max_bytes = max_bytes
@@ -46,31 +67,86 @@ class Readings:
         """Memory taken, about."""
         self._kept: dict[bytes, tuple[HostMessage, int]] = {}
         """Messages with their bytes of memory, by JSON, the least recently used first."""
+        self._histories: dict[bytes, tuple[ref[HostMessage], ...]] = {}
+        """The messages of the last body with this beginning, the least recently used first."""
+        self._mark = secrets.token_hex(16)  # nobody can send it
 
-    def read(self, items: Sequence[Mapping[str, Any]]) -> tuple[HostMessage, ...]:
-        """A request's messages: those that are kept, and new ones, which are kept from now on. For one thread alone.
+    def resume(self, body: bytes) -> Resumed:
+        """``body`` without the messages at its beginning that are known.
+
+        A message is recognised where its JSON stands as `encode` writes it, as most hosts' does.
+        """
+        start = body.find(_MESSAGES) + len(_MESSAGES)
+        beginning = body[start : start + BEGINNING_BYTES]
+        if start < len(_MESSAGES) or len(beginning) < BEGINNING_BYTES:
+            return Resumed(body)
+        known: list[HostMessage] = []
+        end = place = start
+        for reference in self._histories.get(beginning, ()):
+            message = reference()
+            if message is None or not body.startswith(message.json, place):
+                break
+            after = place + len(message.json)
+            if body[after : after + 1] not in _FOLLOWS:
+                break
+            known.append(message)
+            end, place = after, after + 1
+        if not known:
+            return Resumed(body, (), beginning)
+        shorter = b"".join((body[:start], json.dumps(self._mark).encode(), body[end:]))
+        return Resumed(shorter, tuple(known), beginning)
+
+    def is_resumed(self, parsed: Any) -> bool:
+        """Whether the mark stands where the known messages belong; it is taken out.
+
+        Otherwise ``"messages":[`` stands elsewhere in the body, too, and it has to be parsed as it came.
+        """
+        messages = parsed.get("messages") if isinstance(parsed, dict) else None
+        if not isinstance(messages, list) or not messages or messages[0] != self._mark:
+            return False
+        del messages[0]
+        return True
+
+    def read(self, items: Sequence[Mapping[str, Any]], resumed: Resumed | None = None) -> tuple[HostMessage, ...]:
+        """A request's messages: those that are known, then those of ``items``, which are kept from now on.
 
         What is beyond `AT_ONCE_BYTES` is neither read nor kept, and nothing where there are more than
         `AT_ONCE_MESSAGES`.
         """
-        kept = self._kept
-        messages: list[HostMessage] = []
+        messages = list(resumed.known) if resumed else []
+        for message in messages:
+            self._keep(message, message.json)
         room = AT_ONCE_BYTES
-        for item in items if len(items) <= AT_ONCE_MESSAGES else ():
+        begun = len(messages)
+        for item in items if begun + len(items) <= AT_ONCE_MESSAGES else ():
             json = encode(item)
             room -= len(json)
             if room < 0:
                 messages.append(HostMessage(item, json))
                 break
-            known = kept.pop(json, None)
-            if known is None:
-                known = HostMessage(item, json), memory_of(json)
-                self.bytes += known[1]
-            kept[known[0].json] = known
-            messages.append(known[0])
+            known = self._kept.get(json)
+            messages.append(self._keep(known[0] if known else HostMessage(item, json), json))
         while self.bytes > self._max_bytes:
-            self.bytes -= kept.pop(next(iter(kept)))[1]
-        return (*messages, *[HostMessage(item) for item in items[len(messages) :]])
+            self.bytes -= self._kept.pop(next(iter(self._kept)))[1]
+        whole = (*messages, *[HostMessage(item) for item in items[len(messages) - begun :]])
+        if resumed and resumed.beginning:
+            self._remember(resumed.beginning, whole[:AT_ONCE_MESSAGES])
+        return whole
+
+    def _keep(self, message: HostMessage, json: bytes) -> HostMessage:
+        """Make this message the most recently used one."""
+        known = self._kept.pop(json, None)
+        if known is None:
+            known = message, memory_of(json)
+            self.bytes += known[1]
+        self._kept[message.json] = known
+        return known[0]
+
+    def _remember(self, beginning: bytes, messages: Messages) -> None:
+        self._histories.pop(beginning, None)
+        self._histories[beginning] = tuple(map(ref, messages))
+        if len(self._histories) > MAX_HISTORIES:
+            del self._histories[next(iter(self._histories))]
 
 
 def memory_of(json: bytes) -> int:
