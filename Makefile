@@ -71,7 +71,7 @@ train: $(BIN)/.installed-dev ## learn the weights of app/classify from the examp
 	$(BIN)/python -m training.relevance
 
 bench: $(BIN)/.installed-dev ## what we claim, measured
-	for name in text preflight classify transform prompt_cache after_turn large_bodies breaker_open turns_first search ingest footprint tools assemble_cpu freshness; do echo "== $$name"; $(BIN)/python -m benchmarks.$$name || exit 1; done
+	for name in text preflight classify transform prompt_cache after_turn large_bodies breaker_open turns_first search ingest footprint tools assemble_cpu freshness idle; do echo "== $$name"; $(BIN)/python -m benchmarks.$$name || exit 1; done
 
 bench-recall: $(BIN)/.installed-dev ## recall quality on LoCoMo conversations, when they are beside the checkout
 	$(BIN)/python -m benchmarks.recall_quality
