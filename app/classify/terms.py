@@ -64,7 +64,7 @@ def terms_of(text: str) -> frozenset[str]:
 
 def kind_of(term: str) -> str:
     """The name of the sign or mark in ``term``; ``words`` where it is made of words alone."""
-    mark = _MARKED.search(term)
+    mark = _MARKED.search(term) if "#" in term else None
     return mark[1] if mark else "words"
 
 

@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 MAX_ID_CHARS = 1024
 """Longest session id, session key, agent or sender id taken from outside, in characters."""
@@ -118,6 +119,7 @@ def resolve_identity(
     )
 
 
+@lru_cache(maxsize=1024)
 def session_name(session_id: str | None, session_key: str | None) -> str | None:
     """The backend's session id: a UUID, a hash, or a safe name; None when nothing is given."""
     plain = _clean(session_id)

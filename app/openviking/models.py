@@ -5,6 +5,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from app.core.capture.captured_message import CapturedMessage
@@ -49,7 +50,7 @@ def hits(result: Any, target: Target, user: str | None, peer: str | None) -> lis
     kind = "resources" if target is Target.RESOURCES else "memories"
     found = [_hit(item, target) for item in _list(_object(result, "result"), kind)]
     mine = [
-        replace(hit, text=without_speaker(hit.text, peer))
+        _unlabelled(hit, peer)
         for hit in found
         if hit.level == LEAF
         and not _name(hit.uri).startswith(".")
@@ -231,6 +232,11 @@ def _hit(item: Any, target: Target) -> Hit:
     )
 
 
+def _unlabelled(hit: Hit, peer: str | None) -> Hit:
+    text = without_speaker(hit.text, peer)
+    return hit if text == hit.text else replace(hit, text=text)
+
+
 def _tagged(tags: Any) -> str:
     texts = (tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else ()
     return next((tag.partition("=")[2] for tag in texts if tag.startswith("memory_type=")), "")
@@ -241,6 +247,7 @@ def _may_see(hit: Hit, user: str | None, peer: str | None) -> bool:
     return (hit.peer is None or hit.peer == peer) and (owner is None or user is None or owner == user)
 
 
+@lru_cache(maxsize=4096)
 def _place(uri: str) -> _Place:
     """``viking://user/<owner>[/peers/<peer>]/memories/<category>/...``, as far as ``uri`` goes along with it.
 

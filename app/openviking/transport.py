@@ -64,9 +64,7 @@ class Connection(asyncio.Protocol):
         if self._transport is None or self.closed:
             raise httpcore.ReadError("the connection is closed")
         self._asked = True
-        self._transport.write(head)
-        if body:
-            self._transport.write(body)
+        self._transport.writelines((head, body))
         while not self._begun:
             await self._more()
         return self._status

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date
+from functools import lru_cache
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -27,6 +28,8 @@ FAR_ABOVE = math.log(2)
 """How far (in log-odds) a resting memory must lead the best fresh one to be shown again: twice its odds."""
 COMPARED_CHARS = 4_000
 """How much of a hit's text is compared with the query or with other hits."""
+MAX_REMEMBERED_CHARS = 2_000
+"""Longest text whose wording is kept for the next time it comes up."""
 SUMMARY_FILES = (".abstract.md", ".overview.md")
 """Where OpenViking keeps directory summaries, which are no memories."""
 MAX_VARIED = 100
@@ -210,11 +213,17 @@ def _unique(candidates: Sequence[Candidate]) -> tuple[list[Candidate], list[Cand
 def _same_text_key(candidate: Candidate) -> str:
     """Equal for memories that say the same. Two events of different days are two events, however they are worded."""
     text = candidate.hit.text
-    said = " ".join(text[:COMPARED_CHARS].casefold().split()) + text[COMPARED_CHARS:].rstrip()
+    said = (_worded if len(text) <= MAX_REMEMBERED_CHARS else _worded.__wrapped__)(text)
     if candidate.category != "events":
         return said
     made = event_date(candidate.hit)
     return f"{made or candidate.hit.uri}\n{said}"
+
+
+@lru_cache(maxsize=2048)
+def _worded(text: str) -> str:
+    """The same memories come up again and again."""
+    return " ".join(text[:COMPARED_CHARS].casefold().split()) + text[COMPARED_CHARS:].rstrip()
 
 
 def _cut(candidates: Sequence[Candidate], policy: Policy) -> tuple[list[Candidate], list[Candidate]]:

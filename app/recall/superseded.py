@@ -65,9 +65,11 @@ def without_superseded(candidates: Sequence[Candidate], query: str, judge: Judge
     """
     looked_at = [n for n, one in enumerate(candidates) if one.verdict is Verdict.KEPT or one.verdict in _BEATEN]
     kept = [n for n in looked_at if candidates[n].verdict is Verdict.KEPT]
-    if not kept or asks_about_past(query):
+    if not kept:
         return list(candidates)
     said = [one for n in looked_at[:MAX_CANDIDATES] for one in statements_in(n, candidates[n])][:MAX_STATEMENTS]
+    if len(said) < 2 or asks_about_past(query):
+        return list(candidates)
     return _decided(candidates, _replaced(said, set(kept), words_of(query), judge))
 
 

@@ -17,6 +17,7 @@ from typing import Any
 
 import anyio.to_thread
 import structlog
+from pydantic_core import PydanticSerializationError
 from sqlalchemy import (
     Column,
     Connection,
@@ -207,7 +208,7 @@ class TraceStore:
                 "session": trace.session,
                 "alias": session_name(None, trace.session_key),
                 "at": datetime.fromisoformat(trace.at).timestamp(),
-                "body": encode(adapter(RecallTrace).dump_python(trace, mode="json", by_alias=False)).decode(),
+                "body": _body(trace),
             }
             for trace in made
         ]
@@ -223,6 +224,14 @@ class TraceStore:
         oldest_kept = connection.execute(newest.offset(self._keep).limit(1)).scalar()
         if oldest_kept is not None:
             connection.execute(delete(traces).where(traces.c.trace_id <= oldest_kept))
+
+
+def _body(trace: RecallTrace) -> str:
+    shape = adapter(RecallTrace)
+    try:
+        return shape.dump_json(trace, by_alias=False).decode()
+    except PydanticSerializationError:  # half a surrogate pair: `encode` writes it as an escape
+        return encode(shape.dump_python(trace, mode="json", by_alias=False)).decode()
 
 
 async def open_traces(

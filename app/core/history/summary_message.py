@@ -142,7 +142,7 @@ def _quarters(text: str) -> int:
 
 def _signed_as(message: HostMessage) -> bytes | None:
     """What a summary of ours stands for, by its last line; None for any other message."""
-    if message.role is not Role.USER:
+    if message.role is not Role.USER or HEADING not in message.text:
         return None
     text = message.text.strip()
     if not text.startswith(HEADING + "\n"):
