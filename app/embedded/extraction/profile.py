@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from app.embedded.extraction import profile_chinese, profile_english, values
 from app.embedded.extraction.lexicon import CORRECTS, PASSING
-from app.embedded.extraction.slots import Slot, Slots, relation_slots
+from app.embedded.extraction.slots import Slot, Slots, relation_slots, taste_slots
 from app.embedded.extraction.statements import Statement, slug
 from app.embedded.storage.records import Claim
 
@@ -99,6 +99,9 @@ def _openings(said: str) -> Iterator[tuple[re.Match[str], Slots]]:
     for pattern in (profile_english.RELATION, profile_chinese.RELATION):
         for match in pattern.finditer(said):
             yield match, relation_slots(match)
+    for pattern in (profile_english.TASTE, profile_chinese.TASTE):
+        for match in pattern.finditer(said):
+            yield match, taste_slots(match)
 
 
 def _stated(said: str, match: re.Match[str], slot: Slot) -> Statement | None:

@@ -119,6 +119,18 @@ _PEOPLE = (
     "|doctor|dentist|therapist|landlord|landlady|dog|cat|pet|horse|rabbit|parrot"
 )
 _THINGS = "|".join(sorted(map(re.escape, filter(str.isascii, {*THINGS, *OPEN_THINGS})), key=len, reverse=True))
+_KIN = (
+    "parents?|mommy|mummy|daddy|grandmother|grandma|granny|grandfather|grandpa|grandparents|niece|nephew|kids|children"
+    "|mother-in-law|father-in-law|sister-in-law|brother-in-law|stepmother|stepfather|best friend|flatmate|roommate"
+)
+TASTE = _pattern(
+    rf"\bmy (?:dear |old |little |late )?(?P<what>{_PEOPLE}|{_KIN})(?:,? [A-Z][\w'-]+,?)?"
+    r"(?:['’]s? (?:new |main |only |favou?rite )?(?:hobby|hobbies|passion|pastime|interests?|favou?rite [\w ]{2,30}?)"
+    r" (?:is|are)|(?: also| really| absolutely| always| just| still| now)*"
+    r" (?:loves?|likes?|enjoys?|adores?|hates?|dislikes?|detests?|prefers?|collects?|can't stand"
+    r"|(?:is|are)(?: really| very)? (?:into|fond of|crazy about|passionate about|keen on|allergic to))) "
+)
+"""What the user's people like: ``what`` is the person."""
 RELATION = _pattern(
     r"(?:(?P<name>(?!The\b|This\b|That\b|It\b)[A-Z][\w'-]+(?: [A-Z][\w'-]+)?) is(?: now)? )?"
     r"\b(?:my (?:new |current |dear )?|(?P<got>I(?:'ve| have)?(?: got"

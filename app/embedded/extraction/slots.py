@@ -128,6 +128,11 @@ _OF_PEOPLE = {
 """What people have."""
 
 
+def taste_slots(match: re.Match[str]) -> tuple[Slot, ...]:
+    """The slot of what somebody of the user's people likes: one of many, so that it only adds to what is known."""
+    return (Slot(f"{slug(match['what'].lower(), 3)}.taste", values.anything, certain=False),)
+
+
 def relation_slots(match: re.Match[str]) -> tuple[Slot, ...]:
     """The slots that a sentence about this person or thing can fill, the likeliest first."""
     groups = match.groupdict()
