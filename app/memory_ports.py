@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 from app.core.deadline import Deadline
 from app.core.identity import Identity, Tenant
+from app.core.injection.session_start.section import Workspace
 from app.core.memories.forget_selection import Erased, Forgetting, Statement
 from app.core.memories.freshness import Revision
 from app.core.memories.memory import (
@@ -110,6 +111,13 @@ class MemoryStore(Protocol):
 
     async def take_in(self, who: Identity, records: Sequence[MemoryRecord], deadline: Deadline) -> int:
         """Put exported memories on disk with their ids, times and history; how many. Ids there are left alone."""
+        ...
+
+    async def workspace(self, who: Identity, days: Sequence[str], deadline: Deadline) -> Workspace:
+        """The files that a person reads and writes beside the memories: daily notes are those of ``days``.
+
+        Empty where the backend keeps no such files.
+        """
         ...
 
     async def undelivered(self, tenant: Tenant) -> Sequence[Memory]:

@@ -1,7 +1,7 @@
 """All that is open while the service runs, as one typed object, and the order in which it is opened and closed."""
 
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -15,6 +15,8 @@ from app.core.deadline import Deadline
 from app.core.history.commit_policy import CommitRules
 from app.core.history.note_cache import NoteCache
 from app.core.identity import Tenant
+from app.core.injection.session_start.commands import COMMAND_LINE
+from app.core.injection.session_start.sections import SECTIONS
 from app.core.memories.freshness import FreshnessRules
 from app.core.messages.reading_cache import Readings
 from app.embedded.classifying import classifier_of
@@ -38,6 +40,9 @@ from app.engine.policy.guarded_backend import GuardedBackend
 from app.engine.policy.guarded_memories import GuardedMemories, GuardedWaiting
 from app.engine.preflight import Preflight
 from app.engine.session_end import EndSession, ResetSession
+from app.engine.session_start.begin import BeginSession
+from app.engine.session_start.reading import ReadFacts
+from app.engine.session_start.start import StartSession
 from app.engine.turn_capture import AfterTurn
 from app.errors import CanNotStart, StoreUnavailable
 from app.memory_ports import MemoryLedger, MemoryNews, MemoryStore, WaitingMemories
@@ -56,6 +61,7 @@ from app.settings import Settings
 from app.store.steps import WorkRules
 from app.store.traces import TraceStore, open_traces
 from app.store.turns import SqlTurnStore, open_store
+from app.tools import TOOLS
 from app.tools.tool import Uses
 from app.tools.tool_calls import CallTool
 from app.worker.memory_delivery import MemoryCourier, usual_backoff
@@ -89,6 +95,8 @@ class Services:
     assemble: Assemble
     after_turn: AfterTurn
     compact: Compact
+    begin_session: BeginSession
+    start_session: StartSession
     end_session: EndSession
     reset_session: ResetSession
     explain: Explain
@@ -252,6 +260,16 @@ async def _opened(
         on_recall=metrics.on_recall,
         on_recalled=recalls.add,
     )
+    assemble = Assemble(preflight, transform)
+    begin = BeginSession(
+        ReadFacts(ListMemories(looked_at, whole), _commands(settings)),
+        store.starts,
+        _start_sections(settings, keeps_memories=open_memories is not None),
+        settings.start.max_chars,
+        policy,
+        on_shown=memories.audit.read,
+    )
+    stack.push_async_callback(begin.aclose)
     return Services(
         settings=settings,
         tokens=settings.auth.parsed(),
@@ -266,7 +284,7 @@ async def _opened(
         offload=offload,
         queries=queries,
         readings=Readings(),
-        assemble=Assemble(preflight, transform),
+        assemble=assemble,
         after_turn=AfterTurn(
             store,
             worker,
@@ -277,6 +295,8 @@ async def _opened(
             audit=memories.audit,
         ),
         compact=Compact(store, worker, policy),
+        begin_session=begin,
+        start_session=StartSession(begin, assemble),
         end_session=EndSession(store, worker),
         reset_session=ResetSession(store, worker),
         explain=Explain(queries, store, backend, policy),
@@ -303,6 +323,20 @@ async def _opened(
 async def _news(waiting: WaitingMemories, kept: MemoryStore, tenant: Tenant) -> MemoryNews:
     """What a search of the backend may not know: what waits for it, and what it does not have as it is."""
     return replace(await waiting.news(tenant), undelivered=tuple(await kept.undelivered(tenant)))
+
+
+def _start_sections(settings: Settings, *, keeps_memories: bool) -> frozenset[str]:
+    """The sections of sessions' additions: without memories only those that need none."""
+    return frozenset(
+        one.name for one in SECTIONS if one.name in settings.start.sections and (keeps_memories or not one.needs)
+    )
+
+
+def _commands(settings: Settings) -> Sequence[tuple[str, str]]:
+    """What models are told to call."""
+    if settings.start.commands == "cli":
+        return COMMAND_LINE
+    return [(tool.name, tool.description.partition(". ")[0].rstrip(".")) for tool in TOOLS]
 
 
 def _memories(

@@ -6,7 +6,7 @@ from typing import Annotated
 import structlog
 from fastapi import APIRouter, Body, Request, Response
 
-from app.api.assemble_schema import AssembleRequest
+from app.api.assemble_schema import AssembleRequest, Phase
 from app.api.document import problems
 from app.api.examples import ANSWERS, ASSEMBLE_REQUEST, PREFLIGHT_REQUEST
 from app.api.large import Large
@@ -15,14 +15,15 @@ from app.api.scope import resolve
 from app.api.strict import StrictRoute, caller_of, deadline_of, large_part, messages_of
 from app.api.wire import Json
 from app.core.deadline import Deadline
-from app.core.history.summary_message import ARCHIVE_EXPAND, ARCHIVE_SEARCH
 from app.core.identity import Identity
 from app.core.injection.inject import Mode
 from app.core.json.answers import encode_answer
 from app.core.messages.host_message import encode_messages
 from app.core.reasons import Reason
 from app.core.recall.trace import RecallTrace
+from app.engine.assembly import within_budget
 from app.engine.results import AssembleInput, AssembleResult
+from app.engine.session_start.start import BEGIN_SHARE
 from app.observe.context import note
 from app.offload.pool import ChildFailed
 from app.services import Services
@@ -74,7 +75,8 @@ async def assemble(
         scope=body.scope(),
         bypassed=bypassed,
         phase=phase.value,
-        reads_archives=body.names_tools(ARCHIVE_SEARCH, ARCHIVE_EXPAND),
+        reads_archives=body.reads_archives,
+        session_addition=await _begun(services, who, body, deadline, bypassed=bypassed),
     )
     large = large_part(request)
     if large is None:
@@ -90,6 +92,16 @@ async def assemble(
     return Response(b"".join((b'{"messages":', messages, b",", rest[1:])), media_type=Json.media_type)
 
 
+async def _begun(
+    services: Services, who: Identity, body: AssembleRequest, deadline: Deadline, *, bypassed: bool
+) -> str:
+    """What the session began with; for a phase that shows the history."""
+    if body.chosen_phase is Phase.TRANSFORM:
+        return ""
+    within = deadline.within_ms(deadline.remaining * 1000 * BEGIN_SHARE)
+    return (await services.begin_session.run(who, body.chat, within, bypassed=bypassed)).text
+
+
 async def _apart(
     services: Services, large: Large, who: Identity, asked: AssembleInput, deadline: Deadline
 ) -> tuple[AssembleResult, bytes]:
@@ -100,7 +112,10 @@ async def _apart(
     except (TimeoutError, ChildFailed) as error:
         reason = Reason.DEADLINE_EXCEEDED if isinstance(error, TimeoutError) else Reason.INTERNAL_ERROR
         log.warning("large_request_unread", reason=str(reason), bytes=len(large.messages))
-        return AssembleResult((), large.tokens, reason, assembled=False), large.messages
+        addition = within_budget(asked.session_addition, asked.token_budget) or None
+        return AssembleResult(
+            (), large.tokens, reason, assembled=False, system_prompt_addition=addition
+        ), large.messages
     for trace in done.traces:
         services.traces.record(partial(_as_is, trace))
     for outcome in done.recalled:

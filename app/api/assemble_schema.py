@@ -5,7 +5,8 @@ from typing import Any
 
 from pydantic import Field
 
-from app.api.schemas import MessagesBody, Millis
+from app.api.schemas import ChatBody, MessagesBody, Millis
+from app.core.history.summary_message import ARCHIVE_EXPAND, ARCHIVE_SEARCH
 from app.core.injection.inject import Mode
 
 
@@ -27,7 +28,7 @@ class TriggerHint(StrEnum):
     CRON_START = "cron_start"
 
 
-class AssembleRequest(MessagesBody):
+class AssembleRequest(MessagesBody, ChatBody):
     """`POST /assemble`."""
 
     prompt: str | None = Field(None, description="The user's words when they are not in `messages` yet.")
@@ -51,10 +52,16 @@ class AssembleRequest(MessagesBody):
         hinted = self.prompt is not None or self.available_tools is not None or self.citations_mode is not None
         return Phase.PREFLIGHT if hinted else Phase.TRANSFORM
 
-    def names_tools(self, *names: str) -> bool:
-        """Whether all of these are among `availableTools`."""
-        given = self.available_tools if isinstance(self.available_tools, list) else []
-        return set(names) <= {name for tool in given if isinstance(name := _name_of(tool), str)}
+    @property
+    def reads_archives(self) -> bool:
+        """Whether the model has the tools that read archives."""
+        return names_tools(self.available_tools, ARCHIVE_SEARCH, ARCHIVE_EXPAND)
+
+
+def names_tools(tools: Any, *names: str) -> bool:
+    """Whether all of these are among the tools that a host names."""
+    given = tools if isinstance(tools, list) else []
+    return set(names) <= {name for tool in given if isinstance(name := _name_of(tool), str)}
 
 
 def _name_of(tool: Any) -> Any:

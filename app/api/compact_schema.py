@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, Strict
 
-from app.api.schemas import MAX_TOKENS, BudgetedBody, Count, Flag, Millis, at_most
+from app.api.schemas import MAX_TOKENS, BudgetedBody, ChatBody, Count, Flag, Millis, at_most
 
 
 class CompactRequest(BudgetedBody):
@@ -19,6 +19,15 @@ class CompactRequest(BudgetedBody):
     )
     keep_recent_count: Annotated[int, Strict(), Field(ge=0, le=10_000), at_most(MAX_TOKENS)] | None = Field(
         None, description="Messages to leave live, rounded up to turns; none if absent."
+    )
+    deadline_ms: Millis | None = Field(None, description="Longest time to the answer, milliseconds.")
+
+
+class StartRequest(ChatBody):
+    """`POST /sessions/start`."""
+
+    available_tools: Any = Field(
+        None, description="The host's tools, as with `/assemble`: they decide how a summary's guide is worded."
     )
     deadline_ms: Millis | None = Field(None, description="Longest time to the answer, milliseconds.")
 

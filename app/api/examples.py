@@ -54,6 +54,8 @@ COMPACT_REQUEST: dict[str, Any] = {**_SCOPE, "tokenBudget": 128000, "keepRecentC
 
 SESSION_REQUEST: dict[str, Any] = {**_SCOPE}
 
+START_REQUEST: dict[str, Any] = {**_SCOPE, "chatType": "private", "tokenBudget": 128000}
+
 MEMORY_REQUEST: dict[str, Any] = {
     "text": "Mia prefers tea in the morning.",
     "category": "preferences",
@@ -121,6 +123,7 @@ REQUESTS: dict[str, Example] = {
     **_TOOLS,
     "assemble": Example("/assemble", ASSEMBLE_REQUEST),
     "assemble-preflight": Example("/assemble", PREFLIGHT_REQUEST),
+    "sessions-start": Example("/sessions/start", START_REQUEST),
     "sessions-end": Example("/sessions/end", SESSION_REQUEST),
     "sessions-reset": Example("/sessions/reset", SESSION_REQUEST),
     "memories": Example("/memories", MEMORY_REQUEST),

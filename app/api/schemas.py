@@ -18,6 +18,7 @@ from pydantic_core import PydanticCustomError
 
 from app.api.wire import MAX_PROBLEMS, WRONG_ITEMS
 from app.core.identity import MAX_ID_CHARS, Scope
+from app.core.injection.session_start.section import ChatType, chat_type
 from app.core.messages.validation import MESSAGE_SCHEMA, wrong_messages
 from app.core.reasons import Reason
 
@@ -105,6 +106,19 @@ class BudgetedBody(ScopeBody):
         value = self._in_context("tokenBudget")
         usable = isinstance(value, int) and not isinstance(value, bool) and value > 0
         return min(value, MAX_TOKENS) if usable else DEFAULT_TOKEN_BUDGET
+
+
+class ChatBody(BudgetedBody):
+    """The above, and who reads along."""
+
+    chat_type: Annotated[str, Field(max_length=64)] | None = Field(
+        None, description="`group` leaves out what is private; anything else, or nothing, is a private chat."
+    )
+
+    @property
+    def chat(self) -> ChatType:
+        """The kind of chat: the body's, or that of ``runtimeContext``."""
+        return chat_type(self.chat_type or self._context_text("chatType"))
 
 
 class MessagesBody(BudgetedBody):

@@ -36,6 +36,9 @@ class Reason(StrEnum):
     NO_SESSION_DATA = "no_session_data", "The backend knows no archived history for this session."
     SESSION_NOT_FOUND = "session_not_found", "The backend does not know this session yet."
 
+    # /sessions/start
+    NOTHING_TO_SAY = "nothing_to_say", "Nothing is known that a session could begin with, or `SIDECAR_START__*` is off."
+
     # the experience gate (recall.gate.reason)
     EXPERIENCE_DISABLED = "experience_disabled", "Experience recall is switched off."
     TASK_TOO_SHORT = "task_too_short", "The message is too short to tell whether it is a task."

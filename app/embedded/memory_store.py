@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from app.core.deadline import Deadline
 from app.core.identity import Identity, Tenant
+from app.core.injection.session_start.section import Workspace
 from app.core.memories.forget_selection import Erased, Forgetting, Statement
 from app.core.memories.freshness import Revision
 from app.core.memories.memory import (
@@ -24,6 +25,7 @@ from app.core.memories.paging import Place
 from app.core.memories.relevance import relevance
 from app.core.recall.hits import Hit
 from app.embedded.index.documents import Document, peer_realm
+from app.embedded.storage.workspace import read_workspace
 from app.ports import BackendError
 from app.text.dates import iso
 
@@ -161,6 +163,12 @@ class EmbeddedMemories:
     async def take_in(self, who: Identity, records: Sequence[MemoryRecord], deadline: Deadline) -> int:
         """See `MemoryStore.take_in`."""
         return await self._engine.changing(who, lambda space: space.memories.take_in(records, deadline), deadline)
+
+    async def workspace(self, who: Identity, days: Sequence[str], deadline: Deadline) -> Workspace:
+        """See `MemoryStore.workspace`."""
+        with nothing_is_normal():
+            return await self._engine.reading(who, lambda space: read_workspace(space.root, days), deadline)
+        return Workspace()
 
     async def undelivered(self, tenant: Tenant) -> Sequence[Memory]:  # noqa: ARG002 - nobody has any
         """None: all of them are where they are searched for."""

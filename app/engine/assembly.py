@@ -18,6 +18,8 @@ class Step(Protocol):
         ...
 
 
+ADDITION_SHARE = 0.25
+"""A small window is for the conversation."""
 _TROUBLE = BACKEND_TROUBLE | {Reason.STORE_UNAVAILABLE}
 
 
@@ -34,10 +36,10 @@ class Assemble:
         In `full`, recall works on what preflight left, and half of the time is left to it, however late the history is.
         """
         if asked.phase == "preflight":
-            return await self.preflight.run(who, asked, deadline)
+            return await self._history(who, asked, deadline)
         if asked.phase == "transform":
             return await self.transform.run(who, asked, deadline)
-        history = await self.preflight.run(who, asked, deadline.within_ms(deadline.remaining * 500))
+        history = await self._history(who, asked, deadline.within_ms(deadline.remaining * 500))
         recalled = await self.transform.run(who, replace(asked, messages=history.messages), deadline)
         additions = [text for text in (history.system_prompt_addition, recalled.system_prompt_addition) if text]
         return replace(
@@ -47,6 +49,25 @@ class Assemble:
             reason=_reason(history, recalled),
             system_prompt_addition="\n\n".join(additions) or None,
         )
+
+    async def _history(self, who: Identity, asked: AssembleInput, deadline: Deadline) -> AssembleResult:
+        """What `preflight` makes of the messages, behind what the session began with, within the budget of both."""
+        addition = within_budget(asked.session_addition, asked.token_budget)
+        if not addition:
+            return await self.preflight.run(who, asked, deadline)
+        tokens = estimate_tokens(addition)
+        history = await self.preflight.run(who, replace(asked, token_budget=asked.token_budget - tokens), deadline)
+        additions = filter(None, (addition, history.system_prompt_addition))
+        return replace(
+            history,
+            estimated_tokens=history.estimated_tokens + tokens,
+            system_prompt_addition="\n\n".join(additions),
+        )
+
+
+def within_budget(addition: str, token_budget: int) -> str:
+    """The addition, unless it would take more than `ADDITION_SHARE` of the prompt."""
+    return addition if estimate_tokens(addition) <= token_budget * ADDITION_SHARE else ""
 
 
 def _reason(history: AssembleResult, recalled: AssembleResult) -> Reason:

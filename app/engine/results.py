@@ -29,6 +29,8 @@ class AssembleInput:
     phase: Literal["preflight", "transform", "full"] = "transform"
     reads_archives: bool = False
     """The model has the tools that read what a summary stands for."""
+    session_addition: str = ""
+    """What the session began with: `preflight` and `full` answer it whatever becomes of the history."""
 
 
 def _name_the_sections(schema: dict[str, Any]) -> None:

@@ -12,6 +12,7 @@ from functools import partial
 
 from app.core.deadline import Deadline
 from app.core.identity import Identity, Tenant
+from app.core.injection.session_start.section import Workspace
 from app.core.memories.forget_selection import Erased, Forgetting, Redactor, Statement
 from app.core.memories.freshness import Revision, RevisionKind
 from app.core.memories.memory import (
@@ -253,6 +254,10 @@ class OpenVikingMemories:
         new = await self._ledger.changing(tenant, decided)
         await self._settling.settle(tenant, new, deadline)
         return len(new)
+
+    async def workspace(self, who: Identity, days: Sequence[str], deadline: Deadline) -> Workspace:  # noqa: ARG002
+        """See `MemoryStore.workspace`. OpenViking has memories of such types instead."""
+        return Workspace()
 
     async def undelivered(self, tenant: Tenant) -> Sequence[Memory]:
         """See `MemoryStore.undelivered`."""

@@ -16,9 +16,10 @@ from app.core.identity import Tenant
 from app.core.memories.forget_selection import Erased, Forgetting, Redactor, Statement
 from app.core.memories.memory import Kept, waiting
 from app.residue import Needles
-from app.store import session_rows
+from app.store import session_rows, session_starts
 from app.store.codec import dump_messages, dump_strings, load_messages, load_strings
 from app.store.connections import Database
+from app.store.memory_versions import count_change
 from app.store.schema import commits, forgettings, sessions, turns, waiting_memories
 from app.store.waiting_memories import load_waiting
 from app.store.work import UNDELIVERED, TurnState
@@ -76,6 +77,7 @@ class SqlErasing:
         there = replace(there, sessions=there.sessions | {one.session for one in touched if one.is_selected})
         gone = await self._database.write(_erase_waiting, tenant, redactor, _selected(touched))
         await self._database.write(_erase_sessions, tenant, redactor, there)
+        await self._database.write(_erase_starts, tenant, redactor, there)
         return replace(_erased(touched, gone), removed=redactor.needles())
 
     async def _touched(self, tenant: Tenant, redactor: Redactor) -> list[_Touched]:
@@ -92,7 +94,8 @@ class SqlErasing:
         """What is left of the rows, by reading them again; what the database's own files may hold is in `clean`."""
         left = await self.look(tenant, forgetting)
         told = await self._database.read(_sessions_left, tenant, Redactor(forgetting), there)
-        if left.turns or left.memories or told:
+        shown = await self._database.read(session_starts.left_to_erase, tenant, Redactor(forgetting), there)
+        if left.turns or left.memories or told or (shown and not forgetting.takes_turns):
             return [Kept("the sidecar's store", "it was written to meanwhile; forget it again")]
         return []
 
@@ -198,6 +201,12 @@ def _erase_sessions(connection: Connection, tenant: Tenant, redactor: Redactor, 
     for id_, error in connection.execute(quoted.where(session_rows.of_tenant(tenant), commits.c.error != "")).all():
         if redactor.forgetting.takes_turns or redactor.derived(error) != error:
             connection.execute(update(commits).where(commits.c.id == id_).values(error=""))
+
+
+def _erase_starts(connection: Connection, tenant: Tenant, redactor: Redactor, there: Erased) -> None:
+    """What sessions began with. A change is counted first: what is being made of the memories of before is not kept."""
+    count_change(connection, tenant)
+    session_starts.erase(connection, tenant, redactor, there)
 
 
 def _waiting(connection: Connection, tenant: Tenant, redactor: Redactor, selected: frozenset[str]) -> list[int]:

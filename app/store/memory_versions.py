@@ -17,6 +17,16 @@ def version_of(connection: Connection, tenant: Tenant) -> int:
     return connection.execute(_VERSION, _name(tenant)).scalar() or 0
 
 
+def locked_version(connection: Connection, tenant: Tenant) -> int:
+    """`version_of`, and nobody counts another change before the transaction ends."""
+    locked = _VERSION.with_for_update()
+    version = connection.execute(locked, _name(tenant)).scalar()
+    if version is None:
+        _insert(connection, tenant)
+        version = connection.execute(locked, _name(tenant)).scalar_one()
+    return int(version)
+
+
 def count_change(connection: Connection, tenant: Tenant) -> None:
     """Count one; who counts within a transaction keeps the tenant's other writers waiting until it ends."""
     mine = and_(*(memory_versions.c[name] == value for name, value in _name(tenant).items()))

@@ -225,6 +225,24 @@ freshness_reports = Table(
 )
 """One row per tenant: what the last check of its memories found, without texts."""
 
+session_starts = Table(
+    "session_starts",
+    metadata,
+    Column("account", Text, primary_key=True),
+    Column("user_name", Text, primary_key=True),
+    Column("session", Text, primary_key=True),
+    Column("chat", Text, primary_key=True),
+    Column("viewer", Text, primary_key=True),
+    Column("epoch", Integer, nullable=False),
+    Column("cleared", Integer, nullable=False),
+    Column("body", Text, nullable=False),
+    Column("memory_ids", Text, nullable=False),
+    Column("created_at", Float, nullable=False),
+    Index("session_starts_by_age", "created_at"),
+)
+"""One row per session, kind of chat and reader: the addition to the system prompt that was shown last, which holds
+while the session's ``epoch`` and ``cleared_through`` are these."""
+
 memory_versions = Table(
     "memory_versions",
     metadata,

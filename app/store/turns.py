@@ -38,6 +38,8 @@ from app.store.memory_ledger import SqlMemoryLedger
 from app.store.prepared import Prepared, prepare
 from app.store.requests import CommitView, SessionSize
 from app.store.session_lists import CommitLine, SessionLine, SessionPage, TurnPage
+from app.store.session_starts import SqlSessionStarts, tenants_with_old
+from app.store.session_starts import drop_old as drop_old_starts
 from app.store.steps import WorkRules
 from app.store.waiting_memories import SqlWaitingMemories
 from app.store.work import Lane, Lease, Outcome, SendTurn, Step, WorkStep
@@ -88,6 +90,8 @@ class SqlTurnStore:
         self._keep_audit_s = keep_audit_s
         self.freshness = SqlFreshnessReports(database)
         """What the last checks of memories found."""
+        self.starts = SqlSessionStarts(database, clock)
+        """What sessions began with."""
         self.erasing = SqlErasing(database, clock)
         """Forgetting in this store."""
         self.backlog = Backlog(bounds, lambda: database.read(bytes_by_tenant))
@@ -294,6 +298,9 @@ class SqlTurnStore:
                 await self._database.write_in_slices(chore.forget, pieces)
                 forgotten += sum(map(len, pieces))
                 place = pieces[-1][-1]
+        cutoff = self.clock() - self._keep_s
+        tenants = await self._database.read(tenants_with_old, cutoff)
+        await self._database.write_in_slices(partial(drop_old_starts, cutoff), tenants)
         before = iso(datetime.fromtimestamp(self.clock() - self._keep_audit_s, UTC))
         await self._database.write_in_slices(drop_old_audit, [before])
         return forgotten

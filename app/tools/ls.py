@@ -7,7 +7,7 @@ from pydantic import Field
 
 from app.core.injection.fence import neutralise, neutralise_line
 from app.core.memories.memory import Memory, MemoryFilter
-from app.core.memories.naming import home_path, is_at, was_said
+from app.core.memories.naming import folder_of, home_path, is_at, was_said
 from app.tools.memory_lines import details_of, line_of, peers_seen_by
 from app.tools.tool import Answer, Arguments, Caller, Mistake, Name, Tool, Uses, quoted
 
@@ -36,7 +36,7 @@ async def run(uses: Uses, caller: Caller, asked: LsArguments) -> Answer:
     exact = [memory for memory in found if is_at(memory, path)]
     if exact:
         return _whole(exact)
-    folders = Counter(_folder(memory) for memory in found)
+    folders = Counter(folder_of(memory) for memory in found)
     if len(folders) > 1 or path in {"", "memories"}:
         return _tree(found, folders)
     return _listed(found)
@@ -49,17 +49,10 @@ async def _below(path: str, memories: AsyncIterator[Memory]) -> AsyncIterator[Me
             yield memory
 
 
-def _folder(memory: Memory) -> str:
-    """The folder of its category: ``memories/preferences/``, or the file where a category is one."""
-    parts = home_path(memory.uri).split("/")
-    below = parts.index("memories") + 2
-    return "/".join(parts[:below]) + ("/" if len(parts) > below else "")
-
-
 def _tree(found: list[Memory], folders: Counter[str]) -> Answer:
     newest: dict[str, Memory] = {}
     for memory in found:
-        newest.setdefault(_folder(memory), memory)
+        newest.setdefault(folder_of(memory), memory)
     lines = [
         f"{HOME}{neutralise_line(folder)} ({count}), newest: {_glance(newest[folder])}"
         for folder, count in sorted(folders.items())

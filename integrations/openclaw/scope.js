@@ -18,6 +18,7 @@ export function scopeOf(params, known = {}) {
     ...(kind && kind !== "subagent" ? { automationKind: kind } : {}), // a sub-agent is known by its key
     ...pick("trigger", text(params.trigger) ?? text(context.trigger)),
     ...pick("tokenBudget", positive(context.tokenBudget)),
+    ...pick("chatType", text(params.chatType) ?? text(context.chatType) ?? chatTypeOfKey(sessionKey)),
   };
   return {
     ...pick("sessionId", text(params.sessionId) ?? text(context.sessionId)),
@@ -42,6 +43,16 @@ export function automationKind(sessionKey, params) {
   if (parts.includes("cron") || params.trigger === "cron") return "cron";
   if (parts.includes("subagent")) return "subagent";
   return undefined;
+}
+
+/**
+ * Whether others read along, by keys such as `agent:main:telegram:group:<id>`: what is private stays out of such chats.
+ *
+ * @param {string | undefined} sessionKey
+ */
+function chatTypeOfKey(sessionKey) {
+  const parts = (sessionKey ?? "").split(":").slice(2);
+  return parts.includes("group") || parts.includes("channel") ? "group" : undefined;
 }
 
 /** @param {Record<string, any>} params @param {string | undefined} sessionKey */

@@ -28,6 +28,7 @@ TYPES = {
     answers.CompactedSession: "CompactedSession",
     answers.CompactDetails: "CompactDetails",
     answers.SessionEnded: "SessionResult",
+    answers.SessionStarted: "StartResult",
     answers.ListedMemory: "ListedMemoryBody",
     answers.WrittenMemory: "WrittenMemoryBody",
     answers.MemoryRecord: "MemoryRecordBody",
@@ -90,6 +91,7 @@ def test_a_turn_from_the_question_to_the_archive(sidecar: Sidecar) -> None:
     archive = compacted["result"]["firstKeptEntryId"]
     assert sidecar.search_archives(session, "honey")["details"]["archives"] == [archive]
     assert "honey" in sidecar.read_archive(session, archive)["content"][0]["text"]
+    assert sidecar.start(session)["reason"] == "ok"
     assert sidecar.end(session)["ok"] and sidecar.reset(session)["ok"]
     (recall,) = sidecar.recalls()["recalls"]
     assert sidecar.recall(recall["traceId"])["reason"] == "no_recall_hits"

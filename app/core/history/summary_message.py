@@ -7,7 +7,7 @@ what we really wrote is ever taken away and rebuilt, never a person's message th
 import hashlib
 import re
 
-from app.core.injection.fence import ASSIST_TAG, CONTEXT_TAG, LEGACY_TAG
+from app.core.injection.fence import ASSIST_TAG, CONTEXT_TAG, LEGACY_TAG, SESSION_TAG
 from app.core.messages.host_message import HostMessage, Messages, Role
 from app.core.messages.tokens import MESSAGE_OVERHEAD, estimate_tokens
 
@@ -37,7 +37,7 @@ INDEX_HEADING = "[Archive Index]"
 """Stands before the abstracts of older archives, inside the summary message."""
 
 _FORGED_TAG = re.compile(
-    rf"<(?=\s{{0,20}}/?\s{{0,20}}(?:{CONTEXT_TAG}|{LEGACY_TAG}|{ASSIST_TAG}|system|user|human|assistant|tool)\b)",
+    rf"<(?=\s{{0,20}}/?\s{{0,20}}(?:{CONTEXT_TAG}|{LEGACY_TAG}|{ASSIST_TAG}|{SESSION_TAG}|system|user|human|assistant|tool)\b)",
     re.IGNORECASE,
 )
 _FORGED_LINE = re.compile(

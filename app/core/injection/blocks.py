@@ -24,8 +24,10 @@ LEGACY_TAG = "relevant-memories"
 """The older form of the block: never written, always stripped."""
 ASSIST_TAG = "ingest-reply-assist"
 """The note beside a pasted transcript; not stored, so it is stripped like the block."""
+SESSION_TAG = "openviking-session"
+"""What a session begins with, in the system prompt; stripped where it turns up elsewhere."""
 
-TAG_NAMES = f"{CONTEXT_TAG}|{LEGACY_TAG}|{ASSIST_TAG}"
+TAG_NAMES = f"{CONTEXT_TAG}|{LEGACY_TAG}|{ASSIST_TAG}|{SESSION_TAG}"
 # Possessive throughout: no input can make these patterns step back. Attributes hold no angle bracket, as in XML.
 _TAG = re.compile(
     rf"<(?:(?<=\n<)(?P<first>))?\s*+(?P<close>/)?+\s*+(?P<name>{TAG_NAMES})(?=[\s/>])[^<>]*+>"

@@ -12,6 +12,7 @@ from app.core.injection.blocks import (
     ASSIST_TAG,
     CONTEXT_TAG,
     LEGACY_TAG,
+    SESSION_TAG,
     TAG_NAMES,
     Cut,
     find_cuts,
@@ -24,6 +25,7 @@ __all__ = [
     "CONTEXT_TAG",
     "LEGACY_TAG",
     "SEPARATOR",
+    "SESSION_TAG",
     "contains_block",
     "neutralise",
     "neutralise_line",
@@ -32,6 +34,7 @@ __all__ = [
     "strip_blocks",
     "wrap",
     "wrap_assist",
+    "wrap_session",
 ]
 
 SEPARATOR = "\n\n"
@@ -53,6 +56,11 @@ def wrap(sections: Sequence[str]) -> str:
 def wrap_assist(note: str) -> str:
     """``note`` in the tag of the reply-assist note; nothing when the note is empty."""
     return _wrapped(ASSIST_TAG, [note] if note else [])
+
+
+def wrap_session(lines: Sequence[str]) -> str:
+    """The lines of a session's addition in their tag; nothing where there are none."""
+    return _wrapped(SESSION_TAG, ["\n".join(lines)]) if lines else ""
 
 
 def put_before(block: str, text: str) -> str:

@@ -6,6 +6,16 @@ so it asks here rather than there.
 
 from collections.abc import Iterable
 
+SESSION_HEADINGS = (
+    "## User Profile",
+    "## Persona",
+    "## Recent Notes",
+    "## What Is Stored",
+    "## Tool Usage Memories",
+    "## Memory Commands",
+)
+"""The headings of a session's addition (`app.core.injection.session_start`)."""
+
 _by_section: dict[str, tuple[str, ...]] = {}
 _lines: tuple[str, ...] = ()
 
@@ -39,4 +49,5 @@ def declared() -> tuple[str, ...]:
 
 def _gather() -> None:
     global _lines
-    _lines = tuple(dict.fromkeys(line for lines in _by_section.values() for line in lines))
+    of_sections = (line for lines in _by_section.values() for line in lines)
+    _lines = tuple(dict.fromkeys((*of_sections, *SESSION_HEADINGS))) if _by_section else ()

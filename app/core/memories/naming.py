@@ -18,6 +18,13 @@ def home_path(uri: str) -> str:
     return path
 
 
+def folder_of(memory: Memory) -> str:
+    """The folder of its category below the home: ``memories/preferences/``, or the file where a category is one."""
+    parts = home_path(memory.uri).split("/")
+    below = parts.index("memories") + 2 if "memories" in parts else len(parts)
+    return "/".join(parts[:below]) + ("/" if len(parts) > below else "")
+
+
 def is_at(memory: Memory, path: str) -> bool:
     """Whether the memory stands at this path of the home; several may stand in one file."""
     place = home_path(memory.uri)

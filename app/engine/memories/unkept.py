@@ -6,6 +6,7 @@ from typing import NoReturn
 
 from app.core.deadline import Deadline
 from app.core.identity import Identity, Tenant
+from app.core.injection.session_start.section import Workspace
 from app.core.memories.forget_selection import Erased, Forgetting, Statement
 from app.core.memories.freshness import Revision
 from app.core.memories.memory import (
@@ -81,6 +82,10 @@ class NoMemories:
     async def take_in(self, who: Identity, records: Sequence[MemoryRecord], deadline: Deadline) -> int:
         """Refused."""
         _refuse()
+
+    async def workspace(self, who: Identity, days: Sequence[str], deadline: Deadline) -> Workspace:
+        """None."""
+        return Workspace()
 
     async def undelivered(self, tenant: Tenant) -> Sequence[Memory]:
         """None."""

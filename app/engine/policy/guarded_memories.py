@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from app.core.deadline import Deadline
 from app.core.identity import Identity, Tenant
+from app.core.injection.session_start.section import Workspace
 from app.core.memories.forget_selection import Erased, Forgetting, Statement
 from app.core.memories.freshness import Revision
 from app.core.memories.memory import (
@@ -115,6 +116,10 @@ class GuardedMemories(_Guarded):
         """See `MemoryStore.take_in`."""
         return await self._memories.take_in(who, await self._each(_shown_record, records), deadline)
 
+    async def workspace(self, who: Identity, days: Sequence[str], deadline: Deadline) -> Workspace:
+        """See `MemoryStore.workspace`."""
+        return await self._one(_shown_workspace, await self._memories.workspace(who, days, deadline))
+
     async def undelivered(self, tenant: Tenant) -> Sequence[Memory]:
         """See `MemoryStore.undelivered`."""
         return await self._each(shown_memory, await self._memories.undelivered(tenant))
@@ -190,6 +195,11 @@ def _shown_change(policy: Policy, change: MemoryChange) -> MemoryChange:
     return change if change.text is None else replace(change, text=policy.text(change.text))
 
 
+def _shown_workspace(policy: Policy, files: Workspace) -> Workspace:
+    notes = tuple((day, policy.text(text)) for day, text in files.notes)
+    return replace(files, soul=policy.text(files.soul), notes=notes)
+
+
 def _texts_of(one: object) -> list[object]:
     """What of a memory is under the policy."""
     match one:
@@ -203,5 +213,7 @@ def _texts_of(one: object) -> list[object]:
             return [one.memory.text, one.memory.key, [version.text for version in one.history]]
         case MemoryChange():
             return [one.text]
+        case Workspace():
+            return [one.soul, *(text for _, text in one.notes)]
         case _:
             raise TypeError(type(one))

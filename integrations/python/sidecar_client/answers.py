@@ -112,6 +112,15 @@ class Compacted(TypedDict):
     taskId: str | None
 
 
+class SessionStarted(TypedDict):
+    """What a session begins with."""
+
+    reason: str
+    estimatedTokens: int
+    systemPromptAddition: NotRequired[str]
+    """Only when there is one; the same bytes until the session's epoch ends."""
+
+
 class SessionEnded(TypedDict):
     """What became of a session that ended or started over."""
 

@@ -17,6 +17,7 @@ from sidecar_client.answers import (
     Message,
     RecallList,
     SessionEnded,
+    SessionStarted,
     ToolAnswer,
 )
 from sidecar_client.connection import Connection, SidecarError
@@ -99,6 +100,11 @@ class Sidecar:
         """Archives the session's past now and waits for its summary, at most ``timeout`` seconds."""
         body = {"tokenBudget": token_budget, "force": True, "deadlineMs": int(timeout * 950)}
         answer: Compacted = self._post("/compact", session, body, timeout=timeout)
+        return answer
+
+    def start(self, session: Session, *, token_budget: int = 128_000, **more: Any) -> SessionStarted:
+        """What goes into the session's system prompt; `assemble` answers the same. ``more``: such as ``chatType``."""
+        answer: SessionStarted = self._post("/sessions/start", session, {"tokenBudget": token_budget, **more})
         return answer
 
     def reset(self, session: Session) -> SessionEnded:

@@ -1,0 +1,34 @@
+"""The files that a person reads and writes beside the memories: SOUL.md and the daily notes, as they are to be shown.
+
+What commits wrote into a daily note stands between marks, which are for the engine alone.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from app.core.injection.session_start.section import Workspace
+from app.embedded.storage import layout
+from app.embedded.storage.records import NOTE_BEGIN, NOTE_END
+
+MAX_BYTES = 64 * 1024
+"""Of a file so much is read: far more than a prompt takes."""
+SOUL = "SOUL.md"
+
+
+def read_workspace(root: Path, days: Iterable[str]) -> Workspace:
+    """The files of the user at ``root``, with the notes of these days."""
+    notes = ((day, _without_marks(_head(layout.note_path(root, day)))) for day in days)
+    soul = _head(layout.memories_dir(root, None) / SOUL)
+    return Workspace(soul, tuple((day, text) for day, text in notes if text.strip()))
+
+
+def _head(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return file.read(MAX_BYTES).decode("utf-8", "replace")
+    except FileNotFoundError:
+        return ""
+
+
+def _without_marks(note: str) -> str:
+    return "\n".join(line for line in note.split("\n") if not line.startswith((NOTE_BEGIN, NOTE_END)))
