@@ -24,11 +24,21 @@ _KEY = re.compile(
 )
 _QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "„": "“", "«": "»", "‹": "›", "「": "」", "『": "』"}
 _OPENING = re.compile("[" + "".join(_QUOTES) + "]")
-_DIGITS = re.compile(r"\d{1,8}(?:[ -]\d{1,8}){1,6}")
+_DIGITS = re.compile(r"\d{1,8}(?:[ -]\d{1,8}){1,15}")
+_DRAWN = re.compile(
+    r"(?<![^\W_])(?:[0-9A-Z]{4}(?: [0-9A-Z]{4}){2,15}|[0-9a-z]{4}(?: [0-9a-z]{4}){3,15}"
+    r"|[0-9A-Z]{5}(?: [0-9A-Z]{5}){2,9})(?![^\W_])"
+)
+"""Signs in groups, as programs show what is to be typed: seeds of one-time codes, passwords for one program."""
+_SCHEME = re.compile(r"(?i)(?:basic|bearer|token|apikey) \S+$")
+"""What stands in front of the value of a header: the value alone is judged."""
 _LEADING = "([{<*'\\,;~=:"
 _TRAILING = ".,;:?)]}>*'\\&#"
 _PARTNERS = {")": "(", "]": "[", "}": "{"}
 _OPTION = re.compile(r"-[pPa](?=[^\s=-]{4})")
+_USER = re.compile(r"(?:^|\s)(?:-[uU]|--(?:proxy-)?user|--auth|--creds?)[ =]?['\"]?$")
+_USER_CHARS = 16
+_BEHIND_USER = re.compile(r"[^\s:,%/]{1,64}[:,%](?=[^/])")
 
 
 class Candidate(NamedTuple):
@@ -46,10 +56,18 @@ def candidates(text: str, start: int = 0, end: int | None = None) -> Iterator[Ca
     groups = [Candidate(match.start(), match.end(), match[0]) for match in _DIGITS.finditer(text, start, end)]
     ends = [group.end for group in groups]
     for run in _RUN.finditer(text, start, end):
-        if not (run[0].strip(_TRAILING).isdigit() and _is_in(groups, ends, run.start())):
+        if run[0].strip(_TRAILING).isdigit() and _is_in(groups, ends, run.start()):
+            continue
+        user = _BEHIND_USER.match(run[0])
+        if user and _USER.search(text[max(0, run.start() - _USER_CHARS) : run.start()]):
+            yield from _trimmed(run[0][user.end() :], run.start() + user.end())
+        else:
             yield from _of_run(run[0], run.start())
     yield from _quoted(text, start, end)
     yield from groups
+    for drawn in _DRAWN.finditer(text, start, end):
+        if not drawn[0].replace(" ", "").isdigit():
+            yield Candidate(drawn.start(), drawn.end(), drawn[0])
 
 
 def _is_in(groups: Sequence[Candidate], ends: Sequence[int], at: int) -> bool:
@@ -115,7 +133,12 @@ def _quoted(text: str, start: int, end: int) -> Iterator[Candidate]:
         if closing < 0:
             continue
         value = text[at:closing].strip()
-        if len(value) >= 4 and "\n" not in value and (" " in value or any(c in value for c in "<>|`")):
+        if (
+            len(value) >= 4
+            and "\n" not in value
+            and not _SCHEME.match(value)
+            and (" " in value or any(c in value for c in "<>|`"))
+        ):
             offset = text.index(value, at)
             yield Candidate(offset, offset + len(value), value, quoted=True)
         if "\n" not in text[at:closing]:

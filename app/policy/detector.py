@@ -1,5 +1,6 @@
 """What a detector is: it finds the places of one class in a text."""
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -8,6 +9,12 @@ from app.policy.linear_patterns import Pattern
 
 Span = tuple[int, int]
 """First character and the one behind the last, in characters."""
+
+
+def within(spans: Sequence[Span], at: int) -> bool:
+    """Whether the character is in one of the spans, which are in order."""
+    place = bisect_right(spans, at, key=lambda span: span[1])
+    return place < len(spans) and spans[place][0] <= at
 
 
 class Find(Protocol):

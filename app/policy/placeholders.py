@@ -1,7 +1,11 @@
 """Is a value a secret, judged by the value alone: what people and programs write in the place of one is none."""
 
+import base64
+import binascii
 import re
 from functools import lru_cache
+
+from app.policy.published import is_published
 
 PLACEHOLDERS = (
     "example",
@@ -28,6 +32,15 @@ PLACEHOLDERS = (
     "todo",
     "fixme",
     "sample",
+    "fake",
+    "mock",
+    "_here",
+    "-here",
+    "not-a-real",
+    "not_a_real",
+    "notreal",
+    "not-real",
+    "not_real",
     "示例",
     "填写",
     "替换",
@@ -46,17 +59,9 @@ _REFERENCE = re.compile(
 )
 _HASH_ALGORITHM = re.compile(r"(?:sha\d{1,3}|md5)[-:$]", re.IGNORECASE)
 
-
-_TEST_CARDS = (
-    "4242424242424242 4000056655665556 5555555555554444 2223003122003222 5200828282828210 5105105105105100 "
-    "378282246310005 371449635398431 6011111111111117 6011000990139424 6011981111111113 3056930009020004 "
-    "36227206271667 6555900000604105 3566002020360505 6200000000000005 6200000000000047 4111111111111111 "
-    "4012888888881881 4222222222222 4000000000000002 4000000000009995 4000000000000077 4000002500003155 "
-    "4000000000003220 5431111111111111 5424000000000015 4007000000027 4000000000000010 6759649826438453 "
-    "4484070000000000 5019717010103742 30569309025904 38520000023237 6304000000000000 4917610000000000"
-)
-PUBLISHED_CARDS = frozenset(_TEST_CARDS.split())
-"""Card numbers that payment providers publish for tests."""
+_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{6,2048}")
+_URL_SAFE = str.maketrans("+/", "-_")
+_CONSTANT = re.compile(r"[^\W\d_]{2,}(?:_[^\W\d_]+)+")
 
 
 @lru_cache(maxsize=1024)
@@ -66,13 +71,34 @@ def is_placeholder(value: str) -> bool:
     Values of documentation have "example" in them by custom (AKIAIOSFODNN7EXAMPLE).
     """
     lowered = value.lower()
-    if value[:1].isdigit() and value.replace(" ", "").replace("-", "") in PUBLISHED_CARDS:
-        return True
     if lowered in _NO_VALUES or any(mark in lowered for mark in PLACEHOLDERS):
         return True
     if _REFERENCE.match(value) or _HASH_ALGORITHM.match(value):
         return True
+    if is_published(value) or is_placeholder_login(value):
+        return True
+    if value.isupper() and _CONSTANT.fullmatch(value):  # LA_TUA_CHIAVE, IHR_TOKEN
+        return True
     return len(set(lowered)) <= 2 and not value.isdigit()  # "aaaa", "----", "xXxX"
+
+
+def decoded_login(encoded: str) -> tuple[str, str]:
+    """The user and the password that base64 stands for; both empty when it does not stand for ``user:password``."""
+    bare = encoded.rstrip("=")
+    if not _BASE64.fullmatch(bare):
+        return "", ""
+    try:
+        text = base64.urlsafe_b64decode(bare.translate(_URL_SAFE) + "=" * (-len(bare) % 4)).decode("utf-8")
+    except (binascii.Error, ValueError):
+        return "", ""
+    user, colon, password = text.partition(":")
+    return (user, password) if colon and text.isprintable() else ("", "")
+
+
+def is_placeholder_login(encoded: str) -> bool:
+    """Whether base64 stands for a user and a placeholder, as in the documentation of basic authentication."""
+    password = decoded_login(encoded)[1]
+    return bool(password) and is_placeholder(password)
 
 
 def is_random(value: str, least: int = 16) -> bool:

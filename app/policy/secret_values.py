@@ -8,14 +8,14 @@ keys have rules of their own (`app.policy.detectors.vendors`).
 
 import json
 import re
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
 
 from app.policy.candidates import LONGEST, Candidate, candidates
-from app.policy.detector import Span
+from app.policy.card_numbers import beside_published
+from app.policy.detector import Span, within
 from app.policy.features import LEFT_WORDS, RIGHT_WORDS, form_of, of_context, of_value
 from app.policy.linear_patterns import Pattern
 from app.policy.placeholders import is_placeholder
@@ -25,6 +25,7 @@ BEFORE_CHARS, BEHIND_CHARS = 40, 96
 """How far before and behind a word for secrets values are judged."""
 SEGMENT_CHARS, AROUND_CHARS = 1_000, 160
 """Characters of a piece of text that is read at once, and how far around it words are read."""
+_SHORT = frozenset({"pin", "digits"})
 _NEVER = frozenset({"mail", "url"})
 _WORDS = frozenset({"lower", "word", "upper", "camel", "compound"})
 _NEAR = frozenset({"#secret", "#pin", "#command"})
@@ -82,26 +83,26 @@ def signs() -> Sequence[Pattern]:
 def to_judge(text: str, least: float | None = None) -> Iterator[Judged]:
     """The values near a word for secrets, with the words around each; without those that score below ``least``."""
     public = [match.span() for match in _PUBLIC.finditer(text)]
+    samples: list[Span] | None = None
     for start, end in _segments(text):
         words = None
         for one in candidates(text, start, end):
-            if public and _within(public, one.start):
+            if public and within(public, one.start):
                 continue
             if (least is not None and _value_score(one.value) < least) or is_placeholder(one.value):
                 continue
             form = form_of(one.value)
             if form in _NEVER:
                 continue
+            if form in _SHORT:
+                samples = beside_published(text) if samples is None else samples
+                if within(samples, one.start):
+                    continue
             words = words or Words(text, max(0, start - AROUND_CHARS), end + AROUND_CHARS)
             before = words.before(one.start, LEFT_WORDS)
             if form in _WORDS and _NEAR.isdisjoint(before[:_NEAR_WORDS]):
                 continue
             yield Judged(one, form, tuple(before), tuple(words.behind(one.end, RIGHT_WORDS)))
-
-
-def _within(spans: Sequence[Span], at: int) -> bool:
-    place = bisect_right(spans, at, key=lambda span: span[1])
-    return place < len(spans) and spans[place][0] <= at
 
 
 def _segments(text: str) -> Iterator[Span]:

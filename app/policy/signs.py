@@ -17,14 +17,27 @@ from app.text.scripts import CJK
 _WORD = re.compile(rf"[{CJK}]|[^\W_\d{CJK}]+|\d+|[^\w\s]|_|\n")
 _CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _CJK = re.compile(f"[{CJK}]")
+_CUES = ("secret", "pin", "command")
+
+
+@cache
+def _listed() -> dict[str, dict[str, list[str]]]:
+    """The words and phrases of each class, by language."""
+    listed: dict[str, dict[str, list[str]]] = json.loads(
+        (files("app.policy") / "weights" / "signs.json").read_text(encoding="utf-8")
+    )
+    return listed
+
+
+def names(*classes: str) -> list[str]:
+    """The words and phrases of these classes in all languages, in small letters."""
+    return list(dict.fromkeys(word.lower() for one in classes for each in _listed()[one].values() for word in each))
 
 
 @cache
 def _classes() -> dict[str, str]:
     """Class of each word or phrase; the first class that lists it counts."""
-    listed = json.loads((files("app.policy") / "weights" / "signs.json").read_text(encoding="utf-8"))
-    named = [(word.lower(), name) for name, words in listed.items() for each in words.values() for word in each]
-    return dict(reversed(named))
+    return {word: name for name in reversed(_listed()) for word in names(name)}
 
 
 class Words:
@@ -104,9 +117,9 @@ def _beginnings() -> dict[str, int]:
 @cache
 def cue() -> Pattern:
     """Names of secrets and PINs, and commands that take one; short ones as words of their own only."""
-    names = {word for word, name in _classes().items() if name in ("secret", "pin", "command")}
-    short = [word for word in names if len(word) <= 3 and word.isascii()]
-    long = sorted(names - set(short), key=len, reverse=True)
+    named = {*names(*_CUES)}
+    short = [word for word in named if len(word) <= 3 and word.isascii()]
+    long = sorted(named - set(short), key=len, reverse=True)
     joined = "|".join(re.escape(word).replace(r"\ ", r"[ _.'’-]?") for word in long)
     return Pattern(rf"(?i)(?:(?:^|[^a-z])(?:{'|'.join(short)})(?:[^a-z]|$)|pass|pwd|{joined})(?s:.{{0,32}})")
 

@@ -4,11 +4,13 @@ from app.policy import secret_values
 from app.policy.detector import Detector
 from app.policy.detectors import (
     addresses,
+    basic_auth,
     cards,
     emails,
     national_ids,
     phones,
     private_keys,
+    recovery_keys,
     seed_phrases,
     urls,
     vendors,
@@ -17,7 +19,9 @@ from app.policy.detectors import (
 DETECTORS: tuple[Detector, ...] = (
     Detector("secret", "vendors", vendors.find, vendors.signs),
     Detector("secret", "private_keys", private_keys.find, private_keys.signs),
+    Detector("secret", "recovery_keys", recovery_keys.find, recovery_keys.signs),
     Detector("secret", "seed_phrases", seed_phrases.find, seed_phrases.signs),
+    Detector("secret", "basic_auth", basic_auth.find, basic_auth.signs),
     Detector("secret", "urls", urls.find, urls.signs),
     Detector("secret", "told", secret_values.find, secret_values.signs),
     Detector("card", "cards", cards.find, cards.signs),
