@@ -16,6 +16,7 @@ from app.core.history.commit_policy import CommitRules
 from app.core.history.note_cache import NoteCache
 from app.core.identity import Tenant
 from app.core.injection.session_start.commands import COMMAND_LINE
+from app.core.injection.session_start.section import Source
 from app.core.injection.session_start.sections import SECTIONS
 from app.core.memories.freshness import FreshnessRules
 from app.core.messages.reading_cache import Readings
@@ -262,7 +263,7 @@ async def _opened(
     )
     assemble = Assemble(preflight, transform)
     begin = BeginSession(
-        ReadFacts(ListMemories(looked_at, whole), _commands(settings)),
+        ReadFacts(ListMemories(looked_at, whole), store.tools, _commands(settings)),
         store.starts,
         _start_sections(settings, keeps_memories=open_memories is not None),
         settings.start.max_chars,
@@ -328,7 +329,9 @@ async def _news(waiting: WaitingMemories, kept: MemoryStore, tenant: Tenant) -> 
 def _start_sections(settings: Settings, *, keeps_memories: bool) -> frozenset[str]:
     """The sections of sessions' additions: without memories only those that need none."""
     return frozenset(
-        one.name for one in SECTIONS if one.name in settings.start.sections and (keeps_memories or not one.needs)
+        one.name
+        for one in SECTIONS
+        if one.name in settings.start.sections and (keeps_memories or one.needs <= {Source.TOOLS})
     )
 
 

@@ -49,7 +49,9 @@ def replay(inject: str, directory: Path) -> list[tuple[float, float]]:
     shares: list[tuple[float, float]] = []
     before, stable_before = "", ""
     with TestClient(create_app(settings)) as client:
+        client.post("/memories", json={"text": "My name is Mia."})
         for turn in range(TURNS):
+            client.post("/memories", json={"text": f"I prefer shade {turn} of blue."})
             if turn in COMPACT_BEFORE:
                 client.post("/compact", json={"sessionId": "s", "agentId": "main", "keepRecentCount": 4})
             said = {"role": "user", "content": user_text(turn), "timestamp": 1_770_000_000_000 + turn * 60_000}

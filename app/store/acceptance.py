@@ -12,7 +12,7 @@ from app.core.memories.memory import NewMemory
 from app.core.messages.fingerprints import is_timed
 from app.errors import KeyReused, OutboxFull
 from app.ports import Acceptance, NewTurn, SeenBefore
-from app.store import commit_rows, session_history, session_rows, waiting_memories
+from app.store import commit_rows, session_history, session_rows, tool_rows, waiting_memories
 from app.store.backlog import Bounds
 from app.store.codec import dump_identity, dump_strings, hashed, load_strings
 from app.store.prepared import Prepared
@@ -69,6 +69,8 @@ def accept(
     _insert(connection, session, prepared, state, now)
     for new in turn.memories:
         waiting_memories.put(connection, turn.who.tenant, _of_turn(new, prepared.turn_id), bounds, now)
+    if state is TurnState.PENDING:
+        tool_rows.count(connection, turn.who, prepared.uses, now)
     waiting_before = session.due_at, session.lane
     session = _advance(connection, session, prepared, now, captured=state is TurnState.PENDING)
     tokens = commit_rows.tokens_of(connection, session)

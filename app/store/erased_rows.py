@@ -16,7 +16,7 @@ from app.core.identity import Tenant
 from app.core.memories.forget_selection import Erased, Forgetting, Redactor, Statement
 from app.core.memories.memory import Kept, waiting
 from app.residue import Needles
-from app.store import session_rows, session_starts
+from app.store import session_rows, session_starts, tool_rows
 from app.store.codec import dump_messages, dump_strings, load_messages, load_strings
 from app.store.connections import Database
 from app.store.memory_versions import count_change
@@ -77,7 +77,8 @@ class SqlErasing:
         there = replace(there, sessions=there.sessions | {one.session for one in touched if one.is_selected})
         gone = await self._database.write(_erase_waiting, tenant, redactor, _selected(touched))
         await self._database.write(_erase_sessions, tenant, redactor, there)
-        await self._database.write(_erase_starts, tenant, redactor, there)
+        everywhere = replace(there, sessions=there.sessions | {one.session for one in touched})
+        await self._database.write(_erase_starts, tenant, redactor, everywhere)
         return replace(_erased(touched, gone), removed=redactor.needles())
 
     async def _touched(self, tenant: Tenant, redactor: Redactor) -> list[_Touched]:
@@ -95,7 +96,8 @@ class SqlErasing:
         left = await self.look(tenant, forgetting)
         told = await self._database.read(_sessions_left, tenant, Redactor(forgetting), there)
         shown = await self._database.read(session_starts.left_to_erase, tenant, Redactor(forgetting), there)
-        if left.turns or left.memories or told or (shown and not forgetting.takes_turns):
+        used = await self._database.read(tool_rows.left_to_erase, tenant, Redactor(forgetting))
+        if left.turns or left.memories or told or used or (shown and not forgetting.takes_turns):
             return [Kept("the sidecar's store", "it was written to meanwhile; forget it again")]
         return []
 
@@ -204,9 +206,13 @@ def _erase_sessions(connection: Connection, tenant: Tenant, redactor: Redactor, 
 
 
 def _erase_starts(connection: Connection, tenant: Tenant, redactor: Redactor, there: Erased) -> None:
-    """What sessions began with. A change is counted first: what is being made of the memories of before is not kept."""
+    """What sessions began with, and what is remembered of tools.
+
+    A change is counted first: what is being made of the memories of before is not kept.
+    """
     count_change(connection, tenant)
     session_starts.erase(connection, tenant, redactor, there)
+    tool_rows.erase(connection, tenant, redactor, there)
 
 
 def _waiting(connection: Connection, tenant: Tenant, redactor: Redactor, selected: frozenset[str]) -> list[int]:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 from app.core.capture.captured_turn import with_ids
+from app.core.capture.tool_uses import ToolUse, uses_in
 from app.core.history.digest import told_in
 from app.ports import NewTurn
 from app.store.codec import dump_messages, dump_strings, new_id
@@ -25,6 +26,8 @@ class Prepared:
     """How many messages of the host it is made of."""
     captured: int
     """How many of them are kept."""
+    uses: tuple[ToolUse, ...] = ()
+    """The tool calls in them."""
 
     def without_lists(self) -> "Prepared":
         """The same for another process: half a million strings take it long to read, and it has them as one."""
@@ -36,4 +39,6 @@ def prepare(turn: NewTurn) -> Prepared:
     turn_id = new_id("t")
     captured = 0 if turn.skipped is not None else len(turn.messages)
     payload, fingerprints = dump_messages(with_ids(turn.messages, turn_id)), dump_strings(turn.fingerprints)
-    return Prepared(turn, turn_id, payload, fingerprints, told_in(turn.messages), len(turn.fingerprints), captured)
+    uses = tuple(uses_in(turn.messages)) if captured else ()
+    told, host_messages = told_in(turn.messages), len(turn.fingerprints)
+    return Prepared(turn, turn_id, payload, fingerprints, told, host_messages, captured, uses)

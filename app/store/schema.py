@@ -225,6 +225,19 @@ freshness_reports = Table(
 )
 """One row per tenant: what the last check of its memories found, without texts."""
 
+tool_uses = Table(
+    "tool_uses",
+    metadata,
+    Column("account", Text, primary_key=True),
+    Column("user_name", Text, primary_key=True),
+    Column("agent", Text, primary_key=True),
+    Column("session", Text, primary_key=True),
+    Column("tool", Text, primary_key=True),
+    Column("body", Text, nullable=False),
+    Column("used_at", Float, nullable=False),
+)
+"""One row per session, agent and tool: what `app.core.capture.tool_uses` keeps of its calls, as JSON."""
+
 session_starts = Table(
     "session_starts",
     metadata,

@@ -123,7 +123,7 @@ def test_an_unknown_kind_of_chat_is_private() -> None:
 
 
 def test_only_what_is_not_private_is_left_in_a_group() -> None:
-    assert [one.name for one in sections_for(ALL, ChatType.GROUP)] == ["commands"]
+    assert [one.name for one in sections_for(ALL, ChatType.GROUP)] == ["tools", "commands"]
 
 
 class Kept:

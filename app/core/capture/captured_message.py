@@ -1,6 +1,6 @@
 """What is kept of a turn: captured messages, in the shape both backends store."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from app.core.capture.tool_outcomes import says_failed
@@ -23,6 +23,8 @@ class ToolPart:
     output: str | None
     is_error: bool = False
     """Whether the host called it an error; see `failed`."""
+    ms: int | None = field(default=None, compare=False)
+    """Milliseconds between call and result, where the host says when both were."""
 
     @property
     def failed(self) -> bool:

@@ -90,6 +90,7 @@ def captured_messages(
         if message.role is Role.ASSISTANT:
             draft = _Draft("assistant", moment, _assistant_parts(message))
             for call in draft.calls():
+                call.called_at = message.time
                 waiting[_link(call.call)].append(call)
             drafts.append(draft)
             continue
@@ -98,7 +99,7 @@ def captured_messages(
         drafts += [
             _Draft("assistant", moment, [_Call(ToolCall(result.call_id, result.name, {}), result)])
             for result in message.results
-            if not _answer(waiting, result)
+            if not _answer(waiting, result, message.time)
         ]
         if message.role is Role.USER:
             drafts.append(_Draft("user", moment, [message.said]))
@@ -125,6 +126,8 @@ class _Call:
 
     call: ToolCall
     result: ToolResult | None = None
+    called_at: datetime | None = None
+    ms: int | None = None
 
     def part(self) -> ToolPart:
         output = None if self.result is None else storable(clean_tool_text(self.result.text))
@@ -134,6 +137,7 @@ class _Call:
             input=clean_input(self.call.arguments),
             output=output,
             is_error=self.result is not None and self.result.is_error,
+            ms=self.ms,
         )
 
 
@@ -196,7 +200,7 @@ def _assistant_parts(message: HostMessage) -> list[str | _Call]:
     return parts + [_Call(call) for call in calls]
 
 
-def _answer(waiting: defaultdict[str, deque[_Call]], result: ToolResult) -> bool:
+def _answer(waiting: defaultdict[str, deque[_Call]], result: ToolResult, at: datetime | None) -> bool:
     """Give the result to the oldest open call with its id; False when there is none.
 
     Ids may repeat from round to round (some providers number them afresh), hence a queue for each.
@@ -204,7 +208,10 @@ def _answer(waiting: defaultdict[str, deque[_Call]], result: ToolResult) -> bool
     queue = waiting.get(_link(result))
     if not queue:
         return False
-    queue.popleft().result = result
+    call = queue.popleft()
+    call.result = result
+    if at and call.called_at and at >= call.called_at:
+        call.ms = round((at - call.called_at).total_seconds() * 1000)
     return True
 
 

@@ -5,7 +5,9 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Protocol
 
+from app.core.capture.tool_uses import ToolRecord
 from app.core.deadline import Deadline
 from app.core.identity import Identity
 from app.core.injection.session_start.notes import NOTE_DAYS
@@ -23,11 +25,20 @@ MAX_COUNTED = 2_000
 MAX_RECENT = 50
 
 
+class ToolMemory(Protocol):
+    """What is remembered of tool calls; see `app.store.tool_rows`."""
+
+    async def of(self, who: Identity) -> Sequence[ToolRecord]:
+        """The agent's records. Raises `StoreUnavailable`."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class ReadFacts:
     """Reads what sections need. ``commands`` is what the model is told to call."""
 
     listing: ListMemories
+    tools: ToolMemory
     commands: Sequence[tuple[str, str]] = ()
 
     async def run(self, who: Identity, sections: Collection[Section], deadline: Deadline) -> Facts:
@@ -35,14 +46,15 @@ class ReadFacts:
         names = {section.name for section in sections}
         needs = {need for section in sections for need in section.needs}
         seen = frozenset({who.actor_peer} if who.actor_peer else ())
-        profile, soul, recent, folders, workspace = await asyncio.gather(
+        profile, soul, recent, folders, workspace, tools = await asyncio.gather(
             self._profile(who, seen, deadline) if "profile" in names else _nothing(),
             self._of_types(who, SOUL_TYPES, seen, deadline) if "persona" in names else _nothing(),
             self._recent(who, seen, deadline) if "notes" in names else _nothing(),
             self._folders(who, seen, deadline) if Source.FOLDERS in needs else _none_stored(),
             self._workspace(who, deadline) if Source.WORKSPACE in needs else _no_workspace(),
+            self.tools.of(who) if Source.TOOLS in needs else _no_tools(),
         )
-        return Facts(profile, soul, recent, workspace, folders, self.commands)
+        return Facts(profile, soul, recent, workspace, folders, tools, self.commands)
 
     async def _profile(self, who: Identity, seen: frozenset[str], deadline: Deadline) -> list[Memory]:
         asked = [
@@ -95,3 +107,7 @@ async def _none_stored() -> Mapping[str, int]:
 
 async def _no_workspace() -> Workspace:
     return Workspace()
+
+
+async def _no_tools() -> Sequence[ToolRecord]:
+    return ()

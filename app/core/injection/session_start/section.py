@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
+from app.core.capture.tool_uses import ToolRecord
 from app.core.memories.memory import Memory
 
 
@@ -30,6 +31,7 @@ class Source(StrEnum):
     MEMORIES = "memories"
     WORKSPACE = "workspace"
     FOLDERS = "folders"
+    TOOLS = "tools"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,8 @@ class Facts:
     workspace: Workspace = field(default_factory=Workspace)
     folders: Mapping[str, int] = field(default_factory=dict)
     """How many memories there are, by the URI of their folder."""
+    tools: Sequence[ToolRecord] = ()
+    """Of the agent, those that are called most first."""
     commands: Sequence[tuple[str, str]] = ()
     """What the model can call, and what it is for."""
 

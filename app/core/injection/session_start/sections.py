@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 
-from app.core.injection.session_start import commands, directory, notes, persona, user_profile
+from app.core.injection.session_start import commands, directory, notes, persona, tool_usage, user_profile
 from app.core.injection.session_start.section import ChatType, Section
 
 SECTIONS: Sequence[Section] = (
@@ -10,6 +10,7 @@ SECTIONS: Sequence[Section] = (
     persona.SECTION,
     notes.SECTION,
     directory.SECTION,
+    tool_usage.SECTION,
     commands.SECTION,
 )
 

@@ -1,0 +1,144 @@
+"""What is remembered of tool calls: exact counts, the same error as one, and what mended it."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.core.capture.captured_message import CapturedMessage, ToolPart
+from app.core.capture.captured_turn import captured_messages
+from app.core.capture.storable_parts import MAX_TEXT_CHARS
+from app.core.capture.tool_uses import (
+    MAX_ARGUMENTS,
+    MAX_ERRORS,
+    ToolRecord,
+    ToolUse,
+    counted,
+    texts_of,
+    together,
+    uses_in,
+    without,
+)
+from app.core.injection.session_start.addition import addition_of
+from app.core.injection.session_start.section import ChatType, Facts
+from app.core.injection.session_start.sections import sections_for
+from app.core.messages.host_message import HostMessage
+from tests.unit.turning import TIME
+
+
+def uses_of(*parts: ToolPart) -> list[ToolUse]:
+    return list(uses_in([CapturedMessage("assistant", parts, TIME)]))
+
+
+def call(name: str = "shell", output: str = "ok", *, failed: bool = False, **arguments: Any) -> ToolPart:
+    return ToolPart("c1", name, arguments, output, failed)
+
+
+def record_of(*parts: ToolPart) -> ToolRecord:
+    record = ToolRecord("shell")
+    for use in uses_of(*parts):
+        record = counted(record, use)
+    return record
+
+
+def test_a_failure_and_what_mended_it() -> None:
+    broken = call(
+        output="line 7\nError: timed out after 5 s\n(Command exited with code 2)", command="npm test", timeout=5
+    )
+    again = call(output="Error: timed out after 12 s", failed=True, command="npm test", timeout=12)
+    mended = call(command="npm test", timeout=60)
+    record = record_of(broken, again, mended, mended)
+    assert (record.calls, record.failures) == (4, 2)
+    assert {text: (one.count, dict(one.fixes)) for text, one in record.errors.items()} == {
+        "Error: timed out after # s": (2, {"timeout=60": 1})
+    }
+    assert record.arguments["command=npm test"] == 4
+
+
+def test_the_section_tells_the_most_used_first_and_is_concise() -> None:
+    shell = record_of(call(output="Error: no such file", failed=True, path="a"), call(path="b/a"), call(path="b/a"))
+    read = ToolRecord("read", calls=40, timed=4, total_ms=9_200)
+    facts = Facts(tools=together([shell, read, read]))
+    text = addition_of(sections_for({"tools"}, ChatType.GROUP), facts, 3_000).text
+    assert text == (
+        "<openviking-session>\n## Tool Usage Memories\n"
+        "### read\n- Called 80 times, 100% success, 2.3s on average\n"
+        "### shell\n- Called 3 times, 67% success\n- Usually with: path=b/a\n"
+        "- Common issue: Error: no such file (once)\n- Best practice: path=b/a (worked once after that)\n"
+        "</openviking-session>"
+    )
+
+
+def test_a_duration_is_the_time_between_call_and_result() -> None:
+    at = 1_795_298_000_000
+    calls = [{"type": "toolCall", "id": name, "name": "shell", "arguments": {}} for name in ("a", "b")]
+    messages = [
+        HostMessage({"role": "assistant", "content": calls, "timestamp": at}),
+        HostMessage({"role": "toolResult", "toolCallId": "a", "content": "ok", "timestamp": at + 2_300}),
+        HostMessage({"role": "toolResult", "toolCallId": "b", "content": "ok"}),
+    ]
+    from datetime import UTC, datetime
+
+    [one] = captured_messages(messages, datetime.fromtimestamp(0, UTC))
+    assert [use.ms for use in uses_in([one])] == [2_300, None]
+
+
+def test_an_output_in_several_parts_is_one_call_that_ends_as_it_ends() -> None:
+    call_ = {"type": "toolCall", "id": "a", "name": "shell", "arguments": {"command": "x"}}
+    output = "y" * (2 * MAX_TEXT_CHARS) + "\nCommand exited with code 1"
+    messages = [
+        HostMessage({"role": "assistant", "content": [call_]}),
+        HostMessage({"role": "toolResult", "toolCallId": "a", "content": output}),
+    ]
+    from datetime import UTC, datetime
+
+    captured = captured_messages(messages, datetime.fromtimestamp(0, UTC))
+    assert len(captured) == 3
+    [use] = uses_in(captured)
+    assert use.failed and use.arguments == ("command=x",)
+
+
+names = st.sampled_from(["shell", "read", "write"])
+uses = st.builds(
+    ToolUse,
+    names,
+    st.lists(st.text(min_size=1, max_size=8), max_size=3).map(tuple),
+    st.text(min_size=1, max_size=6),
+    st.none() | st.integers(0, 10_000),
+    st.booleans(),
+)
+
+
+@given(st.lists(uses, max_size=120), st.integers(0, 120))
+def test_counts_are_exact_bounded_and_add_up(made: list[ToolUse], cut: int) -> None:
+    parts: list[dict[str, ToolRecord]] = [{}, {}]
+    for index, use in enumerate(made):
+        records = parts[index >= cut]
+        record = counted(records.get(use.tool, ToolRecord(use.tool)), use)
+        records[use.tool] = ToolRecord.from_json(json.loads(json.dumps(record.to_json())))
+        assert records[use.tool] == record
+        assert len(record.arguments) <= MAX_ARGUMENTS and len(record.errors) <= MAX_ERRORS
+    sums = {one.tool: one for part in parts for one in together(part.values())}
+    sums = {one.tool: one for one in together([*parts[0].values(), *parts[1].values()])}
+    for tool in {use.tool for use in made}:
+        mine = [use for use in made if use.tool == tool]
+        assert (sums[tool].calls, sums[tool].failures) == (len(mine), sum(use.failed for use in mine))
+        timed = [use.ms for use in mine if use.ms is not None]
+        assert (sums[tool].timed, sums[tool].total_ms) == (len(timed), sum(timed))
+    assert [one.calls for one in sums.values()] == sorted((one.calls for one in sums.values()), reverse=True)
+
+
+def test_texts_can_be_taken_out_and_counts_stay() -> None:
+    record = record_of(call(output="Error: zebra", failed=True, word="zebra"), call(word="lark"))
+    gone = frozenset(text for text in texts_of(record) if "zebra" in text)
+    left = without(record, gone)
+    assert (left.calls, left.failures) == (2, 1) and not any("zebra" in text for text in texts_of(left))
+    assert left.arguments == {"word=lark": 1}
+
+
+@pytest.mark.parametrize("value", [None, 7, "x" * 10_000_000, [1], {"a": {"b": "c"}}, {"q": "long " * 100}])
+def test_what_is_no_short_argument_is_left_out(value: Any) -> None:
+    [use] = uses_of(ToolPart("c", "shell", value, None))
+    assert use.arguments == () and not use.failed
