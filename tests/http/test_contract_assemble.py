@@ -57,7 +57,7 @@ def test_the_tokens_are_those_of_all_that_goes_into_the_prompt(archived: TestCli
     answer = assemble(archived, phase=phase, inject=inject, messages=[*TOLD, user(QUESTION, 50)])
     added = estimate_tokens(answer.get("systemPromptAddition", ""))
     tokens = sum(HostMessage(message).tokens for message in answer["messages"])
-    assert answer["estimatedTokens"] == pytest.approx(tokens + added, abs=1)
+    assert answer["estimatedTokens"] == pytest.approx(tokens + added, abs=3)  # parts are rounded up one by one
 
 
 def test_what_recall_came_to_is_counted_in_full_too(archived: TestClient) -> None:

@@ -83,7 +83,7 @@ def test_the_beginning_is_kept_word_for_word_and_its_most_specific_lines_longest
     ]
     assert opening_lines(told, 500).splitlines()[1:] == told
     assert opening_lines(told, 500, said="\n".join(told[:2])).splitlines()[1:] == told[2:]
-    assert opening_lines(["- it was a dull day", *told[2:]], 25).splitlines()[1:] == told[2:]
+    assert opening_lines(["- it was a dull day", *told[2:]], 32).splitlines()[1:] == told[2:]
     assert opening_lines(told, 5) == opening_lines([], 500) == ""
 
 

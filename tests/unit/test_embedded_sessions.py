@@ -30,12 +30,16 @@ async def test_a_commit_writes_of_its_own_session_only_however_many_there_are(tm
             await commit(backend, session)
         await tell(backend, "I moved to Porto.", session="two", turn="t_two")
 
-        def files() -> dict[str, int]:
-            return {path.name: path.stat().st_ino for path in sessions_of(tmp_path).iterdir() if path.suffix == ".json"}
+        def files() -> dict[str, tuple[int, int]]:
+            return {
+                path.name: (path.stat().st_ino, path.stat().st_mtime_ns)
+                for path in sessions_of(tmp_path).iterdir()
+                if path.suffix == ".json"
+            }
 
         before = files()
         await commit(backend, "two")
-        changed = {name for name, inode in files().items() if before.get(name) != inode}
+        changed = {name for name, written in files().items() if before.get(name) != written}
     assert changed == {"two.meta.json"} and set(files()) == {f"{name}.meta.json" for name in ("one", "two", "sessions")}
     two = glance(tmp_path, "two")
     assert (two["sessionId"], two["file"]) == ("two", "two.jsonl")

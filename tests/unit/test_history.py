@@ -367,7 +367,7 @@ def test_the_opening_stands_in_every_prompt_whatever_was_cut_or_archived(count: 
 
 def test_the_summary_of_what_was_cut_stays_the_same_over_many_turns() -> None:
     messages = told_history(60)
-    heads = [assembled(messages[:end], History(), 12_000).messages[0]["content"] for end in range(40, 120, 2)]
+    heads = [assembled(messages[:end], History(), 16_000).messages[0]["content"] for end in range(40, 120, 2)]
     assert len(set(heads)) <= 18
 
 

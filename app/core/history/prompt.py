@@ -35,6 +35,8 @@ __all__ = ["Assembled", "History", "assemble_history", "brings_history"]
 
 LEAST_TOKENS = 48
 """A summary has room for so much, even where the messages that it stands for took less."""
+_CUT_TOKENS = 2
+"""By so many tokens may a text that is cut become less shorter in its message than by itself: rounding, and its end."""
 STRIDES = 8
 """A prompt over budget loses its oldest turns by eighths of the budget."""
 
@@ -99,7 +101,7 @@ def assemble_history(
     excess = whole.estimated_tokens - token_budget
     if not body or excess <= 0:
         return whole
-    body = cut_to_tokens(body, estimate_tokens(body) - excess)
+    body = cut_to_tokens(body, estimate_tokens(body) - excess - _CUT_TOKENS)
     if not body:
         return answer(*_within_budget(untold, token_budget), body)
     shorter = answer(shown, cut, body)

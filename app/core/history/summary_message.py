@@ -9,7 +9,7 @@ import re
 
 from app.core.injection.fence import ASSIST_TAG, CONTEXT_TAG, LEGACY_TAG, SESSION_TAG
 from app.core.messages.host_message import HostMessage, Messages, Role
-from app.core.messages.tokens import MESSAGE_OVERHEAD, estimate_tokens
+from app.core.messages.tokens import MESSAGE_OVERHEAD, estimate_tokens, fitting
 
 HEADING = "[Session History Summary]"
 """First line of the summary message (contract, `preflight`)."""
@@ -50,8 +50,9 @@ _OF_ARCHIVES, _OF_CUT = b"", b"cut"
 """What a summary stands for; part of the hash in its last line."""
 _END = re.compile(r"\n\[End of Session History Summary ([0-9a-f]{12})\]")
 _END_CHARS = len("\n[End of Session History Summary 000000000000]")
-FRAME_TOKENS = estimate_tokens(HEADING + "\n") + estimate_tokens("x" * _END_CHARS)
-"""What heading and end line cost on top of the text."""
+_HASHES = [(one + other) * 6 for one in "0abcdef" for other in "0abcdef"]
+FRAME_TOKENS = max(estimate_tokens(f"{HEADING}\n[End of Session History Summary {digits}]\n") for digits in _HASHES) + 2
+"""What heading and end line cost on top of the text, at the most."""
 GUIDE_TOKENS = max(estimate_tokens(GUIDE), estimate_tokens(GUIDE_TO_ARCHIVES))
 ACKNOWLEDGEMENT_TOKENS = MESSAGE_OVERHEAD + estimate_tokens(ACKNOWLEDGEMENT)
 SUMMARY_COST = FRAME_TOKENS + MESSAGE_OVERHEAD + ACKNOWLEDGEMENT_TOKENS + GUIDE_TOKENS
@@ -119,25 +120,10 @@ def cut_to_tokens(text: str, limit: int) -> str:
         return ""
     if estimate_tokens(text) <= limit:
         return text
-    kept, quarters = 0, 0
-    for line in text.splitlines(keepends=True):
-        quarters += _quarters(line)
-        if quarters > limit * 4:
-            break
-        kept += len(line)
-    return text[:kept].rstrip() or _cut_in_line(text, limit * 4)
-
-
-def _cut_in_line(text: str, quarters: int) -> str:
-    for index, char in enumerate(text):
-        quarters -= 1 if char.isascii() else 4
-        if quarters < 0:
-            return text[:index].rstrip()
-    return text
-
-
-def _quarters(text: str) -> int:
-    return len(text) + 3 * (len(text) - len(text.encode("ascii", "ignore")))
+    end = fitting(text, limit)
+    kept = text[:end]
+    lines = kept[: end if text[end : end + 1] == "\n" else kept.rfind("\n") + 1]
+    return lines.rstrip() or kept.rstrip()
 
 
 def _signed_as(message: HostMessage) -> bytes | None:
