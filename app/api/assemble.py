@@ -77,6 +77,7 @@ async def assemble(
         phase=phase.value,
         reads_archives=body.reads_archives,
         session_addition=await _begun(services, who, body, deadline, bypassed=bypassed),
+        style=body.style.value if body.style else None,
     )
     large = large_part(request)
     if large is None:

@@ -8,6 +8,7 @@ from pydantic import Field
 from app.api.schemas import ChatBody, MessagesBody, Millis
 from app.core.history.summary_message import ARCHIVE_EXPAND, ARCHIVE_SEARCH
 from app.core.injection.inject import Mode
+from app.core.providers import STYLES
 
 
 class Phase(StrEnum):
@@ -28,6 +29,10 @@ class TriggerHint(StrEnum):
     CRON_START = "cron_start"
 
 
+StyleName = StrEnum("StyleName", {name.upper(): name for name in STYLES})  # type: ignore[misc]
+"""Whose rules the answer's messages keep."""
+
+
 class AssembleRequest(MessagesBody, ChatBody):
     """`POST /assemble`."""
 
@@ -42,6 +47,11 @@ class AssembleRequest(MessagesBody, ChatBody):
     phase: Phase | None = Field(None, description="Chosen from the other fields when absent.")
     inject: Mode | None = Field(None, description="Where recall goes; `message` if absent.")
     trigger_hint: TriggerHint | None = Field(None, description="Why the host asks.")
+    style: StyleName | None = Field(
+        None,
+        description="Have the messages mended for this provider: roles in turn, every call answered, reasoning of old "
+        "turns out. Absent or `openclaw`: they are left as they are, the host sees to it.",
+    )
     deadline_ms: Millis | None = Field(None, description="Longest time to the answer, milliseconds.")
 
     @property

@@ -5,7 +5,10 @@ from typing import Protocol
 
 from app.core.deadline import Deadline
 from app.core.identity import Identity
+from app.core.messages.host_message import Messages, tokens_of
 from app.core.messages.tokens import estimate_tokens
+from app.core.providers import STYLES
+from app.core.providers.style import Style
 from app.core.reasons import BACKEND_TROUBLE, Reason
 from app.engine.results import AssembleInput, AssembleResult
 
@@ -20,6 +23,7 @@ class Step(Protocol):
 
 ADDITION_SHARE = 0.25
 """A small window is for the conversation."""
+_LINES_TOKENS = 40
 _TROUBLE = BACKEND_TROUBLE | {Reason.STORE_UNAVAILABLE}
 
 
@@ -34,7 +38,18 @@ class Assemble:
         """Run the phase's steps (contract, "POST /assemble").
 
         In `full`, recall works on what preflight left, and half of the time is left to it, however late the history is.
+        What the model's provider would refuse is mended around both, where the host asks for it by a ``style``.
         """
+        if asked.style is None:
+            return await self._assembled(who, asked, deadline)
+        style, follows = STYLES[asked.style], asked.prompt_follows
+        thinned = tuple(style.thin(asked.messages, follows))
+        room = max(1, asked.token_budget - _mending_tokens(style, thinned, follows))
+        given = replace(asked, messages=thinned, token_budget=room)
+        result = await self._assembled(who, given, deadline)
+        return _cleaned(result, style, asked)
+
+    async def _assembled(self, who: Identity, asked: AssembleInput, deadline: Deadline) -> AssembleResult:
         if asked.phase == "preflight":
             return await self._history(who, asked, deadline)
         if asked.phase == "transform":
@@ -68,6 +83,22 @@ class Assemble:
 def within_budget(addition: str, token_budget: int) -> str:
     """The addition, unless it would take more than `ADDITION_SHARE` of the prompt."""
     return addition if estimate_tokens(addition) <= token_budget * ADDITION_SHARE else ""
+
+
+def _mending_tokens(style: Style, messages: Messages, prompt_follows: bool) -> int:
+    """What cleaning may add to the prompt: answers to calls, and lines between messages that a cut lets meet."""
+    cleaned = style.clean(messages, prompt_follows)
+    return max(0, tokens_of(cleaned) - tokens_of(messages)) + _LINES_TOKENS if cleaned != list(messages) else 0
+
+
+def _cleaned(result: AssembleResult, style: Style, asked: AssembleInput) -> AssembleResult:
+    """The answer with messages that the provider takes; a passthrough only while they are the host's own."""
+    messages = tuple(style.clean(result.messages, asked.prompt_follows))
+    if messages == asked.messages:
+        return replace(result, messages=messages)
+    tokens = result.estimated_tokens + tokens_of(messages) - tokens_of(result.messages)
+    reason = result.reason if result.assembled or result.reason in _TROUBLE else Reason.OK
+    return replace(result, messages=messages, estimated_tokens=tokens, assembled=True, reason=reason)
 
 
 def _reason(history: AssembleResult, recalled: AssembleResult) -> Reason:

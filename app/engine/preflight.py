@@ -81,7 +81,7 @@ class Preflight:
             _combined(stored, known, seen, undelivered),
             token_budget=asked.token_budget,
             summary_share=self.summary_share,
-            prompt_follows=bool(asked.prompt and asked.prompt.strip()),
+            prompt_follows=asked.prompt_follows,
             reads_archives=asked.reads_archives,
             notes=self.notes,
             may_show=self.policy.text,

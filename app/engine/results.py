@@ -31,6 +31,13 @@ class AssembleInput:
     """The model has the tools that read what a summary stands for."""
     session_addition: str = ""
     """What the session began with: `preflight` and `full` answer it whatever becomes of the history."""
+    style: str | None = None
+    """Whose rules the messages have to keep, one of `app.core.providers.STYLES`; None: the host sees to that."""
+
+    @property
+    def prompt_follows(self) -> bool:
+        """Whether the host puts one more user message behind the messages."""
+        return bool(self.prompt and self.prompt.strip())
 
 
 def _name_the_sections(schema: dict[str, Any]) -> None:

@@ -5,10 +5,8 @@ from typing import Any
 
 from app.core.capture.captured_message import CapturedMessage, TextPart, ToolPart
 from app.core.messages.host_message import HostMessage
+from app.core.messages.pairs import NO_RESULT
 from app.core.messages.timestamps import millis, moment_from
-
-NO_RESULT = "No result of this call was recorded."
-"""The answer to a rebuilt call whose result nobody stored: providers refuse a call without one."""
 
 
 def rebuilt(stored: Sequence[CapturedMessage]) -> list[HostMessage]:

@@ -4,14 +4,14 @@ The host's messages are never changed in place; all but what a mode says stay th
 """
 
 import hashlib
-import json
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from app.core.injection.fence import SEPARATOR, contains_block, put_before
-from app.core.messages.content_blocks import CALL_TYPES, RESULT_TYPES, kind_of
+from app.core.messages.content_blocks import ToolCall
 from app.core.messages.host_message import HostMessage, Messages
+from app.core.messages.shapes import shape_of
 from app.core.recall.query import asks
 
 TOOL_NAME = "search_memories"
@@ -26,14 +26,6 @@ class Mode(StrEnum):
     BLOCK = "block"
     TOOL_CALL = "tool_call"
     SYSTEM = "system"
-
-
-class Style(StrEnum):
-    """In whose shape a simulated tool call is written."""
-
-    OPENCLAW = "openclaw"
-    OPENAI = "openai"
-    ANTHROPIC = "anthropic"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,80 +73,7 @@ def inject(messages: Messages, block: str, note: str, mode: Mode, query: str) ->
 
 
 def simulated_call(messages: Messages, block: str, query: str) -> list[dict[str, Any]]:
-    """An assistant's call of `search_memories` and its result, in the host's style; the same input gives the same ids.
-
-    In Anthropic's style a result is a user message by definition, so it stands before the user's own; that API
-    joins the two.
-    """
+    """A call of `search_memories` and its result, in the host's shape; the same input gives the same ids."""
     digest = hashlib.sha256(f"{query}\0{block}".encode("utf-8", "surrogatepass")).hexdigest()
-    call_id = f"{CALL_ID_PREFIX}{digest[:16]}"
-    match style_of(messages):
-        case Style.OPENAI:
-            function = {"name": TOOL_NAME, "arguments": json.dumps({"query": query}, ensure_ascii=False)}
-            call = {"id": call_id, "type": "function", "function": function}
-            return [
-                {"role": "assistant", "content": None, "tool_calls": [call]},
-                {"role": "tool", "tool_call_id": call_id, "content": block},
-            ]
-        case Style.ANTHROPIC:
-            use = {"type": "tool_use", "id": call_id, "name": TOOL_NAME, "input": {"query": query}}
-            result = {"type": "tool_result", "tool_use_id": call_id, "content": block}
-            return [{"role": "assistant", "content": [use]}, {"role": "user", "content": [result]}]
-        case Style.OPENCLAW:
-            return _openclaw_call(messages, call_id, block, query)
-
-
-def style_of(messages: Messages) -> Style:
-    """Whose style the messages are in: by their newest tool message, else by what only one of them has.
-
-    OpenClaw stamps every message with a time; OpenAI's assistant speaks in strings and Anthropic's in blocks.
-    """
-    for message in reversed(messages):
-        if style := _tool_style(message):
-            return style
-    if any("timestamp" in message.raw for message in messages):
-        return Style.OPENCLAW
-    spoke = [m.raw.get("content") for m in messages if m.raw.get("role") == "assistant"]
-    return Style.ANTHROPIC if any(isinstance(content, list) for content in spoke) else Style.OPENAI
-
-
-def _tool_style(message: HostMessage) -> Style | None:
-    if message.raw.get("role") == "tool" or message.raw.get("tool_calls"):
-        return Style.OPENAI
-    if message.raw.get("role") == "toolResult":
-        return Style.OPENCLAW
-    for block in message.blocks:
-        kind = kind_of(block)
-        if kind == "tool_use" or kind in RESULT_TYPES:
-            return Style.ANTHROPIC
-        if kind in CALL_TYPES:
-            return Style.OPENCLAW
-    return None
-
-
-def _openclaw_call(messages: Messages, call_id: str, block: str, query: str) -> list[dict[str, Any]]:
-    """OpenClaw reads provider, usage and time off every assistant message, so ours has the last one's and no cost."""
-    asked = messages[-1].raw
-    last = next((m.raw for m in reversed(messages) if m.raw.get("role") == "assistant"), {})
-    time = {"timestamp": asked["timestamp"]} if "timestamp" in asked else {}
-    origin = {key: last[key] for key in ("api", "provider", "model") if key in last}
-    cost = {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "total": 0}
-    call = {"type": "toolCall", "id": call_id, "name": TOOL_NAME, "arguments": {"query": query}}
-    return [
-        {
-            "role": "assistant",
-            "content": [call],
-            **origin,
-            "usage": {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 0, "cost": cost},
-            "stopReason": "toolUse",
-            **time,
-        },
-        {
-            "role": "toolResult",
-            "toolCallId": call_id,
-            "toolName": TOOL_NAME,
-            "content": [{"type": "text", "text": block}],
-            "isError": False,
-            **time,
-        },
-    ]
+    call = ToolCall(f"{CALL_ID_PREFIX}{digest[:16]}", TOOL_NAME, {"query": query})
+    return shape_of(messages).exchange(messages, call, block)

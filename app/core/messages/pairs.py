@@ -8,6 +8,9 @@ from collections.abc import Sequence
 
 from app.core.messages.host_message import Messages, Role
 
+NO_RESULT = "No result of this call was recorded."
+"""The answer to a call whose result nobody has: providers refuse a call without one."""
+
 Unit = range
 """Neighbouring messages, by index, that stay or go together."""
 
