@@ -12,6 +12,7 @@ from typing import Any, Literal, Protocol
 
 from app.core.capture.captured_message import CapturedMessage
 from app.core.deadline import Deadline
+from app.core.history.window import Measured, Window
 from app.core.identity import Identity, Tenant
 from app.core.json.answers import answer
 from app.core.memories.memory import NewMemory
@@ -257,6 +258,12 @@ class NewTurn:
     """First and last time of the messages behind ``fingerprints``, epoch milliseconds; None when none carries one."""
     memories: tuple[NewMemory, ...] = ()
     """What it asks to remember: on disk with it, and recalled from then on."""
+    usage: Measured | None = None
+    """What the host says that the model really used."""
+    reply_tokens: int = 0
+    """Of ``tokens``, those of the last reply."""
+    flush_at: int | None = None
+    """With how many tokens in the host's window a flush is due; None for never."""
     compared_through: int = 0
     """The position of the session's newest turn that it was compared with (`Recorded.through`); see `SeenBefore`."""
 
@@ -319,6 +326,8 @@ class Acceptance:
     delivered: bool
     pending_tokens: int
     compaction: Compaction
+    flushes: bool = False
+    """A flush is due, and that it was told is on disk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -379,6 +388,18 @@ class TurnStore(Protocol):
 
         The answer does not wait for it; one that is lost comes again with the next request.
         """
+        ...
+
+    async def window(self, who: Identity) -> Window:
+        """What is known of the host's window in this session."""
+        ...
+
+    async def note_window(self, who: Identity, tokens: int) -> None:
+        """Write down that the host's window holds so many tokens."""
+        ...
+
+    async def begin_flush(self, who: Identity, tokens: int, token_budget: int) -> bool:
+        """The same for a window in which a flush is due. True once for each compaction: then it is to be told."""
         ...
 
     async def undelivered(self, who: Identity) -> tuple[CapturedMessage, ...]:

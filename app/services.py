@@ -45,6 +45,7 @@ from app.engine.session_start.begin import BeginSession
 from app.engine.session_start.reading import ReadFacts
 from app.engine.session_start.start import StartSession
 from app.engine.turn_capture import AfterTurn
+from app.engine.window import WindowWatch
 from app.errors import CanNotStart, StoreUnavailable
 from app.memory_ports import MemoryLedger, MemoryNews, MemoryStore, WaitingMemories
 from app.observe.measured import MeasuredBackend
@@ -261,7 +262,7 @@ async def _opened(
         on_recall=metrics.on_recall,
         on_recalled=recalls.add,
     )
-    assemble = Assemble(preflight, transform)
+    assemble = Assemble(preflight, transform, WindowWatch(store, settings.guards.flush_rules()))
     begin = BeginSession(
         ReadFacts(ListMemories(looked_at, whole), store.tools, _commands(settings)),
         store.starts,
@@ -294,6 +295,7 @@ async def _opened(
             automation=settings.capture.automation_memory,
             policy=policy,
             audit=memories.audit,
+            flush=settings.guards.flush_rules(),
         ),
         compact=Compact(store, worker, policy),
         begin_session=begin,

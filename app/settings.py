@@ -17,6 +17,7 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from app.backends import BACKENDS
+from app.core.history.window import FlushRules
 from app.core.identity import PeerRole, Tenant, is_openviking_id
 from app.policy.detectors import CLASSES
 from app.policy.policy import Policy
@@ -270,6 +271,22 @@ class CaptureSettings(BaseModel):
     summary_share: Fraction = Field(0.3, description="Share of the token budget that the session summary may take.")
 
 
+class GuardSettings(BaseModel):
+    """What keeps a prompt within the model's window."""
+
+    flush: bool = Field(
+        False, description="Tell the host once before each compaction to run a silent turn that stores what must last."
+    )
+    flush_reserve_tokens: int = Field(
+        20_000, ge=0, description="Tokens of the window that are kept free, for `flush`; below 60,000 it is a fifth."
+    )
+    flush_soft_tokens: int = Field(4_000, ge=0, description="Tokens before these are reached at which it is told.")
+
+    def flush_rules(self) -> FlushRules:
+        """When the host is told to flush."""
+        return FlushRules(self.flush, self.flush_reserve_tokens, self.flush_soft_tokens)
+
+
 class PolicySettings(BaseModel):
     """What must not be stored or shown."""
 
@@ -460,6 +477,7 @@ class Settings(BaseSettings):
     audit: AuditSettings = Field(default_factory=AuditSettings)
     freshness: FreshnessSettings = Field(default_factory=FreshnessSettings)
     capture: CaptureSettings = Field(default_factory=CaptureSettings)
+    guards: GuardSettings = Field(default_factory=GuardSettings)
     policy: PolicySettings = Field(default_factory=PolicySettings)
     store: StoreSettings = Field(default_factory=StoreSettings)
     delivery: DeliverySettings = Field(default_factory=DeliverySettings)

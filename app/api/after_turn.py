@@ -16,6 +16,7 @@ from app.api.strict import StrictRoute, caller_of, large_part, messages_of
 from app.api.wire import Json
 from app.core.deadline import Deadline
 from app.core.identity import Identity
+from app.core.messages.usage import usage_in
 from app.engine.turn_capture import AfterTurnResult, TurnInput, is_delivered
 from app.errors import FieldProblem, InvalidRequest, Overloaded
 from app.observe.context import note
@@ -57,6 +58,7 @@ async def keep_turn(
         is_heartbeat=bool(body.is_heartbeat),
         bypassed=bypassed,
         wait=bool(body.wait),
+        usage=usage_in(body.usage),
     )
     deadline = Deadline.after_ms(body.deadline_ms or services.settings.limits.wait_ms)
     large = large_part(request)

@@ -10,7 +10,9 @@ from app.core.messages.tokens import estimate_tokens
 from app.core.providers import STYLES
 from app.core.providers.style import Style
 from app.core.reasons import BACKEND_TROUBLE, Reason
+from app.engine.preflight import STORE_SHARE
 from app.engine.results import AssembleInput, AssembleResult
+from app.engine.window import WindowWatch
 
 
 class Step(Protocol):
@@ -33,6 +35,8 @@ class Assemble:
 
     preflight: Step
     transform: Step
+    window: WindowWatch | None = None
+    """None: estimates are taken as they are, and no flush is told."""
 
     async def run(self, who: Identity, asked: AssembleInput, deadline: Deadline) -> AssembleResult:
         """Run the phase's steps (contract, "POST /assemble").
@@ -50,10 +54,20 @@ class Assemble:
         return _cleaned(result, style, asked)
 
     async def _assembled(self, who: Identity, asked: AssembleInput, deadline: Deadline) -> AssembleResult:
-        if asked.phase == "preflight":
-            return await self._history(who, asked, deadline)
         if asked.phase == "transform":
             return await self.transform.run(who, asked, deadline)
+        if self.window is None or asked.bypassed:
+            return await self._with_history(who, asked, deadline)
+        scale = await self.window.scale(who, deadline.within_ms(deadline.remaining * 1000 * STORE_SHARE))
+        room = max(1, int(asked.token_budget / scale))
+        result = await self._with_history(who, replace(asked, token_budget=room), deadline)
+        tokens = round(result.estimated_tokens * scale)
+        flush = await self.window.shows(who, tokens, asked.token_budget, deadline)
+        return replace(result, estimated_tokens=tokens, flush=flush)
+
+    async def _with_history(self, who: Identity, asked: AssembleInput, deadline: Deadline) -> AssembleResult:
+        if asked.phase == "preflight":
+            return await self._history(who, asked, deadline)
         history = await self._history(who, asked, deadline.within_ms(deadline.remaining * 500))
         recalled = await self.transform.run(who, replace(asked, messages=history.messages), deadline)
         additions = [text for text in (history.system_prompt_addition, recalled.system_prompt_addition) if text]

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, InstanceOf, PlainSerializer, WithJsonSchema
 
+from app.core.history.window import Flush
 from app.core.identity import Scope
 from app.core.injection import markers
 from app.core.json.answers import answer
@@ -78,6 +79,10 @@ def _is_empty(text: str | None) -> bool:
     return not text
 
 
+def _is_none(value: object) -> bool:
+    return value is None
+
+
 Status = Literal["assembled", "passthrough"]
 Optional = Annotated[str | None, Field(exclude_if=_is_empty)]
 """A text that the answer leaves out where there is none."""
@@ -97,4 +102,6 @@ class AssembleResult:
     """Only when there is one."""
     context_block: Optional = None
     """Only when something was recalled."""
+    flush: Annotated[Flush | None, Field(exclude_if=_is_none)] = None
+    """Only when the window is nearly full, and once until the next `/compact`."""
     recall: RecallReport | None = None

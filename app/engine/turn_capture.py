@@ -4,19 +4,23 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
 
 from app.core.capture.captured_turn import CapturedTurn, capture_turn
 from app.core.capture.incoming import Incoming, read_incoming
 from app.core.capture.policy_line import PolicyLine
 from app.core.deadline import Deadline
+from app.core.history.window import Flush, FlushRules, measured
 from app.core.identity import Identity, PeerRole, SessionKind
 from app.core.json.answers import answer
 from app.core.memories.audit import Action
 from app.core.memories.memory import NewMemory, Reading
 from app.core.memories.told import memory_told, told_in
-from app.core.messages.host_message import HostMessage
+from app.core.messages.host_message import HostMessage, Role
 from app.core.messages.reading_cache import AT_ONCE_MESSAGES, are_large
+from app.core.messages.usage import Usage
 from app.core.reasons import Reason
 from app.engine import bounded_waits
 from app.engine.memories.auditing import NOT_AUDITED, Audit
@@ -46,6 +50,12 @@ class TurnInput:
     bypassed: bool = False
     wait: bool = False
     """Wait for the backend to have it, until the deadline."""
+    usage: Usage | None = None
+    """What the host says that the model used for the turn's last request."""
+
+
+def _is_none(value: object) -> bool:
+    return value is None
 
 
 @answer
@@ -62,6 +72,8 @@ class AfterTurnResult:
     compaction: Compaction = field(default_factory=Compaction)
     policy: tuple[PolicyLine, ...] = ()
     """What the rules took out before anything was kept."""
+    flush: Annotated[Flush | None, Field(exclude_if=_is_none)] = None
+    """Only when the window is nearly full, and once until the next `/compact`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +90,7 @@ class AfterTurn:
     """Whether what is no chat (cron, sub-agents) is remembered, too."""
     policy: Policy = field(default_factory=Policy)
     audit: Audit = NOT_AUDITED
+    flush: FlushRules = field(default_factory=FlushRules)
 
     async def run(self, who: Identity, turn: TurnInput, deadline: Deadline) -> AfterTurnResult:
         """Put what is new of the turn on disk. Raises `KeyReused`, `OutboxFull`, `StoreUnavailable`.
@@ -90,7 +103,9 @@ class AfterTurn:
         if not self.enabled:
             return AfterTurnResult("skipped", Reason.CAPTURE_DISABLED)
         reads = self.reads if self._remembers(who) else None
-        captured, accepted, policy, told = await _accepted(who, turn, self.store, self.policy, reads)
+        captured, accepted, policy, told = await _accepted(
+            who, turn, self.store, self.policy, reads, self.flush.due_at(turn.token_budget)
+        )
         if accepted.status == "committed":
             await self.audit.wrote(who, Action.STORED, told)
         skipped = _why_skipped(turn, captured)
@@ -104,7 +119,7 @@ class AfterTurn:
 
 
 async def _accepted(
-    who: Identity, turn: TurnInput, store: "SqlTurnStore", policy: Policy, reads: Reads | None
+    who: Identity, turn: TurnInput, store: "SqlTurnStore", policy: Policy, reads: Reads | None, flush_at: int | None
 ) -> tuple[CapturedTurn, Acceptance, tuple[PolicyLine, ...], list[str]]:
     """What is new of the turn, put on disk, what the policy took out before, and the ids of what it asks to remember.
 
@@ -130,7 +145,7 @@ async def _accepted(
         )
         captured = await bounded_waits.read(capture, large=large or len(recorded.fingerprints) > AT_ONCE_MESSAGES)
         try:
-            new = _new_turn(who, turn, incoming, captured, recorded, reads)
+            new = _new_turn(who, turn, incoming, captured, recorded, reads, flush_at)
             accepted = await store.accept(new)
             return captured, accepted, texts.lines(), [memory.id for memory in new.memories]
         except SeenBefore:  # again only when yet another turn of these times has come in meanwhile
@@ -150,7 +165,9 @@ def _new_turn(
     captured: CapturedTurn,
     recorded: Recorded,
     reads: Reads | None,
+    flush_at: int | None,
 ) -> NewTurn:
+    replies = [message for message in incoming.messages if message.role is Role.ASSISTANT]
     return NewTurn(
         who=who,
         key=turn.key,
@@ -164,6 +181,9 @@ def _new_turn(
         remember=captured.remember,
         skipped=_why_skipped(turn, captured),
         memories=tuple(_told(who, captured, reads)) if reads and not turn.is_heartbeat else (),
+        usage=measured(incoming.messages, turn.usage),
+        reply_tokens=replies[-1].tokens if replies else 0,
+        flush_at=flush_at,
         compared_through=recorded.through,
     )
 
@@ -197,4 +217,5 @@ def _result(accepted: Acceptance, skipped: Reason | None, *, delivered: bool) ->
         delivery="delivered" if delivered else "queued",
         pending_tokens=accepted.pending_tokens,
         compaction=accepted.compaction,
+        flush=Flush() if accepted.flushes else None,
     )

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from app.core.capture.captured_message import CapturedMessage
 from app.core.deadline import Deadline
+from app.core.history.window import Window
 from app.core.identity import Identity
 from app.core.json.encoding import parse_json
 from app.core.messages.host_message import HostMessage, encode_messages
@@ -23,6 +24,7 @@ from app.engine.assembly import Assemble
 from app.engine.preflight import Preflight
 from app.engine.results import AssembleInput, AssembleResult
 from app.engine.turn_capture import AfterTurn, AfterTurnResult, TurnInput
+from app.engine.window import WindowWatch
 from app.ports import Acceptance, ContextBackend, LocalHistory, NewTurn, Recorded, SessionHistory, Target
 from app.recall.searches import Found, Searches
 from app.recall.transform import Transform
@@ -107,6 +109,15 @@ class _Store:
     async def recorded(self, who: Identity, span: tuple[int, int] | None, *, in_order: bool) -> Recorded:
         return cast(Recorded, await self.call("store", "recorded", who, span, in_order=in_order))
 
+    async def window(self, who: Identity) -> Window:
+        return cast(Window, await self.call("store", "window", who))
+
+    async def begin_flush(self, who: Identity, tokens: int, token_budget: int) -> bool:
+        return cast(bool, await self.call("store", "begin_flush", who, tokens, token_budget))
+
+    async def note_window(self, who: Identity, tokens: int) -> None:
+        await self.call("store", "note_window", who, tokens)
+
     def note_budget(self, who: Identity, token_budget: int) -> None:
         note = asyncio.ensure_future(self.call("store", "noted", who, token_budget))
         self.notes.add(note)
@@ -128,7 +139,9 @@ async def assemble(
     backend, store = cast(ContextBackend, _Backend(ports.call)), cast(SqlTurnStore, _Store(ports.call))
     preflight = Preflight(backend, store, settings.capture.summary_share, policy=policy)
     asked = replace(asked, messages=messages, prompt=prompt)
-    result = await Assemble(preflight, transform).run(who, asked, deadline)
+    result = await Assemble(preflight, transform, WindowWatch(store, settings.guards.flush_rules())).run(
+        who, asked, deadline
+    )
     text = None if result.messages == messages else encode_messages(result.messages)
     return Assembled(replace(result, messages=()), text, tuple(ports.traces), tuple(recalled))
 
@@ -142,6 +155,7 @@ async def keep_turn(
     store, capture = cast(SqlTurnStore, _Store(ports.call)), settings.capture
     policy = settings.policy.policy()
     keep = AfterTurn(store, None, capture.enabled, read_statement, capture.automation_memory, policy)
+    keep = replace(keep, flush=settings.guards.flush_rules())
     return await keep.run(who, turn, deadline)
 
 

@@ -32,6 +32,9 @@ _CALLS = frozenset(
         ("store", "seen_fingerprints"),
         ("store", "recorded"),
         ("store", "noted"),
+        ("store", "window"),
+        ("store", "note_window"),
+        ("store", "begin_flush"),
         ("store", "undelivered"),
         ("store", "accept_prepared"),
     }

@@ -12,7 +12,7 @@ from app.core.memories.memory import NewMemory
 from app.core.messages.fingerprints import is_timed
 from app.errors import KeyReused, OutboxFull
 from app.ports import Acceptance, NewTurn, SeenBefore
-from app.store import commit_rows, session_history, session_rows, tool_rows, waiting_memories
+from app.store import commit_rows, session_history, session_rows, tool_rows, waiting_memories, window_rows
 from app.store.backlog import Bounds
 from app.store.codec import dump_identity, dump_strings, hashed, load_strings
 from app.store.prepared import Prepared
@@ -72,7 +72,8 @@ def accept(
     if state is TurnState.PENDING:
         tool_rows.count(connection, turn.who, prepared.uses, now)
     waiting_before = session.due_at, session.lane
-    session = _advance(connection, session, prepared, now, captured=state is TurnState.PENDING)
+    window, flushes = _window(session, turn, state, now)
+    session = _advance(connection, session, prepared, now, window, captured=state is TurnState.PENDING)
     tokens = commit_rows.tokens_of(connection, session)
     if state is TurnState.PENDING and commit_rows.review(
         connection, session, tokens, rules, now, remember=turn.remember
@@ -81,7 +82,20 @@ def accept(
         tokens = commit_rows.tokens_of(connection, session)
     status: Status = "committed" if state is TurnState.PENDING else "skipped"
     answer = _answer(connection, session, status, prepared.turn_id, prepared.captured, state, tokens)
+    answer = replace(answer, flushes=flushes)
     return Accepted(answer, wakes=(session.due_at, session.lane) != waiting_before)
+
+
+def _window(session: SessionRow, turn: NewTurn, state: TurnState, now: float) -> tuple[dict[str, Any], bool]:
+    """The columns of the host's window behind the turn, and whether a flush is due and is told now."""
+    if state is not TurnState.PENDING:
+        return {}, False
+    window = window_rows.window_of(session).after_turn(turn.tokens, turn.reply_tokens, turn.usage)
+    columns = window_rows.columns_of(window)
+    if turn.flush_at is None or window.tokens < turn.flush_at:
+        return columns, False
+    told = window_rows.flush_columns(session, now)
+    return columns | told, bool(told)
 
 
 def _of_turn(new: NewMemory, turn_id: str) -> NewMemory:
@@ -146,7 +160,13 @@ def _insert(connection: Connection, session: SessionRow, prepared: Prepared, sta
 
 
 def _advance(
-    connection: Connection, session: SessionRow, prepared: Prepared, now: float, *, captured: bool
+    connection: Connection,
+    session: SessionRow,
+    prepared: Prepared,
+    now: float,
+    window: dict[str, Any],
+    *,
+    captured: bool,
 ) -> SessionRow:
     """The session behind its newest turn; with something to deliver it is due."""
     turn = prepared.turn
@@ -154,6 +174,7 @@ def _advance(
         "next_position": session.next_position + 1,
         "next_message": session.next_message + prepared.host_messages,
         "token_budget": turn.token_budget,
+        **window,
     }
     if captured:
         # Behind a turn that failed this one waits like it.

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import structlog
-from sqlalchemy import Connection, and_, delete, insert, select
+from sqlalchemy import BigInteger, Connection, and_, delete, insert, literal, select
 
 from app.core.identity import Tenant
 from app.core.memories.audit import Action, Actor, AuditEntry, AuditFilter
@@ -105,7 +105,7 @@ def _page(connection: Connection, tenant: Tenant, wanted: AuditFilter, limit: in
     if wanted.action is not None:
         conditions.append(audit.c.action == wanted.action.value)
     if after is not None:
-        conditions.append(audit.c.id < after)
+        conditions.append(audit.c.id < literal(after, BigInteger))  # a cursor may name any number
     query = select(audit).where(and_(*conditions)).order_by(audit.c.id.desc()).limit(limit + 1)
     rows = connection.execute(query).all()
     entries = tuple(

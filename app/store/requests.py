@@ -9,7 +9,7 @@ from sqlalchemy import Connection, select, update
 from app.core.history import commit_policy
 from app.core.history.commit_policy import Boundary, Cause, CommitRules
 from app.core.identity import Identity
-from app.store import commit_rows, session_rows, steps
+from app.store import commit_rows, session_rows, steps, window_rows
 from app.store.commit_rows import CommitRow
 from app.store.schema import commits
 from app.store.session_rows import SessionRow
@@ -90,6 +90,7 @@ def reset(
         cleared_message=-1,
         summary="",
         opening="[]",
+        **window_rows.compacted(session),
     )
     return view
 
@@ -103,6 +104,7 @@ def compact(
     time-out, share one archive.
     """
     session = session_rows.lock(connection, who, now, token_budget)
+    session_rows.change(connection, session.id, **window_rows.compacted(session))
     if _is_unheard_of(session):
         return views(connection, [_ask_backend(connection, session, Cause.COMPACT, now)])
     again = _try_again(connection, session, now)

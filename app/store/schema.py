@@ -40,6 +40,13 @@ sessions = Table(
     Column("next_message", Integer, nullable=False, server_default="0"),
     Column("token_budget", Integer, nullable=False),
     Column("assemble_budget", Integer, nullable=False, server_default="0"),
+    Column("window_tokens", Integer, nullable=False, server_default="0"),
+    Column("window_measured", Integer, nullable=False, server_default="0"),
+    Column("token_ratio", Float, nullable=False, server_default="1"),
+    Column("token_scale", Float, nullable=False, server_default="1"),
+    Column("compactions", Integer, nullable=False, server_default="0"),
+    Column("flushed_at", Float),
+    Column("flushed_compaction", Integer, nullable=False, server_default="-1"),
     Column("last_turn_at", Float, nullable=False),
     Column("remembered_at", Float, nullable=False, server_default="0"),
     Column("archived_through", Integer, nullable=False, server_default="0"),
@@ -63,9 +70,11 @@ sessions = Table(
 for, see `app.store.work.Lane`; ``retry_at``: not before then (back-off, or a write still settling).
 ``archived_through``: the last position that a commit holds or will hold; ``cleared_through``: the last position that
 the prompt no longer shows, ``cleared_message`` its last message's number. ``token_budget`` is the
-turns' own, ``assemble_budget`` that of the prompts, 0 while none is known. ``opening``: what the epoch's first turns
-told, a text for each. After so many ``commit_refusals`` in a row no commit is planned before ``commit_after``, unless
-somebody asks for it."""
+turns' own, ``assemble_budget`` that of the prompts, 0 while none is known. ``window_tokens`` to
+``token_scale``: see `app.core.history.window.Window`. ``compactions``: how many hosts asked for;
+``flushed_compaction`` is its value when a flush was last told, at ``flushed_at``. ``opening``: what the epoch's first
+turns told, a text for each. After so many ``commit_refusals`` in a row no commit is planned before ``commit_after``,
+unless somebody asks for it."""
 
 turns = Table(
     "turns",

@@ -13,6 +13,7 @@ import structlog
 
 from app.core.capture.captured_message import CapturedMessage
 from app.core.history.commit_policy import CommitRules
+from app.core.history.window import Window
 from app.core.identity import Identity, Tenant
 from app.errors import StoreUnavailable
 from app.ports import Acceptance, LocalHistory, NewTurn, Recorded, StoredTurn
@@ -26,6 +27,7 @@ from app.store import (
     session_lists,
     session_rows,
     steps,
+    window_rows,
 )
 from app.store.audit_rows import SqlAuditTrail
 from app.store.audit_rows import drop_old as drop_old_audit
@@ -150,6 +152,18 @@ class SqlTurnStore:
             await self._database.write_behind(session_rows.note_budget, who, token_budget)
         except StoreUnavailable as error:
             log.warning("budget_not_noted", reason=str(error.code))
+
+    async def window(self, who: Identity) -> Window:
+        """What is known of the host's window in this session."""
+        return await self._database.read(window_rows.read, who)
+
+    async def note_window(self, who: Identity, tokens: int) -> None:
+        """Write down that the host's window holds so many tokens."""
+        await self._database.write(window_rows.note, who, tokens)
+
+    async def begin_flush(self, who: Identity, tokens: int, token_budget: int) -> bool:
+        """Note a window in which a flush is due; whether it is to be told, see `TurnStore`."""
+        return await self._database.write(window_rows.begin_flush, who, tokens, token_budget, self.clock())
 
     async def undelivered(self, who: Identity) -> tuple[CapturedMessage, ...]:
         """The messages of the session's present epoch that the backend does not have yet, oldest first."""

@@ -12,7 +12,9 @@ import pytest
 from sqlalchemy import MetaData, event, insert
 
 from app.core.capture.captured_message import CapturedMessage, TextPart, ToolPart
+from app.core.history.window import Measured, Window
 from app.core.identity import Tenant
+from app.core.messages.usage import Usage
 from app.core.reasons import Reason
 from app.errors import Conflict, KeyReused, NotFound, OutboxFull, StoreUnavailable
 from app.ports import Recorded, SeenBefore
@@ -904,3 +906,29 @@ async def test_the_turns_after_a_moment_with_their_archive(store: SqlTurnStore, 
     assert [(turn.turn_id, turn.messages, turn.archive_id) for turn in archived] == [
         (turn_id, (), "archive_001") for turn_id in ids[:3]
     ]
+
+
+async def test_a_flush_is_told_once_for_each_compaction(store: SqlTurnStore) -> None:
+    who = somebody("flushed")
+    assert await store.begin_flush(who, 900, 1_000)
+    assert not await store.begin_flush(who, 950, 1_000)
+    assert (await store.window(who)).tokens == 950
+    full = replace(a_turn("q", "a", who=who, key="k1", tokens=100), flush_at=900)
+    assert not (await store.accept(full)).flushes
+    await store.compact(who, 0, 1_000)
+    assert (await store.window(who)).tokens == 0
+    assert not (await store.accept(replace(full, key="k2", fingerprint="2"))).flushes
+    longer = replace(full, key="k3", fingerprint="3", tokens=800)
+    assert (await store.accept(longer)).flushes
+    assert not (await store.accept(longer)).flushes
+    assert not (await store.accept(replace(longer, key="k4", fingerprint="4"))).flushes
+
+
+async def test_a_window_is_as_the_host_measured_it(store: SqlTurnStore) -> None:
+    who = somebody("measured")
+    usage = Measured(Usage(5_000, 100), grown=4_000, estimated=2_000)
+    await store.accept(replace(a_turn("q", "a", who=who), usage=usage))
+    window = await store.window(who)
+    assert (window.tokens, window.measured) == (5_100, 5_100)
+    assert window.ratio == pytest.approx(1.3) and window.scale == pytest.approx(1.3125)
+    assert (await store.window(somebody("nobody"))) == Window()

@@ -42,6 +42,14 @@ class RecallReport(TypedDict):
     degraded: list[str]
 
 
+class Flush(TypedDict):
+    """A silent turn that the host may run, in which the model stores what must last."""
+
+    due: bool
+    prompt: str
+    systemPrompt: str
+
+
 class Assembled(TypedDict):
     """What to send to the model. ``recall`` is missing where the sidecar was away."""
 
@@ -52,6 +60,7 @@ class Assembled(TypedDict):
     systemPromptAddition: NotRequired[str]
     contextBlock: NotRequired[str]
     recall: NotRequired[RecallReport | None]
+    flush: NotRequired[Flush]
 
 
 class MessageRange(TypedDict):
@@ -81,6 +90,7 @@ class Committed(TypedDict):
     pendingTokens: int
     compaction: Compaction
     policy: list[PolicyLine]
+    flush: NotRequired[Flush]
 
 
 class CompactDetails(TypedDict):
