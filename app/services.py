@@ -220,6 +220,7 @@ async def _opened(
         stale_ms=settings.recall.stale_ms,
         reranker=_reranker(settings),
         news=partial(_news, GuardedWaiting(store.waiting, policy), kept),
+        changes=store.changes,
     )
     stack.push_async_callback(searches.aclose)
     offload = OffloadPool(settings, {"backend": backend, "store": store, "searches": searches})

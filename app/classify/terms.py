@@ -80,9 +80,9 @@ def _with_signs(words: list[str]) -> list[str]:
     """``words`` with those that are a sign (an act, a failure, an engineering object) replaced by the sign's name."""
     signs, replaced, place = _signs(), [], 0
     while place < len(words):
-        for length in range(min(_LONGEST_SIGN, len(words) - place), 0, -1):
-            sign = signs.get("".join(words[place : place + length]))
-            if sign and (length == 1 or len(words[place]) == 1):
+        longest = min(_LONGEST_SIGN, len(words) - place) if len(words[place]) == 1 else 1
+        for length in range(longest, 0, -1):
+            if sign := signs.get("".join(words[place : place + length])):
                 replaced.append(f"#{sign}")
                 place += length
                 break

@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from app.core.injection import fence
 from app.core.recall.trace import Verdict
 from app.recall.ranking import Candidate, Policy
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(NamedTuple):
     """A candidate as it stands in the block."""
 
     candidate: Candidate

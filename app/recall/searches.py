@@ -91,9 +91,14 @@ class Searches:
         reranker: Reranker | None = None,
         clock: Callable[[], float] = time.monotonic,
         news: News = no_news,
+        changes: Callable[[], int | None] = lambda: None,
     ) -> None:
+        """``changes`` counts the changes of what ``news`` reads, at once; None where nobody can tell."""
         self._backend = backend
         self._news = news
+        self._changes = changes
+        self._no_news: OrderedDict[Tenant, tuple[int, MemoryNews]] = OrderedDict()
+        """Tenants of which nothing waits for the backend, and as of which change."""
         self._reranker = reranker
         self._cache_s = cache_ms / 1000
         self._stale_s = stale_ms / 1000
@@ -128,11 +133,20 @@ class Searches:
 
     async def _heard(self, tenant: Tenant, deadline: Deadline) -> MemoryNews:
         """What the backend may not know. A store that is away must not keep recall from what the backend knows."""
+        changes = self._changes()
+        if changes is not None and (known := self._no_news.get(tenant)) and known[0] == changes:
+            self._no_news.move_to_end(tenant)
+            return known[1]
         soon = deadline.within_ms(min(NEWS_MS, deadline.remaining * 1000 * NEWS_SHARE))
         try:
-            return await in_time(self._news(tenant), soon)
+            news = await in_time(self._news(tenant), soon)
         except StoreUnavailable:
             return MemoryNews(version=-1)
+        if changes is not None and not news.waiting and not news.undelivered:
+            self._no_news[tenant] = changes, news
+            if len(self._no_news) > MAX_ENTRIES:
+                self._no_news.popitem(last=False)
+        return news
 
     def memories_changed(self, who: Identity) -> None:
         """What was found for this tenant may be out of date: a turn was stored, or a commit has finished."""

@@ -5,10 +5,14 @@ import json
 import secrets
 from base64 import b32encode
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 from app.core.capture.captured_message import CapturedMessage, Part, TextPart, ToolPart
 from app.core.identity import Identity, PeerRole, SessionKind, Tenant
+
+PIECE_CHARS = 256 * 1024
+"""Of a list of strings so much is parsed at once."""
 
 
 def new_id(prefix: str) -> str:
@@ -47,7 +51,26 @@ def dump_strings(items: Sequence[str]) -> str:
 
 def load_strings(text: str) -> tuple[str, ...]:
     """The inverse of `dump_strings`."""
-    return tuple(json.loads(text))
+    return tuple(chain.from_iterable(map(json.loads, _pieces(text))))
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """A JSON array of strings as arrays of about `PIECE_CHARS`: a parser lets no other thread in before its end."""
+    start, opening = 0, ""
+    while (border := _border(text, start + PIECE_CHARS)) >= 0:
+        yield f"{opening}{text[start : border + 1]}]"
+        start, opening = border + 2, "["
+    yield opening + text[start:]
+
+
+def _border(text: str, start: int) -> int:
+    """Where the next string with a letter or a digit at its end ends, and another follows; -1 if none does.
+
+    What begins a string stands behind a bracket or a comma, and a quote within one behind a backslash.
+    """
+    while (found := text.find('","', start)) >= 0 and not text[found - 1].isalnum():
+        start = found + 1
+    return found
 
 
 def dump_identity(who: Identity) -> str:

@@ -84,7 +84,7 @@ class Database:
         For what every request asks and hardly ever changes: a thread and a transaction cost more than all the rest.
         In SQLite only: PostgreSQL has no such counter. The answer is shared, so it must not be changed.
         """
-        changes = self._changes.count() if self._changes else None
+        changes = self.changes()
         if changes is None:
             return await self.read(work, *args, **kwargs)
         key = (work, args, tuple(kwargs.items()))
@@ -97,6 +97,10 @@ class Database:
         if len(self._known) > MAX_KNOWN:
             self._known.popitem(last=False)
         return answer
+
+    def changes(self) -> int | None:
+        """Another number after each transaction that wrote anything, of any process; None where that is not known."""
+        return self._changes.count() if self._changes else None
 
     async def write(self, work: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """What ``work`` returns, once it is committed to disk; nothing is written when it raises.

@@ -36,12 +36,15 @@ SWEEP_BATCH = 500
 
 TurnRow = Row[*tuple[Any, ...]]
 _ASKED = and_(commit_table.c.cause.in_(ASKED_FOR), commit_table.c.state == CommitPhase.RUNNING)
+_TURN = turns.c.id, turns.c.turn_id, turns.c.position, turns.c.state
+_ATTEMPTS = turns.c.sent, turns.c.attempts, turns.c.doubt_until, turns.c.error
 _OLDEST = (
-    select(turns)
+    select(*_TURN, *_ATTEMPTS)
     .where(turns.c.session_id == bindparam("session_id"), turns.c.state == bindparam("state"))
     .order_by(turns.c.position)
     .limit(1)
 )
+_PAYLOAD = select(turns.c.payload).where(turns.c.id == bindparam("id"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +115,8 @@ def begin_turn(connection: Connection, turn: TurnRow, rules: WorkRules, now: flo
     """Mark a turn as being sent; one in doubt is not sent before it was looked for, so that its doubt stays."""
     if turn.doubt_until is None:
         _mark(connection, turn.id, rules, now, turn.sent)
-    return SendTurn(turn.id, turn.turn_id, load_messages(turn.payload), turn.sent, turn.attempts, turn.doubt_until)
+    payload = connection.execute(_PAYLOAD, {"id": turn.id}).scalar()
+    return SendTurn(turn.id, turn.turn_id, load_messages(payload), turn.sent, turn.attempts, turn.doubt_until)
 
 
 def mark_attempt(connection: Connection, lease: Lease, rules: WorkRules, step: SendTurn, sent: int, now: float) -> bool:
@@ -197,7 +201,10 @@ def _holds_back(commit: CommitRow | None, turn: TurnRow) -> bool:
 
 
 def open_turn(connection: Connection, session_id: int) -> TurnRow | None:
-    """The session's oldest undelivered turn. One search a state: one for both would walk over all delivered turns."""
+    """The session's oldest undelivered turn, without what it says: that may be tens of megabytes, and few want it.
+
+    One search a state: one for both would walk over all delivered turns.
+    """
     oldest = [connection.execute(_OLDEST, {"session_id": session_id, "state": state}).first() for state in OPEN_TURNS]
     return min((turn for turn in oldest if turn is not None), key=lambda turn: turn.position, default=None)
 

@@ -252,6 +252,10 @@ class SqlTurnStore:
         """The outbox in numbers."""
         return await self._database.read(delivery_rows.gauges, self.clock())
 
+    def changes(self) -> int | None:
+        """See `Database.changes`."""
+        return self._database.changes()
+
     async def check(self) -> str | None:
         """None when the store can be written, else what is wrong."""
         try:

@@ -706,6 +706,22 @@ async def test_what_is_asked_for_every_turn_reads_no_more_for_a_long_session(tmp
     assert not [plan for plan in plans if "SCAN" in plan or plan.endswith("turns_by_position (session_id=?)")]
 
 
+async def test_how_a_session_stands_is_told_without_reading_what_waits(tmp_path: Path) -> None:
+    """A turn may hold tens of megabytes, and `/compact` looks time and again while it waits."""
+    store = await open_store(f"sqlite:///{tmp_path / 'turns.db'}", rules=work_rules())
+    await store.accept(a_turn("q"))
+    [(lease, step)] = await store.claim("me", 1)
+    assert isinstance(step, SendTurn)
+    asked: list[str] = []
+    event.listen(store._database._engine, "before_cursor_execute", lambda *call: asked.append(call[2]))
+    size = await store.size_of(somebody())
+    assert size is not None and size.tokens > 0
+    await store.mark_attempt(lease, step, 0)
+    await store.release(lease)
+    await store.aclose()
+    assert asked and not [statement for statement in asked if "payload" in statement or "prints" in statement]
+
+
 async def test_who_is_due_next_is_found_without_reading_those_who_wait(tmp_path: Path) -> None:
     """By SQLite's own account: the plan of everything that the worker asks to find the next session."""
     store = await open_store(f"sqlite:///{tmp_path / 'turns.db'}", rules=work_rules())

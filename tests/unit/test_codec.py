@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from app.core.capture.captured_message import CapturedMessage, TextPart, ToolPart
 from app.store import codec
-from app.store.codec import dump_messages, load_messages
+from app.store.codec import dump_messages, dump_strings, load_messages, load_strings
 
 texts = st.text() | st.sampled_from(["]", ",", '"', "\\", "[{"])
 parts = st.builds(TextPart, texts) | st.builds(
@@ -44,3 +44,20 @@ def test_no_call_decodes_more_than_one_message(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(codec.json, "loads", refused)
     assert len(load_messages(text)) == 50
+
+
+@given(st.lists(texts | st.lists(st.sampled_from(['"', ",", "\\"]), max_size=6).map("".join)), st.integers(1, 20))
+def test_strings_come_back_however_they_are_parsed_in_pieces(told: list[str], piece: int) -> None:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(codec, "PIECE_CHARS", piece)
+        assert load_strings(dump_strings(told)) == tuple(told)
+
+
+def test_no_call_decodes_more_than_a_piece_of_a_list(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = [f"@{number:024x}" for number in range(10_000)]
+    parsed: list[int] = []
+    loads = codec.json.loads
+    monkeypatch.setattr(codec.json, "loads", lambda text: parsed.append(len(text)) or loads(text))
+    monkeypatch.setattr(codec, "PIECE_CHARS", 1_000)
+    assert load_strings(dump_strings(told)) == tuple(told)
+    assert max(parsed) < 1_100

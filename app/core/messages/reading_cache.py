@@ -114,8 +114,9 @@ class Readings:
         `AT_ONCE_MESSAGES`.
         """
         messages = list(resumed.known) if resumed else []
-        for message in messages:
-            self._keep(message, message.json)
+        if self.bytes > self._max_bytes // 2:  # before that nothing is going to go, however long ago it was used
+            for message in messages:
+                self._keep(message, message.json)
         room = AT_ONCE_BYTES
         begun = len(messages)
         for item in items if begun + len(items) <= AT_ONCE_MESSAGES else ():
