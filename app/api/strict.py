@@ -53,10 +53,13 @@ class StrictRoute(APIRoute):
                 state.large = state.resumed = None
                 if len(body) > EXPECT_BYTES:
                     request.app.state.services.offload.warm()
-                state.divided = is_large(body)
+                resumed = Resumed(body)
+                if names and len(body) <= AT_ONCE_BYTES:
+                    resumed = request.app.state.services.readings.resume(body)
+                state.divided = is_large(resumed.body)
                 if state.divided:
                     body, state.large = await asyncio.to_thread(divide, body)
-                elif names and (asked := self._understood(request, body)) is not None:
+                elif names and (asked := self._understood(request, resumed)) is not None:
                     response: Response = await self.endpoint(**dict(zip(names, (request, asked), strict=True)))
                     return response
                 return await handler(_StrictRequest(request.scope, body, in_thread=state.divided))
@@ -71,9 +74,8 @@ class StrictRoute(APIRoute):
             return None
         return takes.request_param_name, takes.body_params[0].name
 
-    def _understood(self, request: Request, body: bytes) -> Any:
+    def _understood(self, request: Request, resumed: Resumed) -> Any:
         """What the endpoint takes, of a body that is as it should be; None for any other."""
-        resumed = request.app.state.services.readings.resume(body)
         try:
             parsed = parse_json(resumed.body)
             if resumed.known and not request.app.state.services.readings.is_resumed(parsed):
