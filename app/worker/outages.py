@@ -6,8 +6,8 @@ from app.core.reasons import REJECTED
 from app.ports import BackendError
 from app.store.work import Lease
 
-ASK_EVERY_S = 0.5
-"""About how often all sessions of a process together ask a backend that does not answer."""
+ASK_EVERY_S = 1.0
+"""About how often all sessions of a process together ask a backend that does not answer: each time costs some 8 ms."""
 LONGEST_S = 600.0
 """Longest wait of a session; it ends as soon as another one gets through."""
 LONGEST_OF_COMMIT_S = 30.0

@@ -54,7 +54,7 @@ async def test_all_sessions_together_ask_as_seldom_as_a_few(desk: Desk) -> None:
     await desk.work(60)
     backend_of(desk).asked = 0
     await desk.work(60)
-    assert 60 <= backend_of(desk).asked <= 180
+    assert 40 <= backend_of(desk).asked <= 90
 
 
 async def test_when_one_gets_through_all_go_on(desk: Desk) -> None:
