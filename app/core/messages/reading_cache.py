@@ -116,7 +116,8 @@ class Readings:
         messages = list(resumed.known) if resumed else []
         if self.bytes > self._max_bytes // 2:  # before that nothing is going to go, however long ago it was used
             for message in messages:
-                self._keep(message, message.json)
+                if self._used(message.json) is None:
+                    self._keep(message)
         room = AT_ONCE_BYTES
         begun = len(messages)
         for item in items if begun + len(items) <= AT_ONCE_MESSAGES else ():
@@ -125,8 +126,7 @@ class Readings:
             if room < 0:
                 messages.append(HostMessage(item, json))
                 break
-            known = self._kept.get(json)
-            messages.append(self._keep(known[0] if known else HostMessage(item, json), json))
+            messages.append(self._used(json) or self._keep(HostMessage(item, json)))
         while self.bytes > self._max_bytes:
             self.bytes -= self._kept.pop(next(iter(self._kept)))[1]
         whole = (*messages, *[HostMessage(item) for item in items[len(messages) - begun :]])
@@ -134,14 +134,19 @@ class Readings:
             self._remember(resumed.beginning, whole[:AT_ONCE_MESSAGES])
         return whole
 
-    def _keep(self, message: HostMessage, json: bytes) -> HostMessage:
-        """Make this message the most recently used one."""
+    def _used(self, json: bytes) -> HostMessage | None:
+        """The message that is kept under this JSON, from now on the most recently used one."""
         known = self._kept.pop(json, None)
         if known is None:
-            known = message, memory_of(json)
-            self.bytes += known[1]
-        self._kept[message.json] = known
+            return None
+        self._kept[known[0].json] = known
         return known[0]
+
+    def _keep(self, message: HostMessage) -> HostMessage:
+        size = memory_of(message.json)
+        self.bytes += size
+        self._kept[message.json] = message, size
+        return message
 
     def _remember(self, beginning: bytes, messages: Messages) -> None:
         self._histories.pop(beginning, None)
