@@ -15,10 +15,12 @@ from app.embedded.index.live_index import LiveIndex
 from app.embedded.index.memory_erasure import without_forgotten as memories_left
 from app.embedded.storage import layout
 from app.embedded.storage.entries import entries_in, message_of, whole_batches
+from app.embedded.storage.long_term_file import NAME, page_without
 from app.embedded.storage.memory_files import title_of
 from app.embedded.storage.session_erasure import SessionLeft, Summed, session_of
 from app.embedded.storage.session_erasure import without_forgotten as session_left
 from app.embedded.storage.withheld import Withheld
+from app.embedded.storage.workspace import PAGES
 from app.residue import Needles
 from app.text.dates import day_of
 
@@ -101,9 +103,24 @@ class Eraser:
                 if left.summary is not None:
                     plan.summaries[left.session] = left.summary
                 self._tell_notes(left, sections)
+        pages = [path for path in self._texts() if str(path.relative_to(self._root)) in PAGES]
         for path in self._texts():
+            if path in pages:
+                continue
             self._plan_text(path, redactor, selected, sections.get(path.name, {}), plan)
+        for path in pages:
+            self._plan_page(path, redactor, plan)
         return plan
+
+    def _plan_page(self, path: Path, redactor: Redactor, plan: _Plan) -> None:
+        """A page that is made of memories loses the lines of those that go; it is not counted."""
+        text = path.read_text("utf-8", "replace")
+        dropped = {memory.id for memory in plan.dropped}
+        left = None if redactor.forgetting.everything else page_without(text, dropped, redactor.text)
+        if left != text and path.name == NAME:
+            plan.files[path] = None if left is None else left.encode("utf-8", "replace")
+        elif path.name != NAME and (said := redactor.text(text)) != text:
+            plan.files[path] = said.encode("utf-8", "replace")
 
     def _selected_turns(self, forgetting: Forgetting) -> set[str]:
         """The turns that go as a whole: a turn goes when one of its messages is selected."""

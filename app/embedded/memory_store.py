@@ -25,7 +25,6 @@ from app.core.memories.paging import Place
 from app.core.memories.relevance import relevance
 from app.core.recall.hits import Hit
 from app.embedded.index.documents import Document, peer_realm
-from app.embedded.storage.workspace import read_workspace
 from app.ports import BackendError
 from app.text.dates import iso
 
@@ -165,9 +164,10 @@ class EmbeddedMemories:
         return await self._engine.changing(who, lambda space: space.memories.take_in(records, deadline), deadline)
 
     async def workspace(self, who: Identity, days: Sequence[str], deadline: Deadline) -> Workspace:
-        """See `MemoryStore.workspace`."""
+        """See `MemoryStore.workspace`. What a person wrote into MEMORY.md is taken in before."""
+        now = self._now()
         with nothing_is_normal():
-            return await self._engine.reading(who, lambda space: read_workspace(space.root, days), deadline)
+            return await self._engine.reading(who, lambda space: space.workspace(days, now, deadline), deadline)
         return Workspace()
 
     async def undelivered(self, tenant: Tenant) -> Sequence[Memory]:  # noqa: ARG002 - nobody has any

@@ -13,6 +13,7 @@ import structlog
 from app.core.capture.captured_message import CapturedMessage
 from app.core.deadline import Deadline
 from app.core.identity import SessionKind, Tenant
+from app.core.injection.session_start.section import Workspace
 from app.core.memories.forget_selection import with_texts
 from app.embedded.classifying import judge_of
 from app.embedded.erasure import Eraser
@@ -26,6 +27,8 @@ from app.embedded.storage.entries import message_tokens
 from app.embedded.storage.session_file import Archive, SessionFile
 from app.embedded.storage.sharing import move_shared
 from app.embedded.storage.withheld import FILE, Withheld
+from app.embedded.storage.workspace import read_workspace
+from app.embedded.workspace_upkeep import WorkspaceUpkeep
 from app.settings import EmbeddedSettings
 from app.text.dates import iso
 
@@ -78,6 +81,7 @@ class UserSpace:
         )
         self.eraser = Eraser(self.root, layout.uri_root(tenant), self.index, withheld)
         self.memories = MemoryDesk(self.root, layout.uri_root(tenant), self.index, withheld, self.eraser)
+        self._upkeep = WorkspaceUpkeep(self.root, self.memories)
         self._withheld = withheld
         self._updates = MemoryUpdates(self.root, self.index, withheld, judge_of(embedder))
 
@@ -196,6 +200,7 @@ class UserSpace:
         try:
             while not self._distilled(session, archive_id, now):
                 pass
+            self._upkeep.run(iso(now), Deadline.after_ms(_UNHURRIED_MS))
             self.index.embed()
         except Exception as error:  # the archive must end in a state that says so, whatever it was
             log.warning("commit_failed", archive=archive_id, error=repr(error))
@@ -249,6 +254,11 @@ class UserSpace:
     def _remembers(self, kind: str) -> bool:
         """Whether sessions of this kind become long-term memory."""
         return self._automation_memory or kind == SessionKind.CHAT
+
+    def workspace(self, days: Sequence[str], now: str, deadline: Deadline) -> Workspace:
+        """The files that a person reads and writes, with the notes of these days; edits are taken in first."""
+        self._upkeep.run(now, deadline)
+        return read_workspace(self.root, days)
 
     # session files
 

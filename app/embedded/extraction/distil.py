@@ -6,11 +6,13 @@ Everything here may be run again after a crash: a record knows the message that 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
 
 from app.core.capture.captured_message import CapturedMessage
 from app.core.history.digest import digest
 from app.core.history.summary_message import cut_to_tokens
+from app.core.messages.tokens import estimate_tokens
 from app.embedded.extraction.experience_rules import Experience, experiences_in
 from app.embedded.extraction.extract import Memory, Mention, memories_in, mentions_in
 from app.embedded.storage import layout
@@ -23,6 +25,10 @@ SUMMARY_TOKENS = 1500
 CARRIED_TOKENS = 600
 """How much of the summary before goes into the next one."""
 NOTE_TOKENS = 200
+MAX_STATED = 20
+FACT, EXPERIENCE, OPINION = "W", "B", "O"
+"""Types of a line in a daily note: a fact of the world, something that was lived through, what somebody holds."""
+_TYPES = {"preferences": OPINION, "events": EXPERIENCE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +91,16 @@ def told_by(messages: Sequence[CapturedMessage], earlier: str) -> Told:
     if earlier:
         summary = f"{cut_to_tokens(earlier, CARRIED_TOKENS)}\n\n{digest(messages, SUMMARY_TOKENS - CARRIED_TOKENS)}"
     abstract = next((line.removeprefix("# ") for line in digest(messages, 60).splitlines()), "")
-    return Told(summary, abstract, digest(messages, NOTE_TOKENS))
+    return Told(summary, abstract, _note_of(messages))
+
+
+def _note_of(messages: Sequence[CapturedMessage]) -> str:
+    """What was stated, each with the letter of its type, and what else went on."""
+    stated = islice(memories_in(messages), MAX_STATED)
+    typed = "\n".join(f"- {_TYPES.get(one.file.partition('/')[0], FACT)}: {one.record.value}" for one in stated)
+    typed = cut_to_tokens(typed, NOTE_TOKENS // 2)
+    told = digest(messages, NOTE_TOKENS - estimate_tokens(typed))
+    return "\n".join(part for part in (typed, told) if part)
 
 
 def write_memories(root: Path, session: str, archive_id: str, outcome: Outcome, now: datetime) -> list[Path]:

@@ -11,6 +11,7 @@ from app.embedded.index.chunks import pieces
 from app.embedded.storage.layout import readable
 from app.embedded.storage.record_memories import memory_of, utc
 from app.embedded.storage.records import NOTE_BEGIN, NOTE_END, Record, derived_id, identified, read_records
+from app.embedded.storage.workspace import PAGES
 from app.text.dates import day_of
 from app.text.items import statements
 
@@ -109,6 +110,8 @@ def file_documents(path: str, text: str, modified: float, uri_root: str) -> Iter
 
 def file_entries(path: str, text: str, modified: float, uri_root: str) -> Iterator[Entry]:
     """What a Markdown file at ``path`` (relative to the user's directory) holds; ``modified`` is in epoch seconds."""
+    if path in PAGES:
+        return
     file = _file(path, modified, uri_root)
     body, records = read_records(text)
     records = identified(records, path)

@@ -1,4 +1,4 @@
-"""The files that a person reads and writes beside the memories: SOUL.md and the daily notes, as they are to be shown.
+"""The files that a person reads and writes beside the memories: SOUL.md, MEMORY.md and the daily notes.
 
 What commits wrote into a daily note stands between marks, which are for the engine alone.
 """
@@ -8,18 +8,22 @@ from pathlib import Path
 
 from app.core.injection.session_start.section import Workspace
 from app.embedded.storage import layout
+from app.embedded.storage.long_term_file import NAME, read_page
 from app.embedded.storage.records import NOTE_BEGIN, NOTE_END
 
 MAX_BYTES = 64 * 1024
 """Of a file so much is read: far more than a prompt takes."""
 SOUL = "SOUL.md"
+PAGES = frozenset({f"memories/{SOUL}", f"memories/{NAME}"})
+"""Files, relative to the user's directory, that are no memories: who the agent is, and what is made of memories."""
 
 
 def read_workspace(root: Path, days: Iterable[str]) -> Workspace:
     """The files of the user at ``root``, with the notes of these days."""
     notes = ((day, _without_marks(_head(layout.note_path(root, day)))) for day in days)
     soul = _head(layout.memories_dir(root, None) / SOUL)
-    return Workspace(soul, tuple((day, text) for day, text in notes if text.strip()))
+    page = read_page(_head(layout.memories_dir(root, None) / NAME))
+    return Workspace(soul, tuple((day, text) for day, text in notes if text.strip()), page.left_out)
 
 
 def _head(path: Path) -> str:

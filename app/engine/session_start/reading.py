@@ -46,12 +46,13 @@ class ReadFacts:
         names = {section.name for section in sections}
         needs = {need for section in sections for need in section.needs}
         seen = frozenset({who.actor_peer} if who.actor_peer else ())
-        profile, soul, recent, folders, workspace, tools = await asyncio.gather(
+        # First: an edit of one of its files may change a memory.
+        workspace = await self._workspace(who, deadline) if Source.WORKSPACE in needs else Workspace()
+        profile, soul, recent, folders, tools = await asyncio.gather(
             self._profile(who, seen, deadline) if "profile" in names else _nothing(),
             self._of_types(who, SOUL_TYPES, seen, deadline) if "persona" in names else _nothing(),
             self._recent(who, seen, deadline) if "notes" in names else _nothing(),
             self._folders(who, seen, deadline) if Source.FOLDERS in needs else _none_stored(),
-            self._workspace(who, deadline) if Source.WORKSPACE in needs else _no_workspace(),
             self.tools.of(who) if Source.TOOLS in needs else _no_tools(),
         )
         return Facts(profile, soul, recent, workspace, folders, tools, self.commands)
@@ -103,10 +104,6 @@ async def _nothing() -> list[Memory]:
 
 async def _none_stored() -> Mapping[str, int]:
     return {}
-
-
-async def _no_workspace() -> Workspace:
-    return Workspace()
 
 
 async def _no_tools() -> Sequence[ToolRecord]:

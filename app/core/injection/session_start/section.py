@@ -42,6 +42,8 @@ class Workspace:
     """``memories/SOUL.md``: who the agent is."""
     notes: tuple[tuple[str, str], ...] = ()
     """(day, text) of the daily notes asked for, newest first."""
+    left_out: frozenset[str] = frozenset()
+    """Memories whose lines a person took out of ``memories/MEMORY.md``."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,8 +41,9 @@ def _rank(memory: Memory) -> int:
 
 
 def _lines(facts: Facts) -> Sequence[Line]:
-    told = [memory_line(memory) for memory in profile_of(facts.profile)]
+    left_out = facts.workspace.left_out
+    told = [memory_line(memory) for memory in profile_of(facts.profile) if memory.id not in left_out]
     return [source_line(PROFILE_URI), *told] if told else ()
 
 
-SECTION = Section("profile", "## User Profile", 1, frozenset({Source.MEMORIES}), _lines)
+SECTION = Section("profile", "## User Profile", 1, frozenset({Source.MEMORIES, Source.WORKSPACE}), _lines)
