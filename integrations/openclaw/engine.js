@@ -72,8 +72,10 @@ export function createEngine(runtime) {
       ...pick("model", params.model),
       ...pick("availableTools", availableTools ?? (params.availableTools && [...params.availableTools])),
     };
-    const mostMs = isAfterCompaction ? config.turnBudgetMs : config.assembleTimeoutMs;
+    // What a session begins with is made with its first request, and is to stand in the prompt from then on.
+    const mostMs = isAfterCompaction || !session.hasBegun ? config.turnBudgetMs : config.assembleTimeoutMs;
     isAfterCompaction = false;
+    session.hasBegun = true;
     const answer = await ask(runtime, session, "/assemble", body, mostMs);
     return assembled(answer, messages, outgoing.restore) ?? own;
   }

@@ -26,6 +26,8 @@ const MAX_SAID = 100;
  * @property {{run: string, block: Promise<string | undefined>}} [recall] of the run under way
  * @property {string} [appended] the assistant's last message that was handed over for what may be appended to it
  * @property {boolean} resetSeen the reset that a session_end will report was already told
+ * @property {boolean} hasBegun the sidecar was asked for the session since this process started
+ * @property {Set<string>} [calls] writes that were looked at before they were done
  * @property {boolean} isEnded nothing was said since the session's end was told
  */
 
@@ -94,7 +96,7 @@ export function createRuntime(config, spoolDir) {
     /** The state of a session, made when it is new; the least recently used ones are forgotten. @param {Scope} scope */
     session(scope) {
       const key = scope.sessionKey || scope.sessionId || "";
-      const state = sessions.get(key) ?? { spentMs: 0, resetSeen: false, isEnded: false };
+      const state = sessions.get(key) ?? { spentMs: 0, resetSeen: false, hasBegun: false, isEnded: false };
       if (scope.sessionId) state.sessionId = scope.sessionId;
       sessions.delete(key);
       sessions.set(key, state);

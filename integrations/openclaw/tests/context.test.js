@@ -41,7 +41,23 @@ test("the sidecar's assembly is what the model sees", async (t) => {
     ...sessionParams("a"), agentId: "main", phase: "preflight", messages: params.messages,
     prompt: "next", tokenBudget: 1000, model: "m", availableTools: ["exec"],
   });
-  assert.ok(deadlineMs > 0 && deadlineMs < 1000);
+  assert.ok(deadlineMs > 1000 && deadlineMs < 1500, "a session's first request has the turn's time");
+  await plugin.engine().assemble(params);
+  assert.ok(sidecar.to("/assemble")[1]?.body.deadlineMs < 1000);
+});
+
+test("the sidecar is told where others read along", async (t) => {
+  const { sidecar, plugin } = await setUp(t);
+  const chats = [
+    main([user("hi")], { runtimeContext: { chatType: "direct" } }),
+    main([user("hi")], { runtimeContext: { chatType: "channel" } }),
+    { ...main([user("hi")]), sessionKey: "agent:main:telegram:group:-100" },
+  ];
+  for (const params of chats) await plugin.engine().assemble(params);
+  assert.deepEqual(
+    sidecar.to("/assemble").map(({ body }) => body.runtimeContext?.chatType),
+    ["direct", "channel", "group"],
+  );
 });
 
 test("after an overflow the engine asks again, told by a compaction or by a new attempt", async (t) => {
