@@ -300,7 +300,7 @@ async def _opened(
         ),
         compact=Compact(store, worker, policy),
         begin_session=begin,
-        start_session=StartSession(begin, assemble),
+        start_session=StartSession(begin, replace(assemble, window=None)),
         end_session=EndSession(store, worker),
         reset_session=ResetSession(store, worker),
         explain=Explain(queries, store, backend, policy),

@@ -17,6 +17,7 @@ from app.api.wire import Json
 from app.core.deadline import Deadline
 from app.core.identity import Identity
 from app.core.injection.inject import Mode
+from app.core.injection.session_start.section import ChatType
 from app.core.json.answers import encode_answer
 from app.core.messages.host_message import encode_messages
 from app.core.reasons import Reason
@@ -62,13 +63,15 @@ async def assemble(
     `full` does both. Without `phase`, the presence of `prompt` or `availableTools` means `preflight`.
     """
     services, tenant = caller_of(request)
-    phase = body.chosen_phase
-    request.state.phase = phase.value
     deadline = deadline_of(request, body.deadline_ms or services.settings.limits.assemble_ms)
     who, bypassed = await resolve(services, tenant, body, deadline)
+    messages = messages_of(request, body)
+    subject = body.subject(messages)
+    phase = Phase.TRANSFORM if subject else body.chosen_phase
+    request.state.phase = phase.value
     asked = AssembleInput(
-        messages=messages_of(request, body),
-        prompt=body.prompt,
+        messages=messages,
+        prompt=subject.query if subject else body.prompt,
         token_budget=body.budget,
         inject=(body.inject or Mode.MESSAGE).value,
         trigger_hint=body.trigger_hint.value if body.trigger_hint else None,
@@ -76,31 +79,32 @@ async def assemble(
         bypassed=bypassed,
         phase=phase.value,
         reads_archives=body.reads_archives,
-        session_addition=await _begun(services, who, body, deadline, bypassed=bypassed),
+        subject=subject,
+        session_addition=await _begun(services, who, body.chat, phase, deadline, bypassed=bypassed),
         style=body.style.value if body.style else None,
     )
     large = large_part(request)
     if large is None:
-        result, messages = await services.assemble.run(who, asked, deadline), None
+        result, encoded = await services.assemble.run(who, asked, deadline), None
     else:
-        result, messages = await _apart(services, large, who, asked, deadline)
+        result, encoded = await _apart(services, large, who, asked, deadline)
     services.metrics.on_reason("/assemble", phase.value, result.reason)
     note(reason=str(result.reason), phase=phase.value)
-    if messages is None:
-        messages = encode_messages(result.messages)
+    if encoded is None:
+        encoded = encode_messages(result.messages)
     # Put in as the JSON they were read as: they are nearly all of the answer.
     rest = encode_answer(result, without=_MESSAGES)
-    return Response(b"".join((b'{"messages":', messages, b",", rest[1:])), media_type=Json.media_type)
+    return Response(b"".join((b'{"messages":', encoded, b",", rest[1:])), media_type=Json.media_type)
 
 
 async def _begun(
-    services: Services, who: Identity, body: AssembleRequest, deadline: Deadline, *, bypassed: bool
+    services: Services, who: Identity, chat: ChatType, phase: Phase, deadline: Deadline, *, bypassed: bool
 ) -> str:
     """What the session began with; for a phase that shows the history."""
-    if body.chosen_phase is Phase.TRANSFORM:
+    if phase is Phase.TRANSFORM:
         return ""
     within = deadline.within_ms(deadline.remaining * 1000 * BEGIN_SHARE)
-    return (await services.begin_session.run(who, body.chat, within, bypassed=bypassed)).text
+    return (await services.begin_session.run(who, chat, within, bypassed=bypassed)).text
 
 
 async def _apart(

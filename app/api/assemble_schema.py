@@ -5,10 +5,12 @@ from typing import Any
 
 from pydantic import Field
 
-from app.api.schemas import ChatBody, MessagesBody, Millis
+from app.api.schemas import ChatBody, Id, MessagesBody, Millis, Wire
 from app.core.history.summary_message import ARCHIVE_EXPAND, ARCHIVE_SEARCH
 from app.core.injection.inject import Mode
+from app.core.messages.host_message import Messages
 from app.core.providers import STYLES
+from app.core.recall.tool_subject import HINTS, ToolSubject, subject_of
 
 
 class Phase(StrEnum):
@@ -33,6 +35,13 @@ StyleName = StrEnum("StyleName", {name.upper(): name for name in STYLES})  # typ
 """Whose rules the answer's messages keep."""
 
 
+class ToolCallBody(Wire):
+    """A tool call that is asked about."""
+
+    name: Id = Field("", description="The tool; without it the result at the end of the messages counts.")
+    arguments: Any = Field(None, description="What it is called with.")
+
+
 class AssembleRequest(MessagesBody, ChatBody):
     """`POST /assemble`."""
 
@@ -52,6 +61,11 @@ class AssembleRequest(MessagesBody, ChatBody):
         description="Have the messages mended for this provider: roles in turn, every call answered, reasoning of old "
         "turns out. Absent or `openclaw`: they are left as they are, the host sees to it.",
     )
+    tool_call: ToolCallBody | None = Field(
+        None,
+        description="With `skill_load` or `write_preflight`: the call that is asked about; if absent, that of the "
+        "result at the end of the messages.",
+    )
     deadline_ms: Millis | None = Field(None, description="Longest time to the answer, milliseconds.")
 
     @property
@@ -61,6 +75,13 @@ class AssembleRequest(MessagesBody, ChatBody):
             return self.phase
         hinted = self.prompt is not None or self.available_tools is not None or self.citations_mode is not None
         return Phase.PREFLIGHT if hinted else Phase.TRANSFORM
+
+    def subject(self, messages: Messages) -> ToolSubject | None:
+        """The tool call that is asked about, with a hint that says so."""
+        if self.trigger_hint is None or self.trigger_hint.value not in HINTS:
+            return None
+        called = self.tool_call
+        return subject_of(called.name if called else "", called.arguments if called else None, messages)
 
     @property
     def reads_archives(self) -> bool:

@@ -13,6 +13,7 @@ from app.core.json.answers import answer
 from app.core.messages.host_message import HostMessage
 from app.core.messages.validation import MESSAGE_SCHEMA
 from app.core.reasons import Reason
+from app.core.recall.tool_subject import ToolSubject
 from app.core.recall.trace import Gate
 
 
@@ -30,6 +31,8 @@ class AssembleInput:
     phase: Literal["preflight", "transform", "full"] = "transform"
     reads_archives: bool = False
     """The model has the tools that read what a summary stands for."""
+    subject: ToolSubject | None = None
+    """The tool call that is asked about: then only guidance for it is recalled."""
     session_addition: str = ""
     """What the session began with: `preflight` and `full` answer it whatever becomes of the history."""
     style: str | None = None

@@ -138,7 +138,7 @@ async def assemble(
     transform = Transform(settings, searches, ports, classifier, policy=policy, on_recall=recalled.append)
     backend, store = cast(ContextBackend, _Backend(ports.call)), cast(SqlTurnStore, _Store(ports.call))
     preflight = Preflight(backend, store, settings.capture.summary_share, policy=policy)
-    asked = replace(asked, messages=messages, prompt=prompt)
+    asked = replace(asked, messages=messages, prompt=asked.subject.query if asked.subject else prompt)
     result = await Assemble(preflight, transform, WindowWatch(store, settings.guards.flush_rules())).run(
         who, asked, deadline
     )

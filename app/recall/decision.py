@@ -42,6 +42,8 @@ class Decision:
     """The note that goes with a pasted transcript; empty for anything else."""
     latest: str = ""
     """The part of the query that is the latest message."""
+    is_guidance: bool = False
+    """It is about a tool call: what is known of the user does not help it."""
     personal: float | None = None
     """How likely an answer depends on who asks; None where nothing is searched for."""
 
@@ -55,21 +57,24 @@ def decide(
     *,
     hint: str | None = None,
     bypassed: bool = False,
+    is_guidance: bool = False,
 ) -> Decision:
     """Judge the latest user message, or ``prompt`` where the messages do not end with one."""
     if refusal := _refused_unread(messages, prompt, rules, bypassed):
         return Decision(refusal=refusal)
     query = build_query(messages, prompt, rules.query_turns)
     too_short = weight(query.latest) < rules.min_query and not names_something(query.latest)
-    if too_short or classifier.no_query_reason(query.latest):
+    if too_short or (not is_guidance and classifier.no_query_reason(query.latest)):
         gate = GateTrace(reason="query_too_short" if rules.experiences else "experience_disabled")
         return Decision(query.text, Reason.QUERY_TOO_SHORT, gate, latest=query.latest)
     gate = gate_of(query.latest, who.kind, rules, classifier, hint)
     if who.lacks_sender:
         return Decision(query.text, Reason.MISSING_SENDER, gate, latest=query.latest)
+    if is_guidance:
+        return Decision(query.text, None, gate, "", query.latest, is_guidance=True)
     note = REPLY_ASSIST.strip() if is_transcript(query.latest) else ""
     personal = classifier.personal(query.latest).probability
-    return Decision(query.text, None, gate, note, query.latest, personal)
+    return Decision(query.text, None, gate, note, query.latest, personal=personal)
 
 
 def gate_of(text: str, kind: SessionKind, rules: Rules, classifier: Classifier, hint: str | None) -> GateTrace:

@@ -53,6 +53,7 @@ class RecallCache:
             who,
             asked.prompt,
             asked.trigger_hint,
+            asked.subject is None,
             asked.bypassed,
             tuple([message.json for message in asked.messages]),
         )

@@ -18,7 +18,7 @@ import structlog
 from app.classify.classifier import Classifier
 from app.core.deadline import Deadline
 from app.core.identity import Identity
-from app.core.injection.inject import Mode, inject
+from app.core.injection.inject import Mode, after_result, inject
 from app.core.messages.host_message import tokens_of
 from app.core.messages.reading_cache import AT_ONCE_BYTES, are_large
 from app.core.messages.tokens import estimate_tokens
@@ -172,13 +172,14 @@ class Transform:
             return
         judging = partial(
             decide,
-            asked.messages,
+            () if asked.subject else asked.messages,
             asked.prompt,
             who,
             self._rules,
             self._classifier,
             hint=asked.trigger_hint,
             bypassed=asked.bypassed,
+            is_guidance=asked.subject is not None,
         )
         in_thread = recall.large or self._classifier.slow
         decision = await bounded_waits.read(judging, large=in_thread, deadline=deadline)
@@ -232,6 +233,8 @@ class Transform:
 
     def _answer(self, recall: _Recall, who: Identity, asked: AssembleInput) -> AssembleResult:
         placed = inject(asked.messages, recall.block, recall.decision.note, recall.mode, recall.decision.query)
+        if asked.subject:
+            placed = after_result(asked.messages, recall.block, recall.mode)
         now = self._now()
         trace_id = f"r{int(now * 1000):011x}{_random.getrandbits(40):010x}"
         self._queries.keep(trace_id, recall.decision.query)

@@ -1,6 +1,7 @@
 // OpenClaw's memory in the OpenViking sidecar: registration. What each part does stands at the top of its file.
 import { PLUGIN_ID, PLUGIN_NAME, readConfig } from "./config.js";
 import { createEngine } from "./engine.js";
+import { writeHook } from "./guidance.js";
 import { recallHook } from "./recall.js";
 import { beforeReset, sessionEnd } from "./sessions.js";
 import { sharedRuntime } from "./state.js";
@@ -44,6 +45,11 @@ function register(api) {
   on("before_prompt_build", (event, context) => recallHook(runtime(), event, context), {
     timeoutMs: config.recallTimeoutMs + HOOK_GRACE_MS,
   });
+  if (config.writePreflight) {
+    on("before_tool_call", (event, context) => writeHook(runtime(), event, context), {
+      timeoutMs: config.recallTimeoutMs + HOOK_GRACE_MS,
+    });
+  }
   on("before_reset", (_event, context) => beforeReset(runtime(), context));
   on("session_end", (event, context) => sessionEnd(runtime(), event, context));
   on("gateway_start", () => runtime().courier.start()); // what an earlier process left

@@ -18,6 +18,7 @@ export interface Config {
   capture: boolean;
   compaction: boolean;
   tools: boolean;
+  writePreflight: boolean;
   turnBudgetMs: number;
   assembleTimeoutMs: number;
   recallTimeoutMs: number;
@@ -49,6 +50,7 @@ export interface Scope {
     automationKind?: "cron" | "heartbeat";
     trigger?: string;
     tokenBudget?: number;
+    chatType?: string;
   };
 }
 

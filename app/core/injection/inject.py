@@ -49,6 +49,19 @@ def is_simulated(message: HostMessage) -> bool:
     return bool(ids) and all(call_id.startswith(CALL_ID_PREFIX) for call_id in ids)
 
 
+def after_result(messages: Messages, block: str, mode: Mode) -> Injected:
+    """``messages`` with the block behind the text of the tool result that they end with, which stays as it is.
+
+    Only in mode `message`; without a result at the end, or a block, nothing changes.
+    """
+    unchanged = tuple(messages)
+    if mode is not Mode.MESSAGE or not block or not messages or not messages[-1].results:
+        return Injected(unchanged)
+    if contains_block(messages[-1].text) or any(contains_block(one.text) for one in messages[-1].results):
+        return Injected(unchanged)
+    return Injected((*unchanged[:-1], messages[-1].with_text_behind(f"{SEPARATOR}{block}")))
+
+
 def inject(messages: Messages, block: str, note: str, mode: Mode, query: str) -> Injected:
     """``messages`` with the block (and the note about a pasted transcript) where ``mode`` wants them.
 

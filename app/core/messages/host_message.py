@@ -217,6 +217,31 @@ class HostMessage:
                 return self.with_content([*content[:index], changed, *content[index + 1 :]])
         return self.with_content([{"type": "text", "text": text}, *content])
 
+    def with_text_behind(self, text: str) -> "HostMessage":
+        """A copy of a tool result with ``text`` directly behind its own text; nothing else differs.
+
+        Where results stand among a user's blocks (Anthropic's style), it goes into the last of them.
+        """
+        content = self.raw.get("content")
+        if not isinstance(content, list):
+            return self.with_content(string(content) + text)
+        for index in range(len(content) - 1, -1, -1):
+            if (part := _with_text_behind(content[index], text)) is not None:
+                return self.with_content([*content[:index], part, *content[index + 1 :]])
+        return self.with_content([*content, {"type": "text", "text": text.lstrip()}])
+
+
+def _with_text_behind(part: Any, text: str) -> Any:
+    """A block of content with a text behind its own; None where it has none."""
+    if isinstance(part, str):
+        return part + text
+    if not isinstance(part, Mapping):
+        return None
+    if kind_of(part) in RESULT_TYPES:
+        inner = HostMessage({"role": "tool", "content": part.get("content")}).with_text_behind(text)
+        return {**part, "content": inner.raw["content"]}
+    return {**part, "text": text_in(part) + text} if text_in(part) else None
+
 
 Messages = Sequence[HostMessage]
 

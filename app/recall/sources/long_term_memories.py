@@ -80,8 +80,8 @@ class Memories:
         return settings.recall.enabled
 
     def searches(self, decision: Decision, settings: Settings) -> Mapping[Target, int]:
-        """Whatever the question."""
-        return {Target.MEMORIES: candidates_for(settings.recall.limit)}
+        """Whatever the question; not about a tool call."""
+        return {} if decision.is_guidance else {Target.MEMORIES: candidates_for(settings.recall.limit)}
 
     def choose(self, asked: Asked, hits: Sequence[Hit]) -> Selection:
         """The best by score that the model does not see already."""

@@ -20,5 +20,5 @@ class Resources(Memories):
         return settings.recall.enabled and settings.recall.resources and not settings.recall.own_only
 
     def searches(self, decision: Decision, settings: Settings) -> Mapping[Target, int]:
-        """Whatever the question."""
-        return {Target.RESOURCES: candidates_for(settings.recall.limit)}
+        """Whatever the question; not about a tool call."""
+        return {} if decision.is_guidance else {Target.RESOURCES: candidates_for(settings.recall.limit)}
