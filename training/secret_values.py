@@ -441,6 +441,62 @@ def _code(rng: Random) -> str:
     return rng.choice("- " if alphabet == string.digits else "-").join(_of(rng, alphabet, 4, 5) for _ in range(2))
 
 
+def _grouped(rng: Random, alphabet: str, size: int, count: int) -> str:
+    return " ".join(_of(rng, alphabet, size, size) for _ in range(count))
+
+
+def _backup(rng: Random) -> str:
+    """One of the codes that are given out for the day the telephone is lost."""
+    form = rng.randrange(5)
+    if form == 0:
+        return f"{_digits(rng, 4, 4)} {_digits(rng, 4, 4)}"
+    if form == 1:
+        return _digits(rng, 8, 8)
+    if form == 2:
+        return f"{_of(rng, string.ascii_lowercase + string.digits, 5, 5)}-{_of(rng, string.ascii_lowercase + string.digits, 5, 5)}"
+    if form == 3:
+        return f"{_of(rng, string.ascii_uppercase + string.digits, 4, 4)}-{_of(rng, string.ascii_uppercase + string.digits, 4, 4)}"
+    return _of(rng, string.ascii_lowercase + string.digits, 8, 12)
+
+
+_COMMON = (
+    "password123 Password1 Passwort123 12345678 123456 1234567890 qwerty qwerty123 abc123 letmein iloveyou admin123 "
+    "welcome1 P@ssw0rd P@ssword1 passw0rd 111111 000000 motdepasse1 azerty contraseña1 senha123 password1! Summer2024 "
+    "hunter2 test1234 qwertz parola123 haslo123 hallo123 1q2w3e4r asdf1234 11111111 Qwerty1! heslo123 sifre123 1234 0000"
+)
+
+
+def _weak(rng: Random) -> str:
+    """What everybody chooses: a password where it is told as one, an example where rules are explained."""
+    if rng.random() < 0.5:
+        return rng.choice(_COMMON.split())
+    return _case(rng, rng.choice(WORDS)) + rng.choice(("1", "12", "123", "1234", "01", str(rng.randint(1990, 2027))))
+
+
+def _fake(rng: Random) -> str:
+    """What programmers write in tests."""
+    joint = rng.choice("-_-_.")
+    parts = rng.sample(
+        ["test", "secret", "token", "user", "password", "key", "abc", "foo", "bar", "old", "new", "valid"],
+        k=rng.randint(2, 3),
+    )
+    return joint.join([*parts, *rng.choice(((), ("1",), ("123",), ("42",)))])
+
+
+def _resource(rng: Random) -> str:
+    """The name of an object that holds a secret."""
+    parts = [
+        *rng.sample(WORDS[:40], k=rng.randint(1, 2)),
+        *rng.sample(
+            ["db", "api", "app", "prod", "staging", "svc", "mysql", "redis", "partner", "ci"], k=rng.randint(0, 2)
+        ),
+    ]
+    parts.append(
+        rng.choice(("credentials", "secret", "secrets", "token", "password", "auth", "creds", "key", "keys", "tls"))
+    )
+    return "-".join([*parts, *rng.choice(((), (), ("v2",), ("v1",), ("2024",), ("eu1",)))])
+
+
 Slot = Callable[[Random], str]
 SECRET: dict[str, Slot] = {
     "v": _value,
@@ -457,10 +513,37 @@ SECRET: dict[str, Slot] = {
     "code": _code,
     "totp": lambda r: _of(r, string.ascii_uppercase + "234567", 16, 32),
     "num20": lambda r: _digits(r, 16, 24),
+    "seed": lambda r: _grouped(
+        r, r.choice((string.ascii_uppercase, string.ascii_lowercase)) + "234567", 4, r.choice((4, 4, 6, 8))
+    ),
+    "app": lambda r: _grouped(r, string.ascii_lowercase, 4, 4),
+    "hexs": lambda r: _of(r, "0123456789abcdef", 32, 32) if r.random() < 0.7 else _of(r, "0123456789abcdef", 40, 64),
+    "bk": lambda r: _backup(r),
+    "puk": lambda r: _digits(r, 8, 8),
+    "pw4": lambda r: _of(r, string.ascii_lowercase + string.digits, 4, 4),
+    "door": lambda r: _digits(r, 3, 6) + r.choice(("", "", "", "#", "*")),
+    "weaks": lambda r: _weak(r),
     "apt": lambda r: _digits(r, 2, 4) + r.choice("ABCDE") + _digits(r, 0, 2),
     "lic": lambda r: "-".join(_of(r, string.ascii_uppercase + string.digits, 5, 5) for _ in range(r.choice((3, 4, 5)))),
 }
 OTHER: dict[str, Slot] = {
+    "weak": lambda r: _weak(r),
+    "fake": lambda r: _fake(r),
+    "res": lambda r: _resource(r),
+    "fpg": lambda r: _grouped(r, "0123456789ABCDEF", 4, r.choice((4, 10, 10))),
+    "tok": lambda r: str(r.randint(100, 250_000)),
+    "longgroups": lambda r: " ".join(_digits(r, 4, 4) for _ in range(r.choice((6, 7, 11, 11, 12)))),
+    "isbn": lambda r: r.choice(
+        (
+            "978-" + "-".join((_digits(r, 1, 1), _digits(r, 3, 4), _digits(r, 4, 5), _digits(r, 1, 1))),
+            "978" + _digits(r, 10, 10),
+        )
+    ),
+    "imei": lambda r: r.choice(("35", "86")) + _digits(r, 13, 13),
+    "last4": lambda r: r.choice(("**** ", "•••• ", "…", "", "x")) + _digits(r, 4, 4),
+    "hexother": lambda r: (
+        _of(r, "0123456789abcdef", 32, 32) if r.random() < 0.5 else _of(r, "0123456789abcdef", 40, 64)
+    ),
     "n": lambda r: str(r.randint(1, 40)),
     "n2": lambda r: str(r.randint(10, 99)),
     "n3": lambda r: str(r.randint(100, 999)),
@@ -622,8 +705,23 @@ def thing(rng: Random, lang: str) -> str:
     return rng.choice((named if rng.random() < 0.75 else THINGS[""]).split("|"))
 
 
+NOUNS = {
+    "S": "secret",
+    "P": "pin",
+    "C": "code",
+    "L": "lock",
+    "D": "card",
+    "F": "fake",
+    "X": "factor",
+    "K": "not",
+    "O": "otp",
+    "H": "id",
+}
+"""Slots that take a word of a class of `app.policy.signs`, in the language of the sentence."""
+
+
 def noun(rng: Random, kind: str, lang: str) -> str:
-    """A word of the language for a secret or a PIN."""
+    """A word of the language for a secret, a PIN, or another class."""
     of = SIGNS[kind]
     lang = "en" if lang not in of or (lang == "mixed") else lang
     some = [w for w in of[lang] if w not in _NO_NOUNS]

@@ -23,6 +23,8 @@ _KEY = re.compile(
     r"(-{0,2}@?[A-Za-z_$][A-Za-z0-9_.$-]{0,80})['\\\]]{0,3}(=>|:=|==|[=:])['\\]{0,3}(?=[^='])"
 )
 _QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "„": "“", "«": "»", "‹": "›", "「": "」", "『": "』"}
+_MIXED = re.compile(r"[0-9]+[A-Za-z][0-9A-Za-z]*|[A-Za-z]+[0-9][0-9A-Za-z]*|[^AEIOUYaeiouy0-9]+")
+"""A group that is no word and no number."""
 _OPENING = re.compile("[" + "".join(_QUOTES) + "]")
 _DIGITS = re.compile(r"\d{1,8}(?:[ -]\d{1,8}){1,15}")
 _DRAWN = re.compile(
@@ -66,7 +68,7 @@ def candidates(text: str, start: int = 0, end: int | None = None) -> Iterator[Ca
     yield from _quoted(text, start, end)
     yield from groups
     for drawn in _DRAWN.finditer(text, start, end):
-        if not drawn[0].replace(" ", "").isdigit():
+        if any(_MIXED.fullmatch(group) for group in drawn[0].split(" ")):
             yield Candidate(drawn.start(), drawn.end(), drawn[0])
 
 

@@ -3,13 +3,23 @@
 import re
 from collections.abc import Iterator, Sequence
 
-LEFT_WORDS, RIGHT_WORDS = 32, 8
+from app.policy.signs import Words
+
+LEFT_WORDS, RIGHT_WORDS = 32, 16
 """How much of the text around a value is read."""
 
 _NEAR = 4
 _BAG = 12
+_NEXT = 8
+_LONGEST_NAMED = 64
+"""Characters of the longest value in which words are looked for: ``partner-api-token`` names what it stands for."""
+_DRAWN = frozenset(("pin", "digits", "number", "groups", "hex", "uuid", "date", "drawn"))
+"""Forms of values that have no words in them."""
 _BUCKETS = (0, 1, 2, 3, 4, 4, 5, 5, 5, 6, 6, 6, 6)
-_NAMING = ("#secret", "#pin", "#otp", "#id", "#user", "#talk", "#env")
+NAMING = frozenset(("#secret", "#pin", "#otp", "#id", "#user", "#talk", "#env", "#code", "#factor"))
+"""Classes of words that name a value."""
+_TELLING = frozenset(("#lock", "#card", "#fake", "#not", "#call", "#phrase"))
+"""Classes of words that tell what a name means: the code of a door, a token of a test, a password that must not be."""
 _BREAKS = frozenset("\n.!?。！？;；")
 _HEX = re.compile(r"(?:0x)?[0-9a-fA-F]+")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
@@ -20,6 +30,7 @@ _UNIT = re.compile(
     r"\d+(?:[.,]\d+)?(?:[a-zA-Z]{1,3}|%|min|days?|bits?|[-–]?(?:bits?|chars?|characters?|digits?|days?|fold))"
 )
 _COMPOUND = re.compile(r"[A-Za-z]+(?:[-_./'’][A-Za-z]+)+")
+_SLUG = re.compile(r"[a-z]+(?:[-_][a-z]+)+[-_]?v?\d{1,3}")
 _MODEL = re.compile(r"[A-Za-z]{2,10}[-_ ]?\d{1,4}[A-Za-z]?")
 _FILE = re.compile(r"[\w./~-]*\.[a-z][a-z0-9]{0,5}(?:[:#]\d+)?|[~.]{0,2}(?:/[\w.@-]+)+/?|[A-Z]:\\\S*")
 _HOST = re.compile(r"(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?(?:/\S*)?|\d+(?:\.\d+){3}(?::\d+|/\d+)?")
@@ -36,12 +47,18 @@ _FORMS = (
     ("host", _HOST),
     ("file", _FILE),
     ("compound", _COMPOUND),
+    ("slug", _SLUG),
     ("model", _MODEL),
 )
 
 
-def of_context(before: Sequence[str], after: Sequence[str], form: str, *, quoted: bool) -> Iterator[str]:
-    """The features of the words around a value, the nearest first on both sides (see `app.policy.signs`)."""
+def of_context(
+    before: Sequence[str], after: Sequence[str], form: str, *, quoted: bool = False, name: str = ""
+) -> Iterator[str]:
+    """The features of the words around a value, the nearest first on both sides (see `app.policy.signs`).
+
+    ``name`` is the nearest word that names a value, as it is said.
+    """
     if quoted:
         yield "quoted"
     yield from _near("l", before, form)
@@ -49,6 +66,10 @@ def of_context(before: Sequence[str], after: Sequence[str], form: str, *, quoted
     yield from (f"b:{word}" for word in {*before[:_BAG]} if len(word) > 1 or not word.isascii())
     yield from (f"rb:{word}" for word in {*after[:6]})
     yield from _named(before, after, form)
+    yield from _told(before, after, form)
+    if name:
+        yield f"nw:{name}"
+        yield f"nwf:{name}|{form}"
 
 
 def _near(side: str, words: Sequence[str], form: str) -> Iterator[str]:
@@ -70,7 +91,7 @@ def _named(before: Sequence[str], after: Sequence[str], form: str) -> Iterator[s
     for place, word in enumerate(before):
         if word in _BREAKS:
             ended = "|"
-        if word in _NAMING and word not in seen:
+        if word in NAMING and word not in seen:
             seen.add(word)
             far = _BUCKETS[min(place, len(_BUCKETS) - 1)]
             yield f"d:{word}{far}{ended}"
@@ -82,15 +103,34 @@ def _named(before: Sequence[str], after: Sequence[str], form: str) -> Iterator[s
                 between = " ".join(before[:place][::-1]) if place <= 3 else "…"
                 yield f"k:{word} {between}"
                 yield f"kf:{between}|{form}"
+                yield from (f"n+:{word}{ended}{told}" for told in _TELLING.intersection(before))
+                yield from (f"n-:{word}{ended}{told}" for told in _TELLING.intersection(after))
     if not seen & {"#secret", "#pin"}:
         yield f"none|{form}"
-    for place, word in enumerate(after):
+    for place, word in enumerate(after[:_NEXT]):
         if word in _BREAKS:
             break
-        if word in _NAMING:
+        if word in NAMING:
             yield f"rd:{word}{min(place, 5)}"
             yield f"rdf:{word}|{form}{'' if first else '|only'}"
             break
+
+
+def _told(before: Sequence[str], after: Sequence[str], form: str) -> Iterator[str]:
+    """The words that tell what a name means, with whether they are of the same sentence or line."""
+    for side, words in (("L", before), ("R", after)):
+        ended = ""
+        seen: set[str] = set()
+        for word in words:
+            if word in _BREAKS:
+                ended = "|"
+            if word in _TELLING and word not in seen:
+                seen.add(word)
+                yield f"{side}:{word}{ended}"
+                yield f"{side}f:{word}{ended}|{form}"
+            elif side == "R" and ended and word in NAMING and word not in seen:
+                seen.add(word)
+                yield f"R:{word}|"
 
 
 def form_of(value: str) -> str:
@@ -102,7 +142,7 @@ def form_of(value: str) -> str:
     if value.isalpha():
         return "lower" if value.islower() else "upper" if value.isupper() else "word" if value.istitle() else "camel"
     if any(c.isspace() for c in value):
-        return "phrase"
+        return "drawn" if _is_drawn(value) else "phrase"
     for name, pattern in _FORMS:
         if pattern.fullmatch(value):
             return name
@@ -115,6 +155,16 @@ def form_of(value: str) -> str:
     if not any(c.isdigit() for c in value) and kinds(value) < 3:
         return "signs"
     return "strong" if len(value) < 20 else "random"
+
+
+def _is_drawn(value: str) -> bool:
+    """Whether signs stand in groups of one length, as programs show keys."""
+    groups = value.split(" ")
+    return (
+        len({len(group) for group in groups[:-1]}) == 1
+        and (value.islower() or value.isupper())
+        and all(group.isalnum() for group in groups)
+    )
 
 
 def of_value(value: str, form: str) -> Iterator[str]:
@@ -135,6 +185,8 @@ def of_value(value: str, form: str) -> Iterator[str]:
     yield f"head:{value[:2].lower()}"
     for sign in {c for c in value if not c.isalnum()}:
         yield f"c:{sign}"
+    if size <= _LONGEST_NAMED and form not in _DRAWN:
+        yield from (f"w:{word}" for word in {*Words(value).names} if word[0] == "#" and len(word) > 1)
     if value.isalpha():
         lowered = value.lower()
         yield f"v:{lowered}"

@@ -16,8 +16,9 @@ from importlib.resources import files
 from app.policy.candidates import LONGEST, Candidate, candidates
 from app.policy.card_numbers import beside_published
 from app.policy.detector import Span, within
-from app.policy.features import LEFT_WORDS, RIGHT_WORDS, form_of, of_context, of_value
+from app.policy.features import LEFT_WORDS, NAMING, RIGHT_WORDS, form_of, of_context, of_value
 from app.policy.linear_patterns import Pattern
+from app.policy.lists import listed_with
 from app.policy.placeholders import is_placeholder
 from app.policy.signs import Words, cue, cued
 
@@ -28,11 +29,13 @@ SEGMENT_CHARS, AROUND_CHARS = 1_000, 160
 _SHORT = frozenset({"pin", "digits"})
 _NEVER = frozenset({"mail", "url"})
 _WORDS = frozenset({"lower", "word", "upper", "camel", "compound"})
-_NEAR = frozenset({"#secret", "#pin", "#command"})
+_NEAR = frozenset({"#secret", "#pin", "#command", "#call"})
 _NEAR_WORDS = 6
 """How near behind a name a plain word must stand to be judged: any word may follow later."""
 _SPACE = re.compile(r"\s")
-_PUBLIC = re.compile(r"-----BEGIN (?:[A-Z0-9]+ ){0,4}(?:PUBLIC KEY|CERTIFICATE|CERTIFICATE REQUEST|X509 CRL)-----[^-]*")
+_PUBLIC = re.compile(
+    r"-----BEGIN (?:[A-Z0-9]+ ){0,4}(?:PUBLIC KEY(?: BLOCK)?|SIGNATURE|CERTIFICATE(?: REQUEST)?|X509 CRL)-----[^-]*"
+)
 """What is made to be shown: it stands beside the words for keys, and is drawn by a machine like one."""
 
 
@@ -44,6 +47,8 @@ class Judged:
     form: str
     before: tuple[str, ...]
     after: tuple[str, ...]
+    name: str = ""
+    """The nearest word in front that names a value, as it is said."""
 
     def value_features(self) -> Iterable[str]:
         """See `app.policy.features`."""
@@ -51,7 +56,7 @@ class Judged:
 
     def context_features(self) -> Iterable[str]:
         """See `app.policy.features`."""
-        return of_context(self.before, self.after, self.form, quoted=self.candidate.quoted)
+        return of_context(self.before, self.after, self.form, quoted=self.candidate.quoted, name=self.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +74,16 @@ class Model:
 
 
 def find(text: str) -> Iterator[Span]:
-    """Values that are told or set as passwords, PINs, keys or tokens."""
+    """Values that are told or set as passwords, PINs, keys or tokens, and the others of a list that one is in."""
+    reached = 0
     for one in to_judge(text, model().least):
         if _value_score(one.candidate.value) + _context_score(one) > 0:
-            yield one.candidate.start, one.candidate.end
+            found = (one.candidate.start, one.candidate.end)
+            yield found
+            if found[1] > reached:
+                for other in listed_with(text, *found):
+                    yield other
+                    reached = max(reached, other[1])
 
 
 def signs() -> Sequence[Pattern]:
@@ -102,7 +113,8 @@ def to_judge(text: str, least: float | None = None) -> Iterator[Judged]:
             before = words.before(one.start, LEFT_WORDS)
             if form in _WORDS and _NEAR.isdisjoint(before[:_NEAR_WORDS]):
                 continue
-            yield Judged(one, form, tuple(before), tuple(words.behind(one.end, RIGHT_WORDS)))
+            after = words.behind(one.end, RIGHT_WORDS)
+            yield Judged(one, form, tuple(before), tuple(after), words.nearest(one.start, LEFT_WORDS, NAMING))
 
 
 def _segments(text: str) -> Iterator[Span]:
@@ -139,12 +151,12 @@ def _value_score(value: str) -> float:
 
 
 def _context_score(one: Judged) -> float:
-    return _score_of_words(one.before, one.after, one.form, one.candidate.quoted)
+    return _score_of_words(one.before, one.after, one.form, one.candidate.quoted, one.name)
 
 
 @lru_cache(maxsize=2048)
-def _score_of_words(before: tuple[str, ...], after: tuple[str, ...], form: str, quoted: bool) -> float:
-    return model().sum(of_context(before, after, form, quoted=quoted))
+def _score_of_words(before: tuple[str, ...], after: tuple[str, ...], form: str, quoted: bool, name: str) -> float:
+    return model().sum(of_context(before, after, form, quoted=quoted, name=name))
 
 
 @cache

@@ -7,7 +7,7 @@ for all words of the class. Chinese, Japanese and Korean words are found inside 
 import json
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cache
 from importlib.resources import files
 
@@ -17,7 +17,9 @@ from app.text.scripts import CJK
 _WORD = re.compile(rf"[{CJK}]|[^\W_\d{CJK}]+|\d+|[^\w\s]|_|\n")
 _CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _CJK = re.compile(f"[{CJK}]")
-_CUES = ("secret", "pin", "command")
+_CUES = ("secret", "pin", "code", "factor", "command", "call", "entry")
+_SHORT = {"code": 4}
+"""Characters up to which a name is looked for as a word of its own only; 3 unless the class is listed."""
 
 
 @cache
@@ -43,21 +45,24 @@ def _classes() -> dict[str, str]:
 class Words:
     """A stretch of text in words, signs and line ends, with names replaced by ``#class``; the longest phrase counts.
 
-    In small letters, ``camelCase`` apart, numbers by their length. ``starts`` and ``ends`` say where each stands.
+    In small letters, ``camelCase`` apart, numbers by their length. ``said`` are the same words with no class in their
+    place; ``starts`` and ``ends`` say where each stands.
     """
 
-    __slots__ = ("ends", "names", "starts")
+    __slots__ = ("ends", "names", "said", "starts")
 
     def __init__(self, text: str, start: int = 0, end: int | None = None) -> None:
         pieces = list(_pieces(text, start, len(text) if end is None else end))
         plain = [piece[2] for piece in pieces]
         self.names: list[str] = []
+        self.said: list[str] = []
         self.starts: list[int] = []
         self.ends: list[int] = []
         at = 0
         while at < len(plain):
             name, size = _class_at(plain, at)
             self.names.append(name)
+            self.said.append(" ".join(plain[at : at + size]))
             self.starts.append(pieces[at][0])
             self.ends.append(pieces[at + size - 1][1])
             at += size
@@ -66,6 +71,12 @@ class Words:
         """At most ``most`` words in front of the character ``at``, the nearest first."""
         last = bisect_right(self.ends, at)
         return self.names[max(0, last - most) : last][::-1]
+
+    def nearest(self, at: int, most: int, classes: Collection[str]) -> str:
+        """The nearest word of these classes in front of the character ``at``, as it is said; empty without one."""
+        last = bisect_right(self.ends, at)
+        places = range(last - 1, max(0, last - most) - 1, -1)
+        return next((self.said[place] for place in places if self.names[place] in classes), "")
 
     def behind(self, at: int, most: int) -> list[str]:
         """At most ``most`` words from the character ``at`` on."""
@@ -117,11 +128,10 @@ def _beginnings() -> dict[str, int]:
 @cache
 def cue() -> Pattern:
     """Names of secrets and PINs, and commands that take one; short ones as words of their own only."""
-    named = {*names(*_CUES)}
-    short = [word for word in named if len(word) <= 3 and word.isascii()]
-    long = sorted(named - set(short), key=len, reverse=True)
+    short = {word for one in _CUES for word in names(one) if len(word) <= _SHORT.get(one, 3) and word.isascii()}
+    long = sorted({*names(*_CUES)} - short, key=len, reverse=True)
     joined = "|".join(re.escape(word).replace(r"\ ", r"[ _.'’-]?") for word in long)
-    return Pattern(rf"(?i)(?:(?:^|[^a-z])(?:{'|'.join(short)})(?:[^a-z]|$)|pass|pwd|{joined})(?s:.{{0,32}})")
+    return Pattern(rf"(?i)(?:(?:^|[^a-z])(?:{'|'.join(sorted(short))})(?:[^a-z]|$)|pass|pwd|{joined})(?s:.{{0,32}})")
 
 
 def cued(text: str, before: int, behind: int) -> Iterator[tuple[int, int]]:

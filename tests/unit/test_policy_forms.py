@@ -266,8 +266,17 @@ def test_what_is_published_or_stands_for_a_secret_stays(text: str) -> None:
     assert masked(text) == text
 
 
-@pytest.mark.parametrize("option", ["-u", "-U"])
+@pytest.mark.parametrize("option", ["-u", "-U", "--user"])
 @pytest.mark.parametrize("joint", [":", ",", "%"])
 def test_a_password_behind_the_user_of_a_command_is_masked(option: str, joint: str) -> None:
     text = f"lftp {option} web{joint}qianDao-hu4419 ftp.heshan.example"
     assert masked(text) == f"lftp {option} web{joint}[secret removed] ftp.heshan.example"
+
+
+@pytest.mark.parametrize("joint", ["\n", "\n- ", ", ", " / ", "、", " and ", "\n{n}. "])
+def test_the_others_of_a_list_go_with_the_one_that_is_found(joint: str) -> None:
+    codes = ["7k2mq-x9dfp", "3hw8t-p0zce", "n5vjr-b6gya", "w8c4s-t1nqe", "z0hjx-m7rvd", "p3yfk-g5bua"]
+    listed = "".join(joint.format(n=n) + code for n, code in enumerate(codes, 1))
+    text = masked(f"Recovery codes, each works once:{listed}\nKeep them safe.")
+    assert [code for code in codes if code in text] == []
+    assert text.endswith("\nKeep them safe.")
