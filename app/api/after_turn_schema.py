@@ -4,10 +4,10 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from app.api.schemas import Count, Flag, MessagesBody, Millis
+from app.api.schemas import ChatBody, Count, Flag, MessagesBody, Millis
 
 
-class AfterTurnRequest(MessagesBody):
+class AfterTurnRequest(MessagesBody, ChatBody):
     """`POST /after-turn`."""
 
     pre_prompt_message_count: Count | None = Field(None, description="Messages before it are history.")

@@ -1,5 +1,6 @@
 """What all bodies have in common. Names are camelCase on the wire; snake_case is taken on input as well."""
 
+from dataclasses import replace
 from itertools import islice
 from typing import Annotated, Any, Literal
 
@@ -68,6 +69,7 @@ class ScopeBody(Wire):
     session_key: Id | None = Field(None, description="The host's stable key, such as `agent:main:chat`.")
     agent_id: Id | None = Field(None, description="The agent that talks.")
     sender_id: Id | None = Field(None, description="The person that talks.")
+    parent_session: Id | None = Field(None, description="The session that this one was begun from, if there is one.")
     runtime_context: dict[str, Any] | None = Field(None, description="What the host knows about the run.")
 
     def scope(self) -> Scope:
@@ -79,6 +81,8 @@ class ScopeBody(Wire):
             sender_id=self.sender_id or self._context_text("senderId"),
             is_cron=self._in_context("isCron") is True,
             automation_kind=self._context_text("automationKind"),
+            parent_session=self.parent_session or self._context_text("parentSession"),
+            chat_type=self._context_text("chatType"),
         )
 
     def _context_text(self, key: str) -> str | None:
@@ -114,6 +118,10 @@ class ChatBody(BudgetedBody):
     chat_type: Annotated[str, Field(max_length=64)] | None = Field(
         None, description="`group` leaves out what is private; anything else, or nothing, is a private chat."
     )
+
+    def scope(self) -> Scope:
+        """See `ScopeBody.scope`."""
+        return replace(super().scope(), chat_type=self.chat_type or self._context_text("chatType"))
 
     @property
     def chat(self) -> ChatType:

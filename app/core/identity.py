@@ -4,7 +4,7 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
 
@@ -35,6 +35,22 @@ class SessionKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class SessionNotes:
+    """What else is known of a session, for people and their tools; nothing is decided by it. None: not told."""
+
+    parent: str | None = None
+    """The session that it was begun from, as the host names it."""
+    chat_type: str | None = None
+    flushed_at: str | None = None
+    """When its host was last told to flush, ISO 8601."""
+    flushed_compaction: int | None = None
+    """How many compactions the host had asked for by then."""
+
+
+NO_NOTES = SessionNotes()
+
+
+@dataclass(frozen=True, slots=True)
 class Scope:
     """What a request says about its caller, with ``runtimeContext`` already folded in; None where it says nothing."""
 
@@ -44,6 +60,8 @@ class Scope:
     sender_id: str | None = None
     is_cron: bool = False
     automation_kind: str | None = None
+    parent_session: str | None = None
+    chat_type: str | None = None
 
     @property
     def names_agent(self) -> bool:
@@ -70,6 +88,7 @@ class Identity:
     sender: str | None
     peer_role: PeerRole
     kind: SessionKind = SessionKind.CHAT
+    notes: SessionNotes = field(default=NO_NOTES, compare=False)
 
     @property
     def actor_peer(self) -> str | None:
@@ -116,6 +135,7 @@ def resolve_identity(
         sender=_clean(scope.sender_id),
         peer_role=peer_role,
         kind=session_kind(scope),
+        notes=SessionNotes(_clean(scope.parent_session), _clean(scope.chat_type)),
     )
 
 

@@ -146,7 +146,7 @@ class EmbeddedBackend:
             raise BackendError(Reason.BACKEND_REJECTED, detail, retryable=False)
         live, tokens = await self.changing(
             who,
-            lambda space: space.append(who.session, who.kind, messages, self.clock().isoformat(), deadline),
+            lambda space: space.append(who.session, who.kind, messages, self.clock().isoformat(), deadline, who.notes),
             deadline,
         )
         return Appended(live_messages=live, pending_tokens=tokens)

@@ -12,7 +12,7 @@ import structlog
 
 from app.core.capture.captured_message import CapturedMessage
 from app.core.deadline import Deadline
-from app.core.identity import SessionKind, Tenant
+from app.core.identity import NO_NOTES, SessionKind, SessionNotes, Tenant
 from app.core.injection.session_start.section import Workspace
 from app.core.memories.forget_selection import with_texts
 from app.embedded.classifying import judge_of
@@ -96,16 +96,23 @@ class UserSpace:
     # sessions
 
     def append(
-        self, session: str, kind: SessionKind, messages: Sequence[CapturedMessage], now: str, deadline: Deadline
+        self,
+        session: str,
+        kind: SessionKind,
+        messages: Sequence[CapturedMessage],
+        now: str,
+        deadline: Deadline,
+        notes: SessionNotes = NO_NOTES,
     ) -> tuple[int, int]:
         """Store messages and make them searchable: how many wait for a commit now, and their tokens."""
         with self._opened(session, deadline) as stored:
             if stored.size == 0:
-                stored.kind = kind.value
+                stored.kind, stored.notes = kind.value, notes
             new = [m for m in messages if not (m.source_id and m.source_id in stored.source_ids)]
             new = [self._admitted(message) for message in new]
             if new:
-                session_file.write(stored, session_file.message_entries(stored, new), session, now)
+                entries = session_file.message_entries(stored, new)
+                session_file.write(stored, [*session_file.notes_entry(stored, notes, now), *entries], session, now)
             waiting = stored.waiting()
             counts = len(waiting), sum(map(message_tokens, waiting))
         if new:

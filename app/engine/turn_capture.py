@@ -142,6 +142,7 @@ async def _accepted(
             peer_id=who.actor_peer,
             sender=who.sender,
             guard=texts.guard if policy.guards else None,
+            usage=turn.usage,
         )
         captured = await bounded_waits.read(capture, large=large or len(recorded.fingerprints) > AT_ONCE_MESSAGES)
         try:

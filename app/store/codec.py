@@ -9,7 +9,8 @@ from itertools import chain
 from typing import Any
 
 from app.core.capture.captured_message import CapturedMessage, Part, TextPart, ToolPart
-from app.core.identity import Identity, PeerRole, SessionKind, Tenant
+from app.core.identity import Identity, PeerRole, SessionKind, SessionNotes, Tenant
+from app.core.messages.usage import Usage
 
 PIECE_CHARS = 256 * 1024
 """Of a list of strings so much is parsed at once."""
@@ -75,14 +76,15 @@ def _border(text: str, start: int) -> int:
 
 def dump_identity(who: Identity) -> str:
     """An identity as ASCII JSON; tenant and session have columns of their own."""
-    return _dump([who.session_key, who.agent, who.sender, who.peer_role, who.kind])
+    notes = who.notes.parent, who.notes.chat_type
+    return _dump([who.session_key, who.agent, who.sender, who.peer_role, who.kind, *(notes if any(notes) else ())])
 
 
 def load_identity(account: str, user: str, session: str, text: str) -> Identity:
     """The inverse of `dump_identity`."""
-    session_key, agent, sender, peer_role, kind = json.loads(text)
-    tenant = Tenant(account or None, user or None)
-    return Identity(tenant, session, session_key, agent, sender, PeerRole(peer_role), SessionKind(kind))
+    session_key, agent, sender, peer_role, kind, *notes = json.loads(text)
+    tenant, role = Tenant(account or None, user or None), PeerRole(peer_role)
+    return Identity(tenant, session, session_key, agent, sender, role, SessionKind(kind), SessionNotes(*notes))
 
 
 def _message(message: CapturedMessage) -> dict[str, Any]:
@@ -92,7 +94,9 @@ def _message(message: CapturedMessage) -> dict[str, Any]:
         "id": message.source_id,
         "peer": message.peer_id,
         "parts": [_part(part) for part in message.parts],
-    } | ({"sender": message.sender} if message.sender else {})
+        **({"sender": message.sender} if message.sender else {}),
+        **({"usage": [message.usage.prompt, message.usage.output]} if message.usage else {}),
+    }
 
 
 def _part(part: Part) -> Any:
@@ -103,7 +107,8 @@ def _part(part: Part) -> Any:
 
 def _captured(item: dict[str, Any]) -> CapturedMessage:
     parts = tuple(TextPart(part) if isinstance(part, str) else ToolPart(*part) for part in item["parts"])
-    return CapturedMessage(item["role"], parts, item["at"], item["id"], item["peer"], item.get("sender"))
+    usage = Usage(*item["usage"]) if "usage" in item else None
+    return CapturedMessage(item["role"], parts, item["at"], item["id"], item["peer"], item.get("sender"), usage)
 
 
 def _dump(value: Any) -> str:

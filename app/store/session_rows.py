@@ -1,6 +1,8 @@
 """Session rows: finding and locking them, and the leases by which workers share them."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row, Select, and_, bindparam, case, func, select, update
@@ -10,6 +12,7 @@ from app.core.identity import Identity, Tenant
 from app.store.codec import dump_identity, load_identity
 from app.store.schema import sessions
 from app.store.work import Lane, Lease, LeaseLost
+from app.text.dates import iso
 
 SessionRow = Row[*tuple[Any, ...]]
 """A whole row of `app.store.schema.sessions`."""
@@ -125,7 +128,11 @@ def note_budget(connection: Connection, who: Identity, token_budget: int) -> Non
 
 def identity_of(row: SessionRow) -> Identity:
     """Who last spoke in the session."""
-    return load_identity(row.account, row.user_name, row.session, row.identity)
+    who = load_identity(row.account, row.user_name, row.session, row.identity)
+    if row.flushed_at is None:
+        return who
+    at = iso(datetime.fromtimestamp(row.flushed_at, UTC))
+    return replace(who, notes=replace(who.notes, flushed_at=at, flushed_compaction=row.flushed_compaction))
 
 
 def last_agent(connection: Connection, tenant: Tenant, session: str) -> Sighting | None:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from app.core.capture.tool_outcomes import says_failed
+from app.core.messages.usage import Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,3 +48,5 @@ class CapturedMessage:
     peer_id: str | None = None
     sender: str | None = None
     """Who spoke to the agent, as the host names them, whatever peer the message belongs to."""
+    usage: Usage | None = None
+    """What the model used for this reply, where the host tells."""

@@ -23,6 +23,7 @@ from app.core.messages.fingerprints import is_timed, known
 from app.core.messages.host_message import HostMessage, Messages, Role
 from app.core.messages.pairs import units, with_results
 from app.core.messages.tokens import estimate_tokens
+from app.core.messages.usage import Usage, usage_in
 from app.text.dates import iso
 from app.text.remember import asks_to_remember
 
@@ -50,6 +51,7 @@ def capture_turn(
     peer_id: str | None = None,
     sender: str | None = None,
     guard: Guard | None = None,
+    usage: Usage | None = None,
 ) -> CapturedTurn:
     """What is new in ``incoming`` and what of it is kept.
 
@@ -63,6 +65,8 @@ def capture_turn(
     before = frozenset(recorded)
     told = [] if is_heartbeat else [appended_part(one, before) for one in fresh if not is_simulated(one)]
     captured = captured_messages(told, received_at, peer_id, guard)
+    if usage:
+        captured = _with_usage(captured, usage)
     if sender:
         captured = tuple(replace(message, sender=sender) for message in captured)
     return CapturedTurn(
@@ -72,6 +76,15 @@ def capture_turn(
         tokens=sum(captured_tokens(message) for message in captured),
         remember=any(asks_to_remember(part.text) for part in _user_texts(captured)),
     )
+
+
+def _with_usage(captured: tuple[CapturedMessage, ...], usage: Usage) -> tuple[CapturedMessage, ...]:
+    """The messages with what the turn's last request used noted on its reply, unless that says so itself."""
+    replies = [index for index, message in enumerate(captured) if message.role == "assistant"]
+    if not replies or captured[replies[-1]].usage:
+        return captured
+    last = replies[-1]
+    return (*captured[:last], replace(captured[last], usage=usage), *captured[last + 1 :])
 
 
 def with_ids(messages: Iterable[CapturedMessage], turn_id: str) -> tuple[CapturedMessage, ...]:
@@ -88,7 +101,8 @@ def captured_messages(
     for message in messages:
         moment = iso(message.time or received_at)
         if message.role is Role.ASSISTANT:
-            draft = _Draft("assistant", moment, _assistant_parts(message))
+            usage = usage_in(message.raw.get("usage"))
+            draft = _Draft("assistant", moment, _assistant_parts(message), usage)
             for call in draft.calls():
                 call.called_at = message.time
                 waiting[_link(call.call)].append(call)
@@ -104,9 +118,9 @@ def captured_messages(
         if message.role is Role.USER:
             drafts.append(_Draft("user", moment, [message.said]))
     return tuple(
-        CapturedMessage(draft.role, parts, draft.created_at, peer_id=peer_id)
+        CapturedMessage(draft.role, parts, draft.created_at, peer_id=peer_id, usage=None if number else draft.usage)
         for draft in drafts
-        for parts in within_limits(guard(draft.finished()) if guard else draft.finished())
+        for number, parts in enumerate(within_limits(guard(draft.finished()) if guard else draft.finished()))
     )
 
 
@@ -148,6 +162,7 @@ class _Draft:
     role: Literal["user", "assistant"]
     created_at: str
     parts: list[str | _Call] = field(default_factory=list)
+    usage: Usage | None = None
 
     def calls(self) -> list[_Call]:
         return [part for part in self.parts if isinstance(part, _Call)]

@@ -9,6 +9,7 @@ from typing import Any
 
 from app.core.capture.captured_message import CapturedMessage, Part, TextPart, ToolPart
 from app.core.messages.tokens import estimate_tokens
+from app.core.messages.usage import Usage, usage_in
 
 Entry = dict[str, Any]
 
@@ -25,7 +26,13 @@ def message_entry(message: CapturedMessage, entry_id: str, parent: str, place: i
         "sourceId": message.source_id,
         "peerId": message.peer_id,
         "batch": [place, batch],
-    } | ({"senderId": message.sender} if message.sender else {})
+        **({"senderId": message.sender} if message.sender else {}),
+        **({"usage": _usage_entry(message.usage)} if message.usage else {}),
+    }
+
+
+def _usage_entry(usage: Usage) -> Entry:
+    return {"inputTokens": usage.prompt, "outputTokens": usage.output}
 
 
 def line_of(entry: Entry) -> bytes:
@@ -64,6 +71,7 @@ def message_of(entry: Mapping[str, Any]) -> CapturedMessage:
         source_id=str(entry.get("sourceId") or ""),
         peer_id=entry.get("peerId") or None,
         sender=entry.get("senderId") or None,
+        usage=usage_in(entry.get("usage")),
     )
 
 

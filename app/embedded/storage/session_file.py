@@ -6,12 +6,13 @@ A batch of messages that a crash cut short is taken back as a whole.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from app.core.capture.captured_message import CapturedMessage
+from app.core.identity import SessionNotes
 from app.embedded.storage.entries import (
     Entry,
     entries_in,
@@ -25,6 +26,15 @@ from app.embedded.storage.entries import (
 from app.embedded.storage.layout import append_durably, make_private_dir, truncate_durably
 
 ArchiveState = Literal["running", "completed", "failed"]
+
+
+_NOTES = {
+    "parentSession": "parent",
+    "chatType": "chat_type",
+    "memoryFlushAt": "flushed_at",
+    "memoryFlushCompactionCount": "flushed_compaction",
+}
+"""What is noted of a session: its name in the file, and in `SessionNotes`."""
 
 
 @dataclass(slots=True)
@@ -53,6 +63,12 @@ class SessionFile:
     """Bytes read; the file is longer when another process wrote."""
     inode: int = 0
     kind: str = "chat"
+    notes: SessionNotes = field(default_factory=SessionNotes)
+    input_tokens: int = 0
+    """What models were given for its replies, and gave, as far as hosts told."""
+    output_tokens: int = 0
+    context_tokens: int = 0
+    """What the window held behind the last reply of which that is known; 0 where it is not."""
     source_ids: dict[str, None] = field(default_factory=dict)
     base: int = 0
     """Number of the first message in ``live``."""
@@ -111,7 +127,8 @@ def write(stored: SessionFile, entries: Sequence[Entry], session: str, now: str)
     """Append entries durably, all or none, the header first where the file is new. Call `refresh` before, lock held."""
     if stored.size == 0:
         make_private_dir(stored.path.parent)
-        entries = [{"type": "session", "id": session, "timestamp": now, "kind": stored.kind}, *entries]
+        header = {"type": "session", "id": session, "timestamp": now, "kind": stored.kind, **_told(stored.notes)}
+        entries = [header, *entries]
     data = b"".join(line_of(entry) for entry in entries)
     append_durably(stored.path, data, stored.size)
     for entry in entries:
@@ -129,6 +146,12 @@ def message_entries(stored: SessionFile, messages: Sequence[CapturedMessage]) ->
         entries.append(message_entry(message, entry_id, parent, index + 1, len(messages)))
         parent = entry_id
     return entries
+
+
+def notes_entry(stored: SessionFile, notes: SessionNotes, now: str) -> list[Entry]:
+    """The entry that notes what is new of a session; none where all of it is known. The header has it of a new file."""
+    told = {name: value for name, value in _told(notes).items() if _told(stored.notes).get(name) != value}
+    return [{"type": "session_info", "timestamp": now, **told}] if told and stored.size else []
 
 
 def commit_entry(stored: SessionFile, keep_recent: int, now: str, *, new_epoch: bool) -> Entry:
@@ -194,9 +217,16 @@ def _fold(stored: SessionFile, entry: Entry) -> None:
     match entry.get("type"):
         case "session":
             stored.kind = str(entry.get("kind") or "chat")
+            stored.notes = _noted(stored.notes, entry)
+        case "session_info":
+            stored.notes = _noted(stored.notes, entry)
         case "message":
             message = message_of(entry)
             stored.live.append(message)
+            if message.usage:
+                stored.input_tokens += message.usage.prompt
+                stored.output_tokens += message.usage.output
+                stored.context_tokens = message.usage.total
             if message.source_id:
                 stored.source_ids[message.source_id] = None
         case "commit":
@@ -209,6 +239,20 @@ def _fold(stored: SessionFile, entry: Entry) -> None:
                 archive.state = "running"
         case "reset":
             stored.epoch += 1
+
+
+def _told(notes: SessionNotes) -> Entry:
+    """What is known of a session, by the names of its entries."""
+    told = {name: getattr(notes, of) for name, of in _NOTES.items()}
+    return {name: value for name, value in told.items() if value is not None}
+
+
+def _noted(notes: SessionNotes, entry: Entry) -> SessionNotes:
+    """The notes with what an entry says: a person may have written anything there."""
+    kinds = {"flushed_compaction": int}
+    said = {of: entry.get(name) for name, of in _NOTES.items()}
+    fit: dict[str, Any] = {of: value for of, value in said.items() if isinstance(value, kinds.get(of, str))}
+    return replace(notes, **fit)
 
 
 def _fold_commit(stored: SessionFile, entry: Entry) -> None:

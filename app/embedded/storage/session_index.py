@@ -21,9 +21,15 @@ def write_glance(root: Path, session: str, stored: SessionFile, now: datetime) -
         "sessionId": session,
         "file": stored.path.name,
         "updatedAt": now.isoformat(),
+        "chatType": stored.notes.chat_type,
+        "parentSession": stored.notes.parent,
         "messages": stored.count,
         "compactionCount": sum(archive.state == "completed" for archive in stored.archives),
-        "contextTokens": sum(map(message_tokens, stored.waiting())),
+        "memoryFlushAt": stored.notes.flushed_at,
+        "memoryFlushCompactionCount": stored.notes.flushed_compaction,
+        "inputTokens": stored.input_tokens,
+        "outputTokens": stored.output_tokens,
+        "contextTokens": stored.context_tokens or sum(map(message_tokens, stored.waiting())),
         "epoch": stored.epoch,
     }
     layout.write_atomic(layout.glance_path(root, session), _dumped(glance))
