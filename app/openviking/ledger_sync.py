@@ -15,7 +15,7 @@ from app.openviking import adopting
 from app.openviking.file_statements import edited
 from app.openviking.ledger_entries import Step, refused, settled_by, steps_of
 from app.openviking.recall import withholding_of
-from app.openviking.remote_files import MemoryFiles, without_fields
+from app.openviking.remote_files import RemoteFiles, without_fields
 from app.ports import BackendError
 
 log = structlog.get_logger(__name__)
@@ -34,10 +34,10 @@ Left = tuple[str, str]
 """A place where a text still stands, and why."""
 
 
-class Settling:
+class LedgerSync:
     """The ledger and the server, brought in step by tenant."""
 
-    def __init__(self, ledger: MemoryLedger, files: MemoryFiles, monotonic: Clock = time.monotonic) -> None:
+    def __init__(self, ledger: MemoryLedger, files: RemoteFiles, monotonic: Clock = time.monotonic) -> None:
         self._ledger = ledger
         self._files = files
         self._monotonic = monotonic

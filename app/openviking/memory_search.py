@@ -11,7 +11,7 @@ from app.core.memories.relevance import relevance
 from app.core.recall.hits import Hit
 from app.memory_ports import LedgerEntry, MemoryLedger
 from app.openviking.ledger_entries import SHOWN, memory_of
-from app.openviking.ledger_sync import Settling
+from app.openviking.ledger_sync import LedgerSync
 from app.openviking.recall import LedgerRecall
 from app.openviking.remote_files import HOME, canonical, home_of, is_memory
 from app.text.dates import iso
@@ -28,7 +28,7 @@ class MemorySearch:
     """Finds memories that hold, with a score each."""
 
     ledger: MemoryLedger
-    settling: Settling
+    settling: LedgerSync
     recall: LedgerRecall
     find: Find
     now: Callable[[], datetime] = lambda: datetime.now(UTC)

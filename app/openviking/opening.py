@@ -6,11 +6,11 @@ from urllib.parse import urlsplit
 from app.memory_ports import MemoryLedger
 from app.observe.context import outgoing_headers
 from app.openviking.client import OpenVikingBackend
-from app.openviking.ledger_sync import Settling
+from app.openviking.ledger_sync import LedgerSync
 from app.openviking.memory_search import MemorySearch
 from app.openviking.openviking_memories import OpenVikingMemories
 from app.openviking.recall import LedgerRecall
-from app.openviking.remote_files import MemoryFiles
+from app.openviking.remote_files import RemoteFiles
 from app.ports import OpenedBackend
 from app.settings import Settings
 
@@ -33,6 +33,6 @@ def open_backend(settings: Settings) -> OpenedBackend:
 def open_memories(backend: OpenVikingBackend, ledger: MemoryLedger) -> OpenVikingMemories:
     """Its memories one by one; from now on recall shows none of them as they were before."""
     recall = backend.recall = LedgerRecall(ledger)
-    settling = Settling(ledger, MemoryFiles(backend.calls))
+    settling = LedgerSync(ledger, RemoteFiles(backend.calls))
     search = MemorySearch(ledger, settling, recall, backend.find_below)
     return OpenVikingMemories(ledger, settling, recall, search, backend.tenant_of)

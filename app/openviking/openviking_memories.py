@@ -36,7 +36,7 @@ from app.errors import Conflict, VersionConflict
 from app.memory_ports import LedgerEntry, LedgerRows, MemoryLedger
 from app.openviking import ledger_entries
 from app.openviking.ledger_entries import FORGOTTEN, LIVE, SHOWN, SUPERSEDED, hash_of, is_live, memory_of, record_of
-from app.openviking.ledger_sync import Settling
+from app.openviking.ledger_sync import LedgerSync
 from app.openviking.memory_search import MemorySearch
 from app.openviking.recall import LedgerRecall, withholding_of
 from app.openviking.remote_files import canonical
@@ -61,7 +61,7 @@ class OpenVikingMemories:
     def __init__(
         self,
         ledger: MemoryLedger,
-        settling: Settling,
+        settling: LedgerSync,
         recall: LedgerRecall,
         search: MemorySearch,
         tenant_of: Callable[[Tenant], Tenant],
@@ -134,8 +134,7 @@ class OpenVikingMemories:
         tenant, now = self._tenant_of(who.tenant), self._now()
 
         def decided(rows: LedgerRows) -> LedgerEntry | None:
-            entry = rows.by_id(memory_id)
-            if entry is None or entry.state not in SHOWN:
+            if (entry := _shown(rows, memory_id)) is None:
                 return None
             if if_version is not None and entry.version != if_version:
                 raise VersionConflict(f"the memory is at version {entry.version}")
@@ -143,8 +142,7 @@ class OpenVikingMemories:
                 raise Conflict("another memory stands in the place of this one")
             after = ledger_entries.changed(entry, change, now, withholding_of(tenant))
             if after is not entry:
-                rows.put(after)
-                _withdraw_copies(rows, entry, after, now, withholding_of(tenant))
+                _replace(rows, entry, after, now, withholding_of(tenant))
             return after
 
         entry = await self._ledger.changing(tenant, decided)
@@ -160,12 +158,9 @@ class OpenVikingMemories:
         tenant, now = self._tenant_of(who.tenant), self._now()
 
         def decided(rows: LedgerRows) -> LedgerEntry | None:
-            entry = rows.by_id(memory_id)
-            if entry is None or entry.state not in SHOWN:
-                return None
-            after = ledger_entries.forgotten(entry, now, withholding_of(tenant))
-            rows.put(after)
-            _withdraw_copies(rows, entry, after, now, withholding_of(tenant))
+            if (entry := _shown(rows, memory_id)) is not None:
+                after = ledger_entries.forgotten(entry, now, withholding_of(tenant))
+                _replace(rows, entry, after, now, withholding_of(tenant))
             return entry
 
         entry = await self._ledger.changing(tenant, decided)
@@ -305,6 +300,17 @@ def _store(
 
 def _is_holding(entry: LedgerEntry, new: NewMemory, now: str) -> bool:
     return is_live(entry, now) and entry.fields.get("peer") == new.peer
+
+
+def _shown(rows: LedgerRows, memory_id: str) -> LedgerEntry | None:
+    entry = rows.by_id(memory_id)
+    return entry if entry is not None and entry.state in SHOWN else None
+
+
+def _replace(rows: LedgerRows, entry: LedgerEntry, after: LedgerEntry, now: str, withholding: Withholding) -> None:
+    """Put ``after`` in the entry's place, and withdraw what else says the same."""
+    rows.put(after)
+    _withdraw_copies(rows, entry, after, now, withholding)
 
 
 def _withdraw_copies(

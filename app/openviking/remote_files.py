@@ -78,7 +78,7 @@ def without_fields(raw: str) -> tuple[str, str]:
     return (raw[: found.start()].strip(), found.group()) if found else (raw.strip(), "")
 
 
-class MemoryFiles:
+class RemoteFiles:
     """The files, by tenant. Every failure is a `BackendError`."""
 
     def __init__(self, calls: Calls) -> None:

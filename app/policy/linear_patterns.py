@@ -63,10 +63,6 @@ class Pattern:
         """Whether there is a match anywhere."""
         return self._regexp.search(encodable(text)) is not None
 
-    def is_all_of(self, text: str) -> bool:
-        """Whether the whole text matches."""
-        return self._regexp.fullmatch(encodable(text)) is not None
-
 
 @lru_cache(maxsize=8)
 def any_of(patterns: Sequence[Pattern]) -> Pattern:

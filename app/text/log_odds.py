@@ -15,11 +15,3 @@ def log_odds(probability: float) -> float:
 def logistic(log_odds: float) -> float:
     """The probability of these log-odds, between 0 and 1."""
     return 1 / (1 + math.exp(-max(-_FURTHEST, min(_FURTHEST, log_odds))))
-
-
-def shifted(probability: float, by: float) -> float:
-    """``probability`` with its odds multiplied by ``e ** by``; 0 and 1 stay what they are."""
-    if not by:
-        return probability
-    gain = math.exp(by)
-    return probability * gain / (1 - probability + probability * gain)

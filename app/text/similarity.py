@@ -16,13 +16,8 @@ MAX_PLACES = 16
 """Places of a word that are looked at in one text, so that no text can make the search slow."""
 
 
-def overlaps(wanted: Collection[str], texts: Sequence[str]) -> list[float]:
-    """For each text the share (0 to 1) of the ``wanted`` words that stand in it, weighted by how telling they are."""
-    return shares(wanted, [words_in(text, wanted) for text in texts])
-
-
 def shares(wanted: Collection[str], found: Sequence[Collection[str]]) -> list[float]:
-    """The same, where it is known which of the ``wanted`` words each text holds (``found``).
+    """For each text the share (0 to 1) of the ``wanted`` words that it holds (``found``), by how telling they are.
 
     The rarer a word is among the texts, the more it tells: no list of stop words in any language.
     """

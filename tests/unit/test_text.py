@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from app.core.recall.transcript import is_transcript
 from app.text import scripts
 from app.text.dates import date_in_front, day_of, moment_of, names_a_day, weekday_in_front
-from app.text.log_odds import log_odds, logistic, shifted
+from app.text.log_odds import log_odds, logistic
 from app.text.markdown import lines, own_lines, with_code_marked
 from app.text.mmr import varied
 from app.text.sentences import clauses, sentences, without
@@ -139,15 +139,12 @@ def test_the_next_one_is_good_and_says_something_new():
     assert varied([], [], 0.5) == []
 
 
-@given(st.floats(0.001, 0.999), st.floats(-5, 5))
-def test_evidence_moves_log_odds(probability: float, by: float):
+@given(st.floats(0.001, 0.999))
+def test_log_odds_are_those_of_a_probability(probability: float):
     assert logistic(log_odds(probability)) == pytest.approx(probability)
-    assert log_odds(shifted(probability, by)) == pytest.approx(log_odds(probability) + by, abs=1e-6)
 
 
 def test_certainty_stays_within_its_range():
-    assert shifted(0.0, 2) == 0.0
-    assert shifted(1.0, -2) == 1.0
     assert 0 < logistic(-1000) < logistic(1000) < 1
     assert log_odds(1.0) == pytest.approx(-log_odds(0.0))
 

@@ -102,12 +102,6 @@ class Entry(NamedTuple):
     """What the file knows of it."""
 
 
-def file_documents(path: str, text: str, modified: float, uri_root: str) -> Iterator[Document]:
-    """What of the Markdown file at ``path`` can be found; see `file_entries`."""
-    entries = file_entries(path, text, modified, uri_root)
-    return (entry.document for entry in entries if entry.document)
-
-
 def file_entries(path: str, text: str, modified: float, uri_root: str) -> Iterator[Entry]:
     """What a Markdown file at ``path`` (relative to the user's directory) holds; ``modified`` is in epoch seconds."""
     if path in PAGES:
