@@ -24,6 +24,13 @@ from sqlalchemy import (
 
 metadata = MetaData()
 
+
+def _tenant(*, in_key: bool = False) -> tuple[Column[str], Column[str]]:
+    """The columns that say whose a row is."""
+    account, user = (Column(name, Text, primary_key=in_key, nullable=False) for name in ("account", "user_name"))
+    return account, user
+
+
 FREE, HELD = "lease_owner IS NULL", "lease_owner IS NOT NULL"
 """Sessions that nobody works on, and the few that somebody does, each with an index: no search meets the others."""
 
@@ -31,8 +38,7 @@ sessions = Table(
     "sessions",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("account", Text, nullable=False),
-    Column("user_name", Text, nullable=False),
+    *_tenant(),
     Column("session", Text, nullable=False),
     Column("identity", Text, nullable=False),
     Column("epoch", Integer, nullable=False, server_default="0"),
@@ -154,8 +160,7 @@ waiting_memories = Table(
     "waiting_memories",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("account", Text, nullable=False),
-    Column("user_name", Text, nullable=False),
+    *_tenant(),
     Column("memory_id", Text, nullable=False),
     Column("said", Text, nullable=False),
     Column("body", Text, nullable=False),
@@ -170,8 +175,7 @@ of one peer that say the same; ``refused``: why the backend never takes it, whic
 memory_ledger = Table(
     "memory_ledger",
     metadata,
-    Column("account", Text, primary_key=True),
-    Column("user_name", Text, primary_key=True),
+    *_tenant(in_key=True),
     Column("memory_id", Text, primary_key=True),
     Column("uri", Text, nullable=False),
     Column("text_hash", Text, nullable=False),
@@ -196,8 +200,7 @@ forgettings = Table(
     "forgettings",
     metadata,
     Column("id", Text, primary_key=True),
-    Column("account", Text, nullable=False),
-    Column("user_name", Text, nullable=False),
+    *_tenant(),
     Column("body", Text, nullable=False),
     Column("created_at", Float, nullable=False),
 )
@@ -208,8 +211,7 @@ audit = Table(
     "audit",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("account", Text, nullable=False),
-    Column("user_name", Text, nullable=False),
+    *_tenant(),
     Column("at", Text, nullable=False),
     Column("action", Text, nullable=False),
     Column("memory_id", Text, nullable=False),
@@ -227,8 +229,7 @@ audit = Table(
 freshness_reports = Table(
     "freshness_reports",
     metadata,
-    Column("account", Text, primary_key=True),
-    Column("user_name", Text, primary_key=True),
+    *_tenant(in_key=True),
     Column("checked_at", Text, nullable=False),
     Column("body", Text, nullable=False),
 )
@@ -237,8 +238,7 @@ freshness_reports = Table(
 tool_uses = Table(
     "tool_uses",
     metadata,
-    Column("account", Text, primary_key=True),
-    Column("user_name", Text, primary_key=True),
+    *_tenant(in_key=True),
     Column("agent", Text, primary_key=True),
     Column("session", Text, primary_key=True),
     Column("tool", Text, primary_key=True),
@@ -250,8 +250,7 @@ tool_uses = Table(
 session_starts = Table(
     "session_starts",
     metadata,
-    Column("account", Text, primary_key=True),
-    Column("user_name", Text, primary_key=True),
+    *_tenant(in_key=True),
     Column("session", Text, primary_key=True),
     Column("chat", Text, primary_key=True),
     Column("viewer", Text, primary_key=True),
@@ -268,8 +267,7 @@ while the session's ``epoch`` and ``cleared_through`` are these."""
 memory_versions = Table(
     "memory_versions",
     metadata,
-    Column("account", Text, primary_key=True),
-    Column("user_name", Text, primary_key=True),
+    *_tenant(in_key=True),
     Column("version", BigInteger, nullable=False),
 )
 """How often a tenant's memories were changed on purpose: no process answers a search from before it."""

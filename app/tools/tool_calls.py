@@ -25,10 +25,6 @@ class CallTool:
 
     uses: Uses
 
-    def knows(self, name: str) -> bool:
-        """Whether there is such a tool."""
-        return name in BY_NAME
-
     async def run(self, name: str, arguments: Mapping[str, Any], caller: Caller, *, bypassed: bool = False) -> Answer:
         """Call the tool ``name``, which must exist. Raises errors of `app.errors` only: the store is away.
 

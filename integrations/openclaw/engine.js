@@ -171,6 +171,18 @@ export function createEngine(runtime) {
     assemble: guarded(runtime, assemble, ({ messages }) => ({ messages: messages ?? [], estimatedTokens: 0 })),
     commitTurn: guarded(runtime, commitTurn, () => ({ status: /** @type {const} */ ("committed") })),
     compact: guarded(runtime, compact, (_params, error) => notCompacted(String(error))),
+    /**
+     * Only remembers whose child a sub-agent's session is: its turns do not say.
+     * @param {{childSessionKey: string, parentSessionKey?: string}} params
+     */
+    prepareSubagentSpawn: guarded(
+      runtime,
+      async ({ childSessionKey, parentSessionKey }) => {
+        runtime.session({ sessionKey: childSessionKey }).parentSession = parentSessionKey;
+        return undefined;
+      },
+      () => undefined,
+    ),
     /** @param {{childSessionKey: string}} params */
     onSubagentEnded: guarded(runtime, ({ childSessionKey }) => endSession(runtime, { sessionKey: childSessionKey }), () => undefined),
   };

@@ -6,7 +6,7 @@
  * The scope of an engine call or of a hook's context.
  *
  * @param {Record<string, any>} params
- * @param {{senderId?: string}} [known] what another call told
+ * @param {{senderId?: string, parentSession?: string}} [known] what another call told
  * @returns {Scope}
  */
 export function scopeOf(params, known = {}) {
@@ -24,6 +24,7 @@ export function scopeOf(params, known = {}) {
     ...pick("sessionId", text(params.sessionId) ?? text(context.sessionId)),
     ...pick("sessionKey", sessionKey),
     ...pick("agentId", agentOf(params, sessionKey)),
+    ...pick("parentSession", text(known.parentSession)),
     ...pick("senderId", text(params.senderId) ?? text(context.senderId) ?? known.senderId),
     ...(Object.keys(runtimeContext).length ? { runtimeContext } : {}),
   };

@@ -28,6 +28,7 @@ const MAX_SAID = 100;
  * @property {boolean} resetSeen the reset that a session_end will report was already told
  * @property {boolean} hasBegun the sidecar was asked for the session since this process started
  * @property {Set<string>} [calls] writes that were looked at before they were done
+ * @property {string} [parentSession] the session that started this one as a sub-agent
  * @property {boolean} isEnded nothing was said since the session's end was told
  */
 

@@ -45,6 +45,7 @@ export interface Scope {
   sessionKey?: string;
   agentId?: string;
   senderId?: string;
+  parentSession?: string;
   runtimeContext?: {
     isCron?: boolean;
     automationKind?: "cron" | "heartbeat";

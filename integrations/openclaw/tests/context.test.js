@@ -249,6 +249,17 @@ test("a sub-agent's end is told by its session's id, also to another engine inst
   assert.deepEqual(sidecar.to("/sessions/end").map(({ body }) => body), [{ ...sessionParams("subagent:kid"), agentId: "main" }]);
 });
 
+test("a sub-agent's turns say whose child their session is, also from another engine instance", async (t) => {
+  const { sidecar, config, plugin } = await setUp(t);
+  const spawned = { parentSessionKey: sessionParams("a").sessionKey, childSessionKey: sessionParams("subagent:kid").sessionKey };
+  assert.equal(await plugin.engine().prepareSubagentSpawn({ ...spawned, contextMode: "isolated" }), undefined);
+  const copy = await loadPlugin(config);
+  await copy.engine().commitTurn(turn("subagent:kid", 1));
+  await copy.engine().commitTurn(turn("a", 1));
+  const parents = sidecar.to("/after-turn").map(({ body }) => body.parentSession);
+  assert.deepEqual(parents, [spawned.parentSessionKey, undefined]);
+});
+
 test("a reset that could not be told waits behind the turns, and the old past stays away meanwhile", async (t) => {
   const { sidecar, config, plugin } = await setUp(t);
   sidecar.control.answer = ({ path }) => (path === "/assemble" || path === "/healthz" ? undefined : { status: 503, headers: { "Retry-After": "0" } });

@@ -200,6 +200,7 @@ test("whatever the host passes, nothing throws", async (t) => {
     assert.ok(Array.isArray((await engine.assemble(params)).messages));
     assert.equal(typeof (await engine.compact(params)).ok, "boolean");
     await engine.onSubagentEnded(params);
+    assert.equal(await engine.prepareSubagentSpawn(params), undefined);
   }
   for (const hook of ["before_prompt_build", "before_reset", "session_end", "gateway_start"]) {
     await plugin.fire(hook, undefined, undefined);
