@@ -62,6 +62,13 @@ class PolicyLineBody(Wire):
     count: int
 
 
+class AutomationBody(Wire):
+    """A scheduled run."""
+
+    name: Id | None = Field(None, description="What the run is called.")
+    last_error: str | None = Field(None, description="How the run before it failed.")
+
+
 class ScopeBody(Wire):
     """Who and which session. ``runtimeContext`` fills in what the top level leaves out."""
 
@@ -70,6 +77,7 @@ class ScopeBody(Wire):
     agent_id: Id | None = Field(None, description="The agent that talks.")
     sender_id: Id | None = Field(None, description="The person that talks.")
     parent_session: Id | None = Field(None, description="The session that this one was begun from, if there is one.")
+    automation: AutomationBody | None = Field(None, description="Joins the query of a scheduled run.")
     runtime_context: dict[str, Any] | None = Field(None, description="What the host knows about the run.")
 
     def scope(self) -> Scope:
@@ -83,6 +91,8 @@ class ScopeBody(Wire):
             automation_kind=self._context_text("automationKind"),
             parent_session=self.parent_session or self._context_text("parentSession"),
             chat_type=self._context_text("chatType"),
+            automation_name=self.automation.name if self.automation else None,
+            last_error=self.automation.last_error if self.automation else None,
         )
 
     def _context_text(self, key: str) -> str | None:

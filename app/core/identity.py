@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
 
+MAX_TOLD_CHARS = 500
+"""Of what a scheduled run is told to be about so much joins a query."""
 MAX_ID_CHARS = 1024
 """Longest session id, session key, agent or sender id taken from outside, in characters."""
 
@@ -62,6 +64,15 @@ class Scope:
     automation_kind: str | None = None
     parent_session: str | None = None
     chat_type: str | None = None
+    automation_name: str | None = None
+    last_error: str | None = None
+    """How the scheduled run before this one failed, as far as the host says so."""
+
+    @property
+    def automation(self) -> str:
+        """What is told of a scheduled run: its name, and its last error."""
+        told = (self.automation_name, self.last_error)
+        return "\n".join(text.strip()[:MAX_TOLD_CHARS] for text in told if text and text.strip())
 
     @property
     def names_agent(self) -> bool:

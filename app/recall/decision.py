@@ -4,7 +4,7 @@ Checks in the order of the reason codes. Experiences: what rules them out comes 
 whether the message is a task.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from app.classify.classifier import TASK_FROM, Classifier
 from app.core.identity import Identity, SessionKind
@@ -12,7 +12,7 @@ from app.core.injection.fence import contains_block
 from app.core.injection.inject import is_injected
 from app.core.messages.host_message import Messages
 from app.core.reasons import Reason
-from app.core.recall.query import asks, build_query
+from app.core.recall.query import MAX_CHARS, asks, build_query, cut_text
 from app.core.recall.trace import GateTrace
 from app.core.recall.transcript import REPLY_ASSIST, is_transcript
 from app.text.scripts import weight
@@ -58,11 +58,17 @@ def decide(
     hint: str | None = None,
     bypassed: bool = False,
     is_guidance: bool = False,
+    automation: str = "",
 ) -> Decision:
-    """Judge the latest user message, or ``prompt`` where the messages do not end with one."""
+    """Judge the latest user message, or ``prompt`` where the messages do not end with one.
+
+    ``automation`` is what a scheduled run is about: it joins what is searched for, and decides nothing.
+    """
     if refusal := _refused_unread(messages, prompt, rules, bypassed):
         return Decision(refusal=refusal)
     query = build_query(messages, prompt, rules.query_turns)
+    if automation and who.kind is SessionKind.CRON:
+        query = replace(query, text=cut_text(f"{query.text}\n{automation}", MAX_CHARS))
     too_short = weight(query.latest) < rules.min_query and not names_something(query.latest)
     if too_short or (not is_guidance and classifier.no_query_reason(query.latest)):
         gate = GateTrace(reason="query_too_short" if rules.experiences else "experience_disabled")

@@ -180,6 +180,7 @@ class Transform:
             hint=asked.trigger_hint,
             bypassed=asked.bypassed,
             is_guidance=asked.subject is not None,
+            automation=asked.scope.automation,
         )
         in_thread = recall.large or self._classifier.slow
         decision = await bounded_waits.read(judging, large=in_thread, deadline=deadline)

@@ -3,7 +3,7 @@
 import { ask } from "./budget.js";
 import { PLUGIN_ID } from "./config.js";
 import { tail, withoutImages } from "./messages.js";
-import { automationKind, scopeOf } from "./scope.js";
+import { automationKind, pick, scopeOf } from "./scope.js";
 
 /**
  * @import { Runtime } from "./state.js"
@@ -49,7 +49,7 @@ async function recall(runtime, prompt, event, context, kind) {
       phase: "transform",
       inject: "block",
       messages: [...withoutImages(history).messages, { role: "user", content: prompt }],
-      ...(isStart && kind === "cron" ? { triggerHint: "cron_start" } : {}),
+      ...(isStart && kind === "cron" ? { triggerHint: "cron_start", ...pick("automation", automationOf(event.prompt)) } : {}),
       ...(isStart && kind === "subagent" ? { triggerHint: "subagent_start" } : {}),
     };
     const session = runtime.session(scope);
@@ -60,4 +60,10 @@ async function recall(runtime, prompt, event, context, kind) {
     runtime.logger().error(`${PLUGIN_ID}: recall went wrong: ${error}`);
     return undefined;
   }
+}
+
+/** The name of a scheduled job, by the mark in front of its prompt: `[cron:<id> <name>] ...`. @param {string | undefined} prompt */
+function automationOf(prompt) {
+  const name = /^\[cron:[^\s\]]{1,100} ([^\]]{1,200})\]/.exec(prompt ?? "")?.[1];
+  return name ? { name } : undefined;
 }

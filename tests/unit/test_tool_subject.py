@@ -1,17 +1,19 @@
 """A tool call as what is asked about: guidance for it, behind its result or beside the messages."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.core.identity import Scope, SessionKind
 from app.core.injection.inject import Mode, after_result
 from app.core.messages.host_message import HostMessage, Role
 from app.core.reasons import Reason
 from app.core.recall.tool_subject import MAX_CHARS, ToolSubject, subject_of
 from app.ports import Target
-from tests.unit.recalling import Recalling, ScriptedBackend, experience, memory
+from tests.unit.recalling import Recalling, ScriptedBackend, experience, memory, someone
 
 pytestmark = pytest.mark.anyio
 
@@ -89,3 +91,17 @@ async def test_with_experiences_off_nothing_is_asked_for_a_call() -> None:
     backend = ScriptedBackend(memories=[memory("x", "Likes tea", 0.9)])
     answer = await Recalling(backend)(prompt=WRITE.query, trigger_hint="write_preflight", subject=WRITE)
     assert (backend.asked, answer.context_block, answer.reason) == ([], None, Reason.NO_RECALL_HITS)
+
+
+async def test_a_scheduled_run_searches_with_its_name_and_its_last_error_too() -> None:
+    backend = ScriptedBackend(experiences=[experience("login_error")])
+    scope = Scope(automation_name="nightly login check", last_error="Error: login timed out")
+    engine, task = Recalling(backend, **ON), "Run the checks of tonight, please."
+    for kind, queries in (
+        (SessionKind.CRON, {f"{task}\nnightly login check\nError: login timed out"}),
+        (SessionKind.CHAT, {task}),
+    ):
+        backend.asked.clear()
+        await engine(task, who=replace(someone(), kind=kind), scope=scope)
+        assert {query for _, query, _ in backend.asked} == queries
+    assert len(Scope(last_error="x" * 10_000).automation) == 500

@@ -162,6 +162,9 @@ test("cron and sub-agent runs are marked", async (t) => {
   await plugin.fire("before_prompt_build", { prompt: "[cron:job] sum up the day", messages: [] }, cron);
   assert.deepEqual(asked().runtimeContext, { isCron: true, automationKind: "cron", trigger: "cron" });
   assert.deepEqual([asked().agentId, asked().triggerHint], ["second", "cron_start"]);
+  assert.equal(asked().automation, undefined);
+  await plugin.fire("before_prompt_build", { prompt: "[cron:job nightly check] go", messages: [] }, { ...cron, runId: "1b" });
+  assert.deepEqual(asked().automation, { name: "nightly check" });
   const child = { sessionId: "s", sessionKey: "agent:main:subagent:s", runId: "2", trigger: "user" };
   await plugin.fire("before_prompt_build", { prompt: "[Subagent Task] do it", messages: [] }, child);
   assert.equal(asked().triggerHint, "subagent_start");
