@@ -8,13 +8,17 @@ from typing import Any
 import pytest
 
 from app.classify.classifier import TASK_FROM
+from app.core.deadline import Deadline
 from app.core.identity import PeerRole, SessionKind, Tenant
 from app.core.json.answers import adapter
+from app.core.memories.memory import MemorySource, NewMemory
 from app.core.reasons import Reason
 from app.core.recall.hits import Hit
 from app.core.recall.trace import RecallTrace, Verdict
 from app.engine.results import AssembleResult
+from app.memory_ports import MemoryNews
 from app.ports import Target
+from app.recall.searches import Searches
 from app.recall.selection import Selection
 from app.recall.shown import is_said, said_before
 from app.recall.source import Asked
@@ -275,6 +279,32 @@ async def test_what_is_written_makes_the_users_kept_answers_old() -> None:
     engine.searches.memories_changed(someone(tenant=Tenant("acme", "bob")))
     await engine(QUESTION)
     assert len(backend.asked) == 4, "another user's memories are no reason to ask again"
+
+
+async def test_that_nothing_waits_for_the_backend_holds_until_the_next_change() -> None:
+    told, counted, asked = [MemoryNews(version=1)], [7], list[Tenant]()
+
+    async def news(tenant: Tenant) -> MemoryNews:
+        asked.append(tenant)
+        return told[0]
+
+    searches = Searches(ScriptedBackend(memories=[BIKE]), news=news, changes=lambda: counted[0])  # type: ignore[arg-type]
+    who, deadline = someone(), Deadline.after_ms(5_000)
+
+    async def found() -> list[str]:
+        return [hit.uri for hit in (await searches.find(who, QUESTION, Target.MEMORIES, 5, deadline)).hits]
+
+    for _ in range(3):
+        assert await found() == [BIKE.uri]
+    assert len(asked) == 1
+    waits = NewMemory("m_1", "The bicycle is red", "2026-01-01T00:00:00.000Z", MemorySource("api", ""), "facts")
+    told[0], counted[0] = MemoryNews(version=2, waiting=(waits,)), 8
+    for _ in range(2):
+        assert len(await found()) == 2
+    assert len(asked) == 3
+    told[0] = MemoryNews(version=3)
+    assert await found() == [BIKE.uri] and await found() == [BIKE.uri]
+    assert len(asked) == 4
 
 
 async def test_an_empty_answer_is_not_kept() -> None:
