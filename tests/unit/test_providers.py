@@ -128,6 +128,14 @@ def test_what_comes_out_is_valid_complete_and_final(name: str, history: list[Raw
         sides = _sides(cleaned, tools="user" if name == "gemini" else "tool")
         assert all(one != other for one, other in pairwise(sides))
         assert sides[:1] in ([], ["user"])
+    if name == "anthropic":
+        ids = [
+            call_id
+            for message in cleaned
+            for call_id in {call.id.replace("_", "") for call in message.calls}
+            if call_id
+        ]
+        assert len(ids) == len(set(ids))
     for message in cleaned:
         kinds = [kind_of(block) in RESULT_TYPES for block in message.blocks]
         assert kinds == sorted(kinds, reverse=True) or name == "openai"
@@ -168,6 +176,25 @@ def test_signed_thinking_stays_in_the_turn_under_way_and_leaves_when_the_next_qu
     assert old[1].raw["content"] == [call]
     unsigned = [under_way[0], under_way[1].with_content([{"type": "thinking", "thinking": "hm"}, call]), under_way[2]]
     assert style.clean(unsigned, False)[1].raw["content"] == [call]
+
+
+@pytest.mark.parametrize("shape", ["openai", "anthropic", "openclaw"])
+def test_a_call_whose_id_comes_again_gets_another_for_anthropic(shape: str) -> None:
+    rounds: list[Raw] = [{"role": "user", "content": "go on"}]
+    for number in range(3):
+        rounds += [_assistant(shape, "", False, False, [("c_1", "exec")]), _result(shape, "c1", "exec", number, "")]
+    cleaned = STYLES["anthropic"].clean(_read(rounds), False)
+    calls = [call.id for message in cleaned for call in message.calls]
+    assert calls == ["c_1", "c1-2", "c1-3"]
+    results = [result for message in cleaned for result in message.results]
+    assert [(result.call_id, result.text) for result in results] == [
+        ("c1", "gave 0"),
+        ("c1-2", "gave 1"),
+        ("c1-3", "gave 2"),
+    ]
+    assert [call.id for message in STYLES["openai"].clean(_read(rounds), False) for call in message.calls] == [
+        "c_1"
+    ] * 3
 
 
 def test_openclaw_is_left_alone() -> None:

@@ -26,7 +26,8 @@ def alternating(messages: Messages, *, reply_to_results: bool = False) -> list[H
     for message in messages:
         side = _side(message)
         if side and side == last != "tool":
-            run = [*runs.pop(place, [made[place]]), message]
+            run = runs.pop(place, None) or [made[place]]
+            run.append(message)
             if side == "assistant":
                 place = len(made)
                 made.append(message)
