@@ -12,6 +12,8 @@ from typing import Any, Literal, Protocol
 
 from app.core.capture.captured_message import CapturedMessage
 from app.core.deadline import Deadline
+from app.core.guards.cuts import Cut
+from app.core.guards.packing import Original, Packed
 from app.core.history.window import Measured, Window
 from app.core.identity import Identity, Tenant
 from app.core.json.answers import answer
@@ -342,6 +344,10 @@ class LocalHistory:
     """Archived or cleared messages that ``summary`` does not cover: their extraction failed or still runs."""
     opening: tuple[str, ...] = ()
     """What the epoch's first turns told, a text for each turn."""
+    assembled_at: float = 0
+    """When a prompt was last asked for, epoch seconds, as far as that was noted; 0 for never."""
+    cuts: tuple[Cut, ...] = ()
+    """What guards decided in the session."""
     assemble_budget: int = 0
     """The token budget that `/assemble` was last given, as far as it was noted; 0 for none."""
     epoch: int = 0
@@ -400,6 +406,22 @@ class TurnStore(Protocol):
 
     async def begin_flush(self, who: Identity, tokens: int, token_budget: int) -> bool:
         """The same for a window in which a flush is due. True once for each compaction: then it is to be told."""
+        ...
+
+    def note_request(self, who: Identity) -> None:
+        """Have it noted that a prompt of the session is asked for; the answer does not wait for it."""
+        ...
+
+    async def keep_outputs(self, who: Identity, outputs: Sequence[Packed]) -> None:
+        """Write down what guards decided, and the originals of what they cut. Raises `StoreUnavailable`."""
+        ...
+
+    async def tool_output(self, who: Identity, ref: str) -> Original | None:
+        """The newest output of the session that was cut under this name; None for none."""
+        ...
+
+    async def tool_output_refs(self, who: Identity, limit: int) -> tuple[str, ...]:
+        """The names of the newest outputs of the session that were cut and can be read, newest first."""
         ...
 
     async def undelivered(self, who: Identity) -> tuple[CapturedMessage, ...]:

@@ -44,6 +44,7 @@ from app.engine.session_end import EndSession, ResetSession
 from app.engine.session_start.begin import BeginSession
 from app.engine.session_start.reading import ReadFacts
 from app.engine.session_start.start import StartSession
+from app.engine.tool_outputs import ToolOutputs
 from app.engine.turn_capture import AfterTurn
 from app.engine.window import WindowWatch
 from app.errors import CanNotStart, StoreUnavailable
@@ -245,13 +246,22 @@ async def _opened(
     forgetter = Forgetter(EraseEverywhere(memories, store.erasing, traces, (queries.forget, searches.forget)))
     tools = Uses(
         archives=Archives(backend),
+        tool_outputs=ToolOutputs(store, policy),
         list_memories=listing,
         select_memory=selecting,
         store_memory=StoreMemory(memories),
         forget_memory=ForgetMemory(forgetter.erase),
         backend=backend,
     )
-    preflight = Preflight(backend, store, settings.capture.summary_share, NoteCache().notes_on, policy)
+    preflight = Preflight(
+        backend,
+        store,
+        settings.capture.summary_share,
+        NoteCache().notes_on,
+        policy,
+        settings.guards.rules(),
+        traces,
+    )
     classifier = classifier_of(settings.embedded.embedder)
     transform = Transform(
         settings,

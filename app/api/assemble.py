@@ -82,6 +82,7 @@ async def assemble(
         subject=subject,
         session_addition=await _begun(services, who, body.chat, phase, deadline, bypassed=bypassed),
         style=body.style.value if body.style else None,
+        tools=body.tool_names,
     )
     large = large_part(request)
     if large is None:

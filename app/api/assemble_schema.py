@@ -88,11 +88,19 @@ class AssembleRequest(MessagesBody, ChatBody):
         """Whether the model has the tools that read archives."""
         return names_tools(self.available_tools, ARCHIVE_SEARCH, ARCHIVE_EXPAND)
 
+    @property
+    def tool_names(self) -> frozenset[str] | None:
+        """The names in `availableTools`; None where it is no list."""
+        return _names_in(self.available_tools) if isinstance(self.available_tools, list) else None
+
 
 def names_tools(tools: Any, *names: str) -> bool:
     """Whether all of these are among the tools that a host names."""
-    given = tools if isinstance(tools, list) else []
-    return set(names) <= {name for tool in given if isinstance(name := _name_of(tool), str)}
+    return set(names) <= _names_in(tools if isinstance(tools, list) else [])
+
+
+def _names_in(tools: list[Any]) -> frozenset[str]:
+    return frozenset(name for tool in tools if isinstance(name := _name_of(tool), str))
 
 
 def _name_of(tool: Any) -> Any:

@@ -50,6 +50,29 @@ PREFLIGHT_REQUEST: dict[str, Any] = {
     "messages": [],
 }
 
+_CASES = "\n".join([f"test_price_{number:02} passed in 0.0{number % 7} s" for number in range(60)])
+CUT_REQUEST: dict[str, Any] = {
+    **_SCOPE,
+    "phase": "preflight",
+    "tokenBudget": 1200,
+    "messages": [
+        {"role": "user", "content": "Run the tests.", "timestamp": 1795298011000},
+        {
+            "role": "assistant",
+            "content": [{"type": "toolCall", "id": "call_7", "name": "exec", "arguments": {"command": "pytest"}}],
+            "timestamp": 1795298012000,
+        },
+        {
+            "role": "toolResult",
+            "toolCallId": "call_7",
+            "toolName": "exec",
+            "content": [{"type": "text", "text": f"{_CASES}\n60 passed in 2.1 s"}],
+            "timestamp": 1795298014000,
+        },
+    ],
+}
+"""An output that is too long for the budget."""
+
 COMPACT_REQUEST: dict[str, Any] = {**_SCOPE, "tokenBudget": 128000, "keepRecentCount": 0, "force": True}
 
 SESSION_REQUEST: dict[str, Any] = {**_SCOPE}
@@ -97,6 +120,7 @@ TOOL_REQUESTS: dict[str, dict[str, Any]] = {
     for name, arguments in {
         "ov_archive_search": {"query": "when does Atlas ship"},
         "ov_archive_expand": {"archiveId": "archive_001"},
+        "ov_tool_result": {"callId": "call_7", "query": "test_price_31"},
         "memory_store": {"text": "Mia's bicycle is green.", "category": "entities", "key": "bicycle"},
         "memory_recall": {"query": "Mia's bicycle"},
         "ov_search": {"query": "green bicycle", "kinds": ["memories"]},
@@ -120,6 +144,7 @@ _TOOLS = {f"tools-{name}": Example(f"/tools/{name}", body) for name, body in TOO
 REQUESTS: dict[str, Example] = {
     "after-turn": Example("/after-turn", AFTER_TURN_REQUEST),
     "compact": Example("/compact", COMPACT_REQUEST),
+    "assemble-cut": Example("/assemble", CUT_REQUEST),
     **_TOOLS,
     "assemble": Example("/assemble", ASSEMBLE_REQUEST),
     "assemble-preflight": Example("/assemble", PREFLIGHT_REQUEST),

@@ -69,7 +69,8 @@ class Assemble:
         if asked.phase == "preflight":
             return await self._history(who, asked, deadline)
         history = await self._history(who, asked, deadline.within_ms(deadline.remaining * 500))
-        recalled = await self.transform.run(who, replace(asked, messages=history.messages), deadline)
+        rest = replace(asked, messages=history.messages, guards=history.guards)
+        recalled = await self.transform.run(who, rest, deadline)
         additions = [text for text in (history.system_prompt_addition, recalled.system_prompt_addition) if text]
         return replace(
             recalled,
@@ -77,6 +78,7 @@ class Assemble:
             assembled=history.assembled or recalled.assembled,
             reason=_reason(history, recalled),
             system_prompt_addition="\n\n".join(additions) or None,
+            guards=history.guards,
         )
 
     async def _history(self, who: Identity, asked: AssembleInput, deadline: Deadline) -> AssembleResult:

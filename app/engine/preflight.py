@@ -1,22 +1,37 @@
-"""`preflight`: the session's history for the prompt, from the backend and what the store knows, whichever answers."""
+"""`preflight`: the session's history for the prompt, from the backend and what the store knows, whichever answers.
+
+What has to be cut of the host's own messages is decided by `app.core.guards`; decisions and originals are on disk
+before the answer goes out.
+"""
 
 import asyncio
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import structlog
 
 from app.core.capture.captured_message import CapturedMessage
 from app.core.deadline import Deadline
-from app.core.history.digest import NotesOn, notes_on
+from app.core.guards.cuts import Decisions, GuardNote
+from app.core.guards.guarding import Guarding
+from app.core.guards.packing import packed
+from app.core.guards.rules import GuardRules, Mode, Situation
+from app.core.history.notes import NotesOn, notes_on
 from app.core.history.prompt import Assembled, assemble_history, brings_history
 from app.core.history.summary_text import History
 from app.core.identity import Identity
 from app.core.messages.host_message import HostMessage, tokens_of
+from app.core.messages.reading_cache import are_large
 from app.core.reasons import Reason
+from app.core.recall.trace import RecallTrace, TraceSink
 from app.engine import bounded_waits
 from app.engine.policy.texts import shown_message
 from app.engine.results import AssembleInput, AssembleResult
+from app.engine.trace_ids import new_trace_id
 from app.errors import SidecarError
 from app.policy.policy import Policy
 from app.ports import BackendError, ContextBackend, LocalHistory, SessionHistory, TurnStore
@@ -45,7 +60,7 @@ _NOTHING = SessionHistory(overview="", abstracts=(), messages=())
 class Preflight:
     """The use case of `/assemble`'s phase `preflight`.
 
-    ``summary_share`` is the summary's part of the token budget. ``notes`` is `digest.notes_on`, or keeps its
+    ``summary_share`` is the summary's part of the token budget. ``notes`` is `notes.notes_on`, or keeps its
     results: then a digest that was late has less to do the next time.
     """
 
@@ -55,6 +70,11 @@ class Preflight:
     notes: NotesOn = notes_on
     policy: Policy = field(default_factory=Policy)
     """What may be shown of what the store has, and of the summary; the backend's texts come guarded."""
+    rules: GuardRules = field(default_factory=GuardRules)
+    traces: TraceSink | None = None
+    """Takes what guards have cut, where no recall leaves a trace."""
+    now: Callable[[], float] = time.time
+    """The wall clock, epoch seconds."""
 
     async def run(self, who: Identity, asked: AssembleInput, deadline: Deadline) -> AssembleResult:
         """The messages with the archived history replaced by its summary (contract, `preflight`).
@@ -68,9 +88,9 @@ class Preflight:
         # Before the backend is asked: what is delivered meanwhile must be in one of both.
         soon = deadline.within_ms(deadline.remaining * 1000 * STORE_SHARE)
         undelivered = () if brings_history(asked.messages) else await _undelivered(self.store, who, soon)
-        (stored, trouble), local = await asyncio.gather(
+        (stored, trouble), (local, guarding) = await asyncio.gather(
             _backend_history(self.backend, who, asked.token_budget, deadline),
-            _local_history(self.store, who, asked.messages, _before(deadline)),
+            self._guarded_history(who, asked, _before(deadline)),
         )
         known, seen = local or (LocalHistory(), ())
         if stored.failed_ids and not known.unsummarised and not known.resetting:
@@ -85,6 +105,7 @@ class Preflight:
             reads_archives=asked.reads_archives,
             notes=self.notes,
             may_show=self.policy.text,
+            guarding=guarding,
         )
         if known.known and abs(known.assemble_budget - asked.token_budget) > known.assemble_budget // BUDGET_STEPS:
             self.store.note_budget(who, asked.token_budget)
@@ -92,16 +113,47 @@ class Preflight:
             assembled = await asyncio.wait_for(reading, deadline.remaining + GRACE_S)
         except TimeoutError:
             return _passthrough(asked.messages, Reason.DEADLINE_EXCEEDED)
+        await self._keep(who, asked, assembled, deadline)
         if not assembled.changed:
             late = Reason.STORE_UNAVAILABLE if local is None else None
-            return _passthrough(asked.messages, late or _why_unchanged(trouble, known))
+            unchanged = _passthrough(asked.messages, late or _why_unchanged(trouble, known))
+            return replace(unchanged, guards=assembled.guards)
         return AssembleResult(
             messages=assembled.messages,
             estimated_tokens=assembled.estimated_tokens,
             reason=Reason.OK,
             assembled=True,
             system_prompt_addition=assembled.system_addition,
+            guards=assembled.guards,
         )
+
+    async def _guarded_history(
+        self, who: Identity, asked: AssembleInput, deadline: Deadline
+    ) -> tuple[tuple[LocalHistory, tuple[str, ...]] | None, Guarding]:
+        """What the store has, and the guards, with what takes them long done while the backend is waited for."""
+        local = await _local_history(self.store, who, asked.messages, deadline)
+        known = local[0] if local else LocalHistory()
+        cold = self.now() - known.assembled_at > self.rules.cache_ttl_seconds
+        if self.rules.mode is Mode.CACHE_TTL:
+            self.store.note_request(who)
+        guarding = Guarding(Situation(asked.token_budget, self.rules, cold, asked.tools), Decisions(known.cuts))
+        if are_large(asked.messages):
+            await asyncio.to_thread(guarding.prepare, asked.messages)
+        return local, guarding
+
+    async def _keep(self, who: Identity, asked: AssembleInput, assembled: Assembled, deadline: Deadline) -> None:
+        """Put what was decided on disk, so that it stays so and can be read. A prompt has to fit with or without it."""
+        if not assembled.originals and not assembled.edges:
+            return
+        if self.traces and asked.phase == "preflight":
+            self.traces.record(partial(_trace, who, assembled.guards, self.now()))
+        packing = partial(packed, assembled.originals, assembled.edges, self.policy.text)
+        try:
+            outputs = await asyncio.to_thread(packing)
+            until = Deadline(deadline.at + GRACE_S, deadline.clock)
+            await bounded_waits.in_time(self.store.keep_outputs(who, outputs), until)
+        except SidecarError as error:
+            log.warning("cuts_not_kept", reason=str(error.code), count=len(assembled.originals))
 
     def _assembled(self, messages: tuple[HostMessage, ...], history: History, **how: Any) -> Assembled:
         """The prompt, with nothing in it that a rule forbids: the store may have it from before the rule."""
@@ -203,6 +255,21 @@ def known_history(known: LocalHistory) -> History:
         unsummarised=known.unsummarised,
         opening=tuple(line for turn in known.opening for line in turn.splitlines()),
         archived_fingerprints=known.fingerprints,
+    )
+
+
+def _trace(who: Identity, guards: tuple[GuardNote, ...], now: float) -> RecallTrace:
+    return RecallTrace(
+        trace_id=new_trace_id(now),
+        at=datetime.fromtimestamp(now, UTC).isoformat(timespec="milliseconds"),
+        account_key=who.account_key,
+        session=who.session,
+        agent=who.agent,
+        reason=str(Reason.OK),
+        query_chars=0,
+        inject="",
+        guards=guards,
+        session_key=who.session_key,
     )
 
 

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, InstanceOf, PlainSerializer, WithJsonSchema
 
+from app.core.guards.cuts import GuardNote
 from app.core.history.window import Flush
 from app.core.identity import Scope
 from app.core.injection import markers
@@ -37,6 +38,10 @@ class AssembleInput:
     """What the session began with: `preflight` and `full` answer it whatever becomes of the history."""
     style: str | None = None
     """Whose rules the messages have to keep, one of `app.core.providers.STYLES`; None: the host sees to that."""
+    tools: frozenset[str] | None = None
+    """The tools that the model has, where the host says so."""
+    guards: tuple[GuardNote, ...] = ()
+    """What was cut of the messages before."""
 
     @property
     def prompt_follows(self) -> bool:
@@ -108,3 +113,5 @@ class AssembleResult:
     flush: Annotated[Flush | None, Field(exclude_if=_is_none)] = None
     """Only when the window is nearly full, and once until the next `/compact`."""
     recall: RecallReport | None = None
+    guards: tuple[GuardNote, ...] = ()
+    """What was cut so that the messages fit: of tool outputs, and whole turns."""

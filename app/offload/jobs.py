@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from app.core.capture.captured_message import CapturedMessage
 from app.core.deadline import Deadline
+from app.core.guards.packing import Packed
 from app.core.history.window import Window
 from app.core.identity import Identity
 from app.core.json.encoding import parse_json
@@ -123,6 +124,14 @@ class _Store:
         self.notes.add(note)
         note.add_done_callback(self.notes.discard)
 
+    def note_request(self, who: Identity) -> None:
+        note = asyncio.ensure_future(self.call("store", "noted_request", who))
+        self.notes.add(note)
+        note.add_done_callback(self.notes.discard)
+
+    async def keep_outputs(self, who: Identity, outputs: Sequence[Packed]) -> None:
+        await self.call("store", "keep_outputs", who, outputs)
+
     async def accept(self, turn: NewTurn) -> Acceptance:
         bare = prepare(turn).without_lists()
         return cast(Acceptance, await self.call("store", "accept_prepared", bare))
@@ -137,7 +146,8 @@ async def assemble(
     classifier, recalled = classifier_of(settings.embedded.embedder), list[Reason]()
     transform = Transform(settings, searches, ports, classifier, policy=policy, on_recall=recalled.append)
     backend, store = cast(ContextBackend, _Backend(ports.call)), cast(SqlTurnStore, _Store(ports.call))
-    preflight = Preflight(backend, store, settings.capture.summary_share, policy=policy)
+    rules = settings.guards.rules()
+    preflight = Preflight(backend, store, settings.capture.summary_share, policy=policy, rules=rules, traces=ports)
     asked = replace(asked, messages=messages, prompt=asked.subject.query if asked.subject else prompt)
     result = await Assemble(preflight, transform, WindowWatch(store, settings.guards.flush_rules())).run(
         who, asked, deadline

@@ -35,6 +35,8 @@ _CALLS = frozenset(
         ("store", "window"),
         ("store", "note_window"),
         ("store", "begin_flush"),
+        ("store", "noted_request"),
+        ("store", "keep_outputs"),
         ("store", "undelivered"),
         ("store", "accept_prepared"),
     }

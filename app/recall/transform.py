@@ -5,18 +5,17 @@ noted and takes nothing away from the others. Whatever happens, the host's messa
 """
 
 import asyncio
-import random
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import Protocol
 
 import structlog
 
 from app.classify.classifier import Classifier
 from app.core.deadline import Deadline
+from app.core.guards.cuts import GuardNote
 from app.core.identity import Identity
 from app.core.injection.inject import Mode, after_result, inject
 from app.core.messages.host_message import tokens_of
@@ -25,10 +24,11 @@ from app.core.messages.tokens import estimate_tokens
 from app.core.reasons import Reason
 from app.core.recall.hits import Hit
 from app.core.recall.query import fingerprint
-from app.core.recall.trace import MAX_TRACED_CANDIDATES, RecallTrace, SearchTrace
+from app.core.recall.trace import MAX_TRACED_CANDIDATES, RecallTrace, SearchTrace, TraceSink
 from app.engine import bounded_waits
 from app.engine.policy.applying import under
 from app.engine.results import AssembleInput, AssembleResult, RecallReport
+from app.engine.trace_ids import new_trace_id
 from app.policy.policy import Policy
 from app.ports import BackendError, Target
 from app.recall.block import render_block
@@ -48,16 +48,6 @@ _DEGRADED = frozenset({"stale", "waiting"})
 """Ways of hits that stand in for the backend's answer."""
 RESERVE_S = 0.02
 """Kept of the deadline for ranking and rendering; at most a tenth of it."""
-
-_random = random.Random()  # noqa: S311 - ids only have to differ; the system's random numbers are a call each
-
-
-class TraceSink(Protocol):
-    """Takes recalls to be explained; never blocks."""
-
-    def record(self, make: Callable[[], RecallTrace]) -> None:
-        """Make the trace and keep it, later."""
-
 
 OnRecalled = Callable[[Identity, str, Sequence[str]], None]
 """Told who got what into a prompt: the trace's id, and the URIs."""
@@ -94,6 +84,7 @@ class _Recall:
     chosen: Sequence[Selection] = ()
     block: str = ""
     reason: Reason = Reason.NO_RECALL_HITS
+    guards: tuple[GuardNote, ...] = ()
     steps: dict[str, float] = field(default_factory=dict)
 
     @property
@@ -152,7 +143,7 @@ class Transform:
         began = self._clock()
         large = are_large(asked.messages) or len(asked.prompt or "") > AT_ONCE_BYTES
         known = Known() if large else self._memo.of(who, asked)
-        recall = _Recall(Mode(asked.inject), known, large)
+        recall = _Recall(Mode(asked.inject), known, large, guards=asked.guards)
         try:
             await self._judge(recall, who, asked, deadline)
             recall.steps["gate"] = self._ms_since(began)
@@ -237,7 +228,7 @@ class Transform:
         if asked.subject:
             placed = after_result(asked.messages, recall.block, recall.mode)
         now = self._now()
-        trace_id = f"r{int(now * 1000):011x}{_random.getrandbits(40):010x}"
+        trace_id = new_trace_id(now)
         self._queries.keep(trace_id, recall.decision.query)
         self._traces.record(partial(self._trace, recall, who, trace_id, now))
         items = tuple(item for selection in recall.chosen for item in selection.recalled())
@@ -282,6 +273,7 @@ class Transform:
             block_chars=len(recall.block),
             query=recall.decision.query if texts else None,
             session_key=who.session_key,
+            guards=recall.guards,
             asked=fingerprint(recall.decision.latest) if recall.decision.latest else "",
         )
 

@@ -1,4 +1,4 @@
-"""Forgetting in the turn store: texts of turns, what waits for the backend, summaries; and a look at the bytes after.
+"""Forgetting in the turn store: texts of turns, tool outputs, what waits for the backend, summaries; and a look after.
 
 Turns keep their rows, without text: a host that sends one again is recognised. What is under way for the tenant loses
 its lease, so that nothing that was read before is written down afterwards.
@@ -16,7 +16,7 @@ from app.core.identity import Tenant
 from app.core.memories.forget_selection import Erased, Forgetting, Redactor, Statement
 from app.core.memories.memory import Kept, waiting
 from app.residue import Needles
-from app.store import session_rows, session_starts, tool_rows
+from app.store import erased_outputs, session_rows, session_starts, tool_rows
 from app.store.codec import dump_messages, dump_strings, load_messages, load_strings
 from app.store.connections import Database
 from app.store.memory_versions import count_change
@@ -75,6 +75,8 @@ class SqlErasing:
         touched = await self._touched(tenant, redactor)
         await self._database.write_in_slices(partial(_erase_turn, redactor), touched)
         there = replace(there, sessions=there.sessions | {one.session for one in touched if one.is_selected})
+        outputs = await self._outputs(tenant, redactor, there.sessions)
+        await self._database.write_in_slices(partial(erased_outputs.erase, redactor, there.sessions), outputs)
         gone = await self._database.write(_erase_waiting, tenant, redactor, _selected(touched))
         await self._database.write(_erase_sessions, tenant, redactor, there)
         everywhere = replace(there, sessions=there.sessions | {one.session for one in touched})
@@ -91,13 +93,23 @@ class SqlErasing:
                 return touched
             place = last
 
+    async def _outputs(self, tenant: Tenant, redactor: Redactor, selected: frozenset[str]) -> list[int]:
+        touched: list[int] = []
+        place: int | None = 0
+        while place is not None:
+            found, place = await self._database.read(erased_outputs.look, tenant, redactor, selected, place)
+            touched += found
+        return touched
+
     async def look_again(self, tenant: Tenant, forgetting: Forgetting, there: Erased) -> Sequence[Kept]:
         """What is left of the rows, by reading them again; what the database's own files may hold is in `clean`."""
         left = await self.look(tenant, forgetting)
         told = await self._database.read(_sessions_left, tenant, Redactor(forgetting), there)
         shown = await self._database.read(session_starts.left_to_erase, tenant, Redactor(forgetting), there)
         used = await self._database.read(tool_rows.left_to_erase, tenant, Redactor(forgetting))
-        if left.turns or left.memories or told or used or (shown and not forgetting.takes_turns):
+        outputs = await self._outputs(tenant, Redactor(forgetting), there.sessions)
+        rows = left.turns or left.memories or told or used or outputs
+        if rows or (shown and not forgetting.takes_turns):
             return [Kept("the sidecar's store", "it was written to meanwhile; forget it again")]
         return []
 

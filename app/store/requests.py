@@ -9,7 +9,7 @@ from sqlalchemy import Connection, select, update
 from app.core.history import commit_policy
 from app.core.history.commit_policy import Boundary, Cause, CommitRules
 from app.core.identity import Identity
-from app.store import commit_rows, session_rows, steps, window_rows
+from app.store import commit_rows, session_rows, steps, tool_outputs, window_rows
 from app.store.commit_rows import CommitRow
 from app.store.schema import commits
 from app.store.session_rows import SessionRow
@@ -91,7 +91,9 @@ def reset(
         summary="",
         opening="[]",
         **window_rows.compacted(session),
+        assembled_at=0.0,
     )
+    tool_outputs.forget_session(connection, who)
     return view
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from sqlalchemy import Connection, and_, delete, func, select, update
 
+from app.store import tool_outputs
 from app.store.schema import commits, sessions, turns
 from app.store.work import UNDELIVERED, UNSENT_COMMITS, TurnState
 
@@ -35,13 +36,15 @@ def chores(cutoff: float, max_kept_bytes: int) -> Sequence[Chore]:
 
     A session in which nothing was said since ``cutoff`` goes as a whole: its keys, fingerprints and commits. Of others,
     turns of earlier epochs go. Delivered text waits here for its archive's extraction, but neither from before
-    ``cutoff`` nor beyond ``max_kept_bytes``: the backend has it.
+    ``cutoff`` nor beyond ``max_kept_bytes``: the backend has it. Originals of tool outputs go with their session.
     """
     return (
         Chore(partial(_quiet_sessions, cutoff), partial(_forget_session, cutoff)),
         Chore(partial(_former_turns, cutoff), _forget_turns),
         Chore(partial(_aged_texts, cutoff), _drop_texts),
         Chore(partial(_texts_beyond, max_kept_bytes), _drop_texts),
+        Chore(partial(tool_outputs.orphans, cutoff), tool_outputs.drop),
+        Chore(partial(tool_outputs.beyond, max_kept_bytes), tool_outputs.empty),
     )
 
 

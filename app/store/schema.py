@@ -13,6 +13,7 @@ from sqlalchemy import (
     ForeignKey,
     Index,
     Integer,
+    LargeBinary,
     MetaData,
     Table,
     Text,
@@ -53,6 +54,7 @@ sessions = Table(
     Column("compactions", Integer, nullable=False, server_default="0"),
     Column("flushed_at", Float),
     Column("flushed_compaction", Integer, nullable=False, server_default="-1"),
+    Column("assembled_at", Float, nullable=False, server_default="0"),
     Column("last_turn_at", Float, nullable=False),
     Column("remembered_at", Float, nullable=False, server_default="0"),
     Column("archived_through", Integer, nullable=False, server_default="0"),
@@ -76,7 +78,8 @@ sessions = Table(
 for, see `app.store.work.Lane`; ``retry_at``: not before then (back-off, or a write still settling).
 ``archived_through``: the last position that a commit holds or will hold; ``cleared_through``: the last position that
 the prompt no longer shows, ``cleared_message`` its last message's number. ``token_budget`` is the
-turns' own, ``assemble_budget`` that of the prompts, 0 while none is known. ``window_tokens`` to
+turns' own, ``assemble_budget`` that of the prompts, 0 while none is known; ``assembled_at``: when a prompt was last
+asked for, where the guards go by that. ``window_tokens`` to
 ``token_scale``: see `app.core.history.window.Window`. ``compactions``: how many hosts asked for;
 ``flushed_compaction`` is its value when a flush was last told, at ``flushed_at``. ``opening``: what the epoch's first
 turns told, a text for each. After so many ``commit_refusals`` in a row no commit is planned before ``commit_after``,
@@ -271,3 +274,31 @@ memory_versions = Table(
     Column("version", BigInteger, nullable=False),
 )
 """How often a tenant's memories were changed on purpose: no process answers a search from before it."""
+
+tool_outputs = Table(
+    "tool_outputs",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("account", Text, nullable=False),
+    Column("user_name", Text, nullable=False),
+    Column("session", Text, nullable=False),
+    Column("key", Text, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("room", Integer, nullable=False),
+    Column("ref", Text, nullable=False),
+    Column("call", Text, nullable=False),
+    Column("tool", Text, nullable=False),
+    Column("chars", Integer, nullable=False),
+    Column("shown", Text, nullable=False),
+    Column("removed", Integer, nullable=False),
+    Column("body", LargeBinary),
+    Column("bytes", Integer, nullable=False),
+    Column("said_at", BigInteger),
+    Column("at", Float, nullable=False),
+    UniqueConstraint("account", "user_name", "session", "key", name="tool_outputs_by_key"),
+    Index("tool_outputs_by_call", "account", "user_name", "session", "call"),
+    Index("tool_outputs_by_age", "at"),
+)
+"""One row per tool output that a guard has cut, see `app.core.guards.cuts.Cut`; ``call`` is ``ref`` in the spelling in
+which ids are compared. ``body`` is the original, compressed: NULL for a decision without one, and where it was
+forgotten or made room for others."""

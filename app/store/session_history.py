@@ -6,7 +6,7 @@ from app.core.capture.captured_message import CapturedMessage
 from app.core.identity import Identity, Tenant
 from app.core.messages.fingerprints import is_timed
 from app.ports import LocalHistory, Recorded, StoredTurn
-from app.store import session_rows
+from app.store import session_rows, tool_outputs
 from app.store.codec import load_messages, load_strings
 from app.store.schema import commits, sessions, turns
 from app.store.session_rows import SessionRow
@@ -70,8 +70,9 @@ def recorded(connection: Connection, who: Identity, span: tuple[int, int] | None
 def local_history(connection: Connection, who: Identity) -> LocalHistory:
     """What the prompt no longer shows of the session, and what stands in its place."""
     session = session_rows.find(connection, who.tenant, who.session)
+    cuts = tool_outputs.cuts_of(connection, who)
     if session is None:
-        return LocalHistory()
+        return LocalHistory(cuts=cuts)
     gone = select(turns.c.prints, turns.c.payload).where(
         turns.c.session_id == session.id,
         turns.c.epoch == session.epoch,
@@ -89,6 +90,8 @@ def local_history(connection: Connection, who: Identity) -> LocalHistory:
         unsummarised=tuple(unsummarised),
         opening=load_strings(session.opening),
         assemble_budget=session.assemble_budget,
+        assembled_at=session.assembled_at,
+        cuts=cuts,
         epoch=session.epoch,
         known=True,
         resetting=_resetting(connection, session),

@@ -126,6 +126,13 @@ def note_budget(connection: Connection, who: Identity, token_budget: int) -> Non
         change(connection, row.id, assemble_budget=token_budget)
 
 
+def note_request(connection: Connection, who: Identity, now: float) -> None:
+    """Set when a prompt of a session was last asked for; an unknown session is left alone."""
+    row = find(connection, who.tenant, who.session)
+    if row is not None:
+        change(connection, row.id, assembled_at=now)
+
+
 def identity_of(row: SessionRow) -> Identity:
     """Who last spoke in the session."""
     who = load_identity(row.account, row.user_name, row.session, row.identity)

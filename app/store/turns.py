@@ -3,15 +3,17 @@
 import asyncio
 import math
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Coroutine, Iterable, Sequence
 from datetime import UTC, datetime
 from functools import partial
-from typing import TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import anyio.to_thread
 import structlog
+from sqlalchemy import Connection
 
 from app.core.capture.captured_message import CapturedMessage
+from app.core.guards.packing import Original, Packed
 from app.core.history.commit_policy import CommitRules
 from app.core.history.window import Window
 from app.core.identity import Identity, Tenant
@@ -27,6 +29,7 @@ from app.store import (
     session_lists,
     session_rows,
     steps,
+    tool_outputs,
     window_rows,
 )
 from app.store.audit_rows import SqlAuditTrail
@@ -48,6 +51,7 @@ from app.store.waiting_memories import SqlWaitingMemories
 from app.store.work import Lane, Lease, Outcome, SendTurn, Step, WorkStep
 from app.text.dates import iso
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 log = structlog.get_logger(__name__)
@@ -142,16 +146,31 @@ class SqlTurnStore:
 
     def note_budget(self, who: Identity, token_budget: int) -> None:
         """Have the budget noted that `/assemble` was given; see `session_rows.budget_of`. Nobody waits for it."""
-        note = asyncio.create_task(self.noted(who, token_budget))
-        self._notes.add(note)
-        note.add_done_callback(self._notes.discard)
+        self._note(self.noted(who, token_budget))
 
     async def noted(self, who: Identity, token_budget: int) -> None:
         """`note_budget`, waited for."""
-        try:
-            await self._database.write_behind(session_rows.note_budget, who, token_budget)
-        except StoreUnavailable as error:
-            log.warning("budget_not_noted", reason=str(error.code))
+        await self._noting(session_rows.note_budget, who, token_budget)
+
+    def note_request(self, who: Identity) -> None:
+        """Have it noted that a prompt of the session is asked for. Nobody waits for it."""
+        self._note(self.noted_request(who))
+
+    async def noted_request(self, who: Identity) -> None:
+        """`note_request`, waited for."""
+        await self._noting(session_rows.note_request, who, self.clock())
+
+    async def keep_outputs(self, who: Identity, outputs: Sequence[Packed]) -> None:
+        """Write down what guards decided, and the originals of what they cut. Raises `StoreUnavailable`."""
+        await self._database.write(tool_outputs.keep, who, outputs, self.backlog.bounds, self.clock())
+
+    async def tool_output(self, who: Identity, ref: str) -> Original | None:
+        """The newest output of the session that was cut under this name; None for none."""
+        return await self._database.read(tool_outputs.original, who, ref)
+
+    async def tool_output_refs(self, who: Identity, limit: int) -> tuple[str, ...]:
+        """The names of the newest outputs of the session that were cut and can be read, newest first."""
+        return await self._database.read(tool_outputs.newest_refs, who, limit)
 
     async def window(self, who: Identity) -> Window:
         """What is known of the host's window in this session."""
@@ -337,6 +356,19 @@ class SqlTurnStore:
     @property
     def _commit_rules(self) -> CommitRules:
         return self.rules.commit
+
+    def _note(self, writing: Coroutine[Any, Any, None]) -> None:
+        note = asyncio.create_task(writing)
+        self._notes.add(note)
+        note.add_done_callback(self._notes.discard)
+
+    async def _noting(
+        self, work: Callable[Concatenate[Connection, P], None], *args: P.args, **kwargs: P.kwargs
+    ) -> None:
+        try:
+            await self._database.write_behind(work, *args, **kwargs)
+        except StoreUnavailable as error:
+            log.warning("not_noted", what=work.__name__, reason=str(error.code))
 
     async def _asked(self, work: Callable[..., T], *args: object, **kwargs: object) -> T:
         answer = await self._database.write(work, *args, **kwargs)

@@ -3,7 +3,16 @@
 from collections.abc import Mapping
 from typing import Any
 
-from app.tools import archive_expand, archive_search, commit_memory, ls, memory_forget, memory_recall, search
+from app.tools import (
+    archive_expand,
+    archive_search,
+    commit_memory,
+    ls,
+    memory_forget,
+    memory_recall,
+    search,
+    tool_result,
+)
 from app.tools.tool import Tool
 
 TOOLS: tuple[Tool[Any], ...] = (
@@ -12,6 +21,7 @@ TOOLS: tuple[Tool[Any], ...] = (
     memory_forget.TOOL,
     archive_search.TOOL,
     archive_expand.TOOL,
+    tool_result.TOOL,
     ls.TOOL,
     search.TOOL,
 )

@@ -20,6 +20,7 @@ from app.engine.archives import Archives
 from app.engine.memories.browsing import ListMemories
 from app.engine.memories.forgetting import ForgetMemory, SelectMemory
 from app.engine.memories.keeping import StoreMemory
+from app.engine.tool_outputs import ToolOutputs
 from app.ports import ContextBackend
 
 MAX_TEXT_CHARS = 20_000
@@ -62,6 +63,7 @@ class Uses:
     """The use cases that tools are made of."""
 
     archives: Archives
+    tool_outputs: ToolOutputs
     list_memories: ListMemories
     select_memory: SelectMemory
     store_memory: StoreMemory

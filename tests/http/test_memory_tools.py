@@ -250,6 +250,7 @@ class Model:
             ("ov_ls", lambda: {}),
             ("ov_archive_search", lambda: {"query": "launch"}),
             ("ov_archive_expand", lambda: {"archiveId": "archive_001"}),
+            ("ov_tool_result", lambda: {"callId": "c1"}),
             ("memory_forget", lambda: {"id": self.told[1].partition("[")[2].partition("]")[0]}),
             ("memory_recall", lambda: {"query": "when is the launch"}),
         ]
@@ -286,11 +287,12 @@ def test_a_tool_loop_uses_every_tool(client: TestClient, style: str) -> None:
             messages.append({"role": "user", "content": [{**result, "is_error": not answer["ok"]}]})
         model.told.append(shown)
     assert {name for name, _ in model.script} == names
-    stored, recalled, searched, tree, archives, expanded, forgotten, gone = model.told
+    stored, recalled, searched, tree, archives, expanded, output, forgotten, gone = model.told
     assert stored.startswith("Remembered as m_")
     assert all("The launch is on Friday." in shown for shown in (recalled, searched, tree))
     assert archives == NOTHING_ARCHIVED
     assert expanded == NOTHING_ARCHIVED
+    assert output.startswith("No output of this conversation was cut")
     assert forgotten.startswith("Forgotten: m_")
     assert "Friday" not in gone
     messages.append({"role": "assistant", "content": "Done."})

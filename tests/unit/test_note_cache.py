@@ -4,8 +4,9 @@ import pytest
 
 from app.core.capture.captured_message import CapturedMessage, TextPart, ToolPart
 from app.core.history import note_cache as module
-from app.core.history.digest import digest, notes_on
+from app.core.history.digest import digest
 from app.core.history.note_cache import NoteCache
+from app.core.history.notes import notes_on
 
 ARCHIVE = [
     message

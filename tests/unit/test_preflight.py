@@ -11,7 +11,7 @@ import pytest
 from app.core.capture.captured_message import CapturedMessage, TextPart
 from app.core.deadline import Deadline
 from app.core.history import note_cache
-from app.core.history.digest import Notes, notes_on
+from app.core.history.notes import Notes, notes_on
 from app.core.identity import Identity, PeerRole, Tenant
 from app.core.messages.host_message import HostMessage
 from app.core.reasons import Reason

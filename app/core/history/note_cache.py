@@ -8,7 +8,7 @@ import hashlib
 import threading
 
 from app.core.capture.captured_message import CapturedMessage, TextPart
-from app.core.history.digest import Notes, notes_on
+from app.core.history.notes import Notes, notes_on
 
 MAX_CHARS = 32 * 1024 * 1024
 """Text held by all notes together, in characters."""
@@ -30,7 +30,7 @@ class NoteCache:
         self._lock = threading.Lock()
 
     def notes_on(self, message: CapturedMessage) -> Notes:
-        """What `app.core.history.digest.notes_on` says."""
+        """What `app.core.history.notes.notes_on` says."""
         try:
             key = _fingerprint(message)
         except RecursionError:  # tool input of another writer, nested without end

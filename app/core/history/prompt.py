@@ -5,11 +5,18 @@ them; either way the summary stands in for them, so nothing vanishes without a w
 not at all.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from itertools import accumulate, compress, takewhile
+from itertools import compress, takewhile
+from operator import is_not
 
-from app.core.history.digest import NotesOn, notes_on
+from app.core.guards.cuts import Cut, GuardNote, Kept
+from app.core.guards.fit import from_user, leading, within_budget
+from app.core.guards.guarding import Guarding, edge_of, unguarded
+from app.core.guards.turns import turn_notes
+from app.core.guards.window import Window
+from app.core.history.dropped import least_to_name
+from app.core.history.notes import NotesOn, notes_on
 from app.core.history.rebuild import rebuilt
 from app.core.history.summary_message import (
     FRAME_TOKENS,
@@ -28,7 +35,7 @@ from app.core.history.summary_message import (
 from app.core.history.summary_text import History, summary_text
 from app.core.messages.fingerprints import archived
 from app.core.messages.host_message import HostMessage, Messages, Role, tokens_of
-from app.core.messages.pairs import Unit, units, with_results
+from app.core.messages.pairs import units, with_results
 from app.core.messages.tokens import estimate_tokens
 
 __all__ = ["Assembled", "History", "assemble_history", "brings_history"]
@@ -37,8 +44,6 @@ LEAST_TOKENS = 48
 """A summary has room for so much, even where the messages that it stands for took less."""
 _CUT_TOKENS = 2
 """By so many tokens may a text that is cut become less shorter in its message than by itself: rounding, and its end."""
-STRIDES = 8
-"""A prompt over budget loses its oldest turns by eighths of the budget."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +54,12 @@ class Assembled:
     system_addition: str | None
     estimated_tokens: int
     changed: bool
+    guards: tuple[GuardNote, ...] = ()
+    """What is not shown of the messages, and what left the prompt."""
+    originals: tuple[Kept, ...] = ()
+    """Outputs that were cut now, to be kept."""
+    edges: tuple[Cut, ...] = ()
+    """Where turns were cut now."""
 
 
 def assemble_history(
@@ -61,6 +72,7 @@ def assemble_history(
     reads_archives: bool = False,
     notes: NotesOn = notes_on,
     may_show: Callable[[str], str] = str,
+    guarding: Guarding | None = None,
 ) -> Assembled:
     """The prompt's messages: leading system messages, the summary, then the live messages within ``token_budget``.
 
@@ -68,7 +80,7 @@ def assemble_history(
     and goes before what the newest messages need. Where the host has all the messages that it stands for, it costs no
     more than they did, or is a few lines. ``prompt_follows``: the host will put one more user message behind these.
     ``reads_archives``: the model has the tools for it, and is told so where there are archives.
-    ``notes``: see `NotesOn`. ``may_show``: what may be shown of the summary.
+    ``notes``: see `NotesOn`. ``may_show``: what may be shown of the summary. ``guarding``: cuts the live messages.
     Running this on its own output changes nothing. Linear in the size of the
     input.
     """
@@ -80,32 +92,51 @@ def assemble_history(
     former = _Former.of(list(compress(messages, own)), history, gone)
     room = max(0, int(token_budget * summary_share) - FRAME_TOKENS)
     guide = GUIDE_TO_ARCHIVES if reads_archives and history.is_archived else GUIDE
+    guarding = guarding or unguarded(token_budget)
 
-    def answer(live: Messages, cut: Messages, body: str) -> Assembled:
+    def told(cut: Messages) -> str:
+        return may_show(summary_text(history, gone, cut, former.body, room, notes)) if room else ""
+
+    def answer(window: Window, live: Messages, cut: Messages, body: str) -> Assembled:
         final = _told(live, body, prompt_follows, of_cut=former.of_cut or bool(cut))
         addition = guide if body else None
-        tokens = tokens_of(final) + estimate_tokens(addition or "")
-        return Assembled(tuple(final), addition, tokens, changed=bool(body) or len(final) != len(messages))
+        return Assembled(
+            messages=tuple(final),
+            system_addition=addition,
+            estimated_tokens=tokens_of(final) + estimate_tokens(addition or ""),
+            changed=bool(body) or len(final) != len(messages) or any(map(is_not, final, messages)),
+            guards=(*window.left, *turn_notes(cut[len(window.dropped) :]), *window.notes()),
+            originals=window.originals(),
+            edges=tuple(edge_of(guarding.decisions)),
+        )
 
-    body = may_show(summary_text(history, gone, (), former.body, room, notes)) if room else ""
-    body = _no_longer(body, gone if complete else (), former.sent_back)
+    body = told(())
     # Nothing is taken out unless a summary stands in for it.
     untold = list(messages) if gone or any(own) else kept
-    live = kept if body else untold
-    whole = answer(live, (), body)
+    window = guarding.over(kept if body else untold)
+    shown, cut = window.messages, list(window.dropped)
+    body = told(cut) if cut else _no_longer(body, gone if complete else (), former.sent_back)
+    whole = answer(window, shown, cut, body)
     if whole.estimated_tokens <= token_budget:
         return whole
-    shown, cut = _within_budget(live, token_budget - room - SUMMARY_COST if room else token_budget)
-    body = may_show(summary_text(history, gone, cut, former.body, room, notes)) if room else ""
-    whole = answer(shown, cut, body)
+    most = token_budget - SUMMARY_COST - max(LEAST_TOKENS, least_to_name(window.messages)) if room else token_budget
+    for_turns = min(most, token_budget - room - SUMMARY_COST) if room else token_budget
+    shown, more = within_budget(window, for_turns, token_budget, most)
+    window.stay(shown)
+    cut += more
+    body = told(cut)
+    whole = answer(window, shown, cut, body)
     excess = whole.estimated_tokens - token_budget
     if not body or excess <= 0:
         return whole
     body = cut_to_tokens(body, estimate_tokens(body) - excess - _CUT_TOKENS)
-    if not body:
-        return answer(*_within_budget(untold, token_budget), body)
-    shorter = answer(shown, cut, body)
-    return shorter if shorter.estimated_tokens <= token_budget else whole
+    if body:
+        shorter = answer(window, shown, cut, body)
+        return shorter if shorter.estimated_tokens <= token_budget else whole
+    window = guarding.over(untold)
+    shown, cut = within_budget(window, token_budget, token_budget)
+    window.stay(shown)
+    return answer(window, shown, [*window.dropped, *cut], "")
 
 
 def _no_longer(body: str, gone: Messages, sent_back: str) -> str:
@@ -154,7 +185,7 @@ def _told(live: Messages, body: str, prompt_follows: bool, *, of_cut: bool) -> l
     if not body:
         return list(live)
     live = _without_strays(live)
-    place = _leading(live, {Role.SYSTEM})
+    place = leading(live, {Role.SYSTEM})
     final = [*live[:place], summary_message(body, of_cut=of_cut), *live[place:]]
     if _needs_acknowledgement(live[place:], prompt_follows):
         final.insert(place + 1, acknowledgement())
@@ -184,12 +215,12 @@ def _without_archived(
         printed = [index for index in unit if fingerprints[index]]
         if printed and all(flags[index] if fingerprints[index] else not host[index].results for index in unit):
             gone.update(printed)
-            if not _from_user(host[unit.start]):
+            if not from_user(host[unit.start]):
                 spare = printed
         if any(index not in gone for index in unit):
-            if last_user and spare and _from_user(host[unit.start]):
+            if last_user and spare and from_user(host[unit.start]):
                 gone.difference_update(spare)
-            last_user, spare = _from_user(host[unit.stop - 1]), None
+            last_user, spare = from_user(host[unit.stop - 1]), None
     kept = [message for index, message in enumerate(host) if index not in gone]
     complete = history.archived_fingerprints[0] in fingerprints
     return kept, [message for index, message in enumerate(host) if index in gone], complete
@@ -207,57 +238,6 @@ def _own_at_the_head(messages: Messages) -> list[bool]:
     return [*own[:end], *(False for _ in own[end:])]
 
 
-def _within_budget(kept: Messages, budget: int) -> tuple[list[HostMessage], list[HostMessage]]:
-    """The messages without their oldest turns as far as ``budget`` asks for it, and those turns.
-
-    Cut at the start of a turn, in strides, so that the prompt's beginning stays the same over many turns (provider
-    caches). Where not even the last turn fits, its question stays and the oldest steps behind it leave, calls and
-    results together. Leading system messages and a host's own compaction summary behind them are not cut. The newest
-    unit always stays.
-    """
-    systems = _leading(kept, {Role.SYSTEM})
-    pinned = systems + _leading(kept[systems:], {Role.SUMMARY})
-    head, rest = list(kept[:pinned]), list(kept[pinned:])
-    staying = _staying(rest, budget - tokens_of(head))
-    shown = {index for step in staying for index in step}
-    cut = [message for index, message in enumerate(rest) if index not in shown]
-    return head + [rest[index] for index in sorted(shown)], cut
-
-
-def _staying(rest: Messages, budget: int) -> Sequence[Unit]:
-    """The units of ``rest`` that are shown within ``budget``."""
-    costs = [message.tokens for message in rest]
-    steps = units(rest)
-    if not rest or sum(costs) <= budget:
-        return steps
-    weights = [sum(costs[step.start : step.stop]) for step in steps]
-    turns = [index for index, step in enumerate(steps) if rest[step.start].role is Role.USER]
-    stride = max(1, budget // STRIDES)
-    excess = sum(weights) - budget
-    for allowed in (budget - -excess % stride, budget):
-        first = _first_fitting(weights, allowed)
-        turn = next((index for index in turns if index >= first), None)
-        if turn is not None:
-            return steps[turn:]
-    if not turns:
-        return steps[first:]
-    question = turns[-1]
-    first = _first_fitting(weights[question + 1 :], budget - weights[question]) + question + 1
-    return [steps[question], *_not_user(rest, steps[first:])]
-
-
-def _first_fitting(weights: Sequence[int], budget: int) -> int:
-    """The index from which the rest of ``weights`` fits into ``budget``; the last one when nothing fits."""
-    fitting = sum(total <= budget for total in accumulate(reversed(weights)))
-    return len(weights) - max(1, fitting)
-
-
-def _not_user(rest: Messages, steps: Sequence[Unit]) -> Sequence[Unit]:
-    """The steps from the first that does not speak as ``user`` (an orphan result in Anthropic's style does)."""
-    start = next((index for index, step in enumerate(steps) if not _from_user(rest[step.start])), len(steps))
-    return steps[start:]
-
-
 def _without_strays(live: Messages) -> list[HostMessage]:
     """``live`` without what looks like ours at its head: beside the summary it would be taken for a part of it."""
     beside = {Role.SYSTEM, Role.SUMMARY}
@@ -271,12 +251,4 @@ def _needs_acknowledgement(behind: Messages, prompt_follows: bool) -> bool:
     if not behind:
         return prompt_follows
     role = behind[0].role
-    return _from_user(behind[0]) or role is Role.SUMMARY or (role is Role.CUSTOM and not behind[0].is_excluded)
-
-
-def _from_user(message: HostMessage) -> bool:
-    return message.raw.get("role") == "user" or message.role is Role.USER
-
-
-def _leading(messages: Messages, roles: set[Role]) -> int:
-    return next((index for index, message in enumerate(messages) if message.role not in roles), len(messages))
+    return from_user(behind[0]) or role is Role.SUMMARY or (role is Role.CUSTOM and not behind[0].is_excluded)

@@ -1,8 +1,9 @@
 """The text of the summary in front of a prompt: what every part of the history that is not shown contributes to it.
 
-In order: how the session began, word for word; the backend's overview; a digest of what that does not cover; a digest
-of what only the budget cuts; the index of older archives. Each has a share of the space, and what one part already says
-no other repeats. Deterministic, and the same as long as the same messages are gone (provider caches).
+In order: how the session began, word for word; the turns that only the budget cuts, each named; the backend's
+overview; a digest of what that does not cover, and one of those turns; the index of older archives. Each has a share of
+the space, and what one part already says no other repeats. Deterministic, and the same as long as the same messages are
+gone (provider caches).
 """
 
 from collections.abc import Iterable
@@ -12,7 +13,11 @@ from itertools import chain, islice
 
 from app.core.capture.captured_message import CapturedMessage
 from app.core.capture.captured_turn import captured_messages
-from app.core.history.digest import OPENING_TURNS, NotesOn, digest, notes_on, one_line, opening_lines, told_by
+from app.core.history.digest import digest
+from app.core.history.dropped import least_tokens, named, taken_out
+from app.core.history.lines import one_line
+from app.core.history.notes import NotesOn, notes_on
+from app.core.history.opening import OPENING_TURNS, opening_lines, told_by
 from app.core.history.summary_message import FRAME_TOKENS, INDEX_HEADING, contained, cut_to_tokens
 from app.core.messages.host_message import Messages
 from app.core.messages.tokens import MESSAGE_OVERHEAD, estimate_tokens
@@ -23,6 +28,8 @@ OPENING_MESSAGES = 4 * OPENING_TURNS
 """Of how many messages the beginning is read where the store did not keep it."""
 _OPENING_SHARE = 4
 """A session's beginning takes at most this part of the space."""
+_TURNS_SHARE = 3
+"""The lines that name turns which only the budget cut take at most this part of what is left, or what they need."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +43,7 @@ class History:
     unsummarised: tuple[CapturedMessage, ...] = ()
     """Archived messages that ``overview`` does not cover."""
     opening: tuple[str, ...] = ()
-    """What the session's first turns told (`app.core.history.digest.told_by`)."""
+    """What the session's first turns told (`app.core.history.opening.told_by`)."""
     live: tuple[CapturedMessage, ...] = ()
     """Stored messages that are not archived: the prompt is rebuilt from them when the host has none."""
     archived_fingerprints: tuple[str, ...] = ()
@@ -57,7 +64,7 @@ def summary_text(
 
     ``gone`` are the host's archived messages, ``cut`` those that the budget leaves out. ``former``: the text of our
     earlier summary where it stands for messages that nobody has any more; then the rest of the history is in it
-    already. ``notes``: see `app.core.history.digest.NotesOn`.
+    already. ``notes``: see `app.core.history.notes.NotesOn`.
     """
     if former and not cut:
         return cut_to_tokens(former, room)
@@ -65,20 +72,30 @@ def summary_text(
     unsummarised = history.unsummarised
     if not (former or history.overview or history.abstracts or unsummarised):
         unsummarised = captured_messages(gone, _NO_TIME)
-    overview = former or contained(history.overview)
+    rest, named_before = taken_out(former)
+    overview = rest if former else contained(history.overview)
     if not (overview or history.abstracts or unsummarised or taken):
         return ""
     began = () if former else history.opening or told_by(islice(chain(unsummarised, taken), OPENING_MESSAGES), notes)
-    opening = opening_lines(map(contained, began), room // _OPENING_SHARE, overview)
+    least = least_tokens(taken, named_before)
+    opening = opening_lines(map(contained, began), min(room // _OPENING_SHARE, room - least), overview)
     left = room - _cost(opening)
+    turns = _whole_lines(contained(named(taken, max(least, left // _TURNS_SHARE), notes, named_before)), left)
+    left -= _cost(turns)
     others = bool(overview or unsummarised)
-    newest = contained(digest(taken, left // 2 if others else left, f"{opening}\n{overview}", notes))
+    newest = contained(digest(taken, left // 2 if others else left, f"{opening}\n{overview}\n{turns}", notes))
     left -= _cost(newest)
     newer = contained(digest(unsummarised, left // 2 if overview else left, opening, notes))
     left -= _cost(newer)
-    text = "\n\n".join(part for part in (opening, cut_to_tokens(overview, left - 1), newer, newest) if part)
+    text = "\n\n".join(part for part in (opening, turns, cut_to_tokens(overview, left - 1), newer, newest) if part)
     abstracts = () if former else history.abstracts
     return "\n\n".join(part for part in (text, _index(abstracts, room - _cost(text))) if part)
+
+
+def _whole_lines(section: str, room: int) -> str:
+    """As many of the section's lines as fit; nothing where that is its heading alone."""
+    cut = cut_to_tokens(section, room)
+    return cut if "\n" in cut else ""
 
 
 def summary_tokens(history: History, room: int) -> int:

@@ -92,6 +92,8 @@ class HostMessage:
     """
 
     raw: Mapping[str, Any]
+    _known_as: "HostMessage | None" = None
+    """The message that this one shows in another way."""
 
     def __init__(self, raw: Mapping[str, Any], json: bytes | None = None) -> None:
         _keep(self, "raw", raw)
@@ -176,6 +178,8 @@ class HostMessage:
 
         None for what is never captured as conversation: system, summary, custom, unknown roles.
         """
+        if self._known_as is not None:
+            return self._known_as.content_fingerprint
         if self.role not in _FINGERPRINTED:
             return None
         return content_fingerprint(self.role.value, self.said, self.calls, self.results)
@@ -200,9 +204,25 @@ class HostMessage:
     def _named_role(self) -> Role:
         return _ROLES.get(string(self.raw.get("role")), Role.OTHER)
 
+    @property
+    def original(self) -> "HostMessage":
+        """The message that this one shows, which may be less of it."""
+        return self._known_as or self
+
+    @property
+    def is_tool_message(self) -> bool:
+        """Whether the whole message is the result of one call, as in OpenClaw's and OpenAI's style."""
+        return self._named_role is Role.TOOL
+
     def with_content(self, content: Any) -> "HostMessage":
         """A copy with another content; nothing else differs."""
         return HostMessage({**self.raw, "content": content})
+
+    def showing(self, content: Any) -> "HostMessage":
+        """A copy that shows another content, and is known again as this message."""
+        shown = self.with_content(content)
+        _keep(shown, "_known_as", self.original)
+        return shown
 
     def with_text_before(self, text: str) -> "HostMessage":
         """A copy of a user message with ``text`` put directly in front of its own text; nothing else differs."""
@@ -260,6 +280,8 @@ def _other_tokens(block: Block) -> int:
     kind = kind_of(block)
     if kind in IMAGE_TYPES:
         return IMAGE_TOKENS
+    if kind in RESULT_TYPES:
+        return sum([IMAGE_TOKENS for part in blocks_in(block.get("content")) if kind_of(part) in IMAGE_TYPES])
     return estimate_tokens(string(block.get("thinking"))) if kind == "thinking" else 0
 
 

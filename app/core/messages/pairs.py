@@ -58,7 +58,7 @@ def _reach(messages: Messages) -> list[int]:
     for index, message in enumerate(messages):
         for result in message.results:
             if result.call_id:
-                caller = callers.get(_same(result.call_id))
+                caller = callers.get(same_call(result.call_id))
             else:
                 open_calls = nameless[result.name]
                 caller = open_calls.pop() if open_calls else None
@@ -66,12 +66,12 @@ def _reach(messages: Messages) -> list[int]:
                 reach[caller] = index
         for call in message.calls:
             if call.id:
-                callers[_same(call.id)] = index
+                callers[same_call(call.id)] = index
             else:
                 nameless[call.name].append(index)
     return reach
 
 
-def _same(call_id: str) -> str:
-    """OpenClaw drops ``_`` from tool-call ids in the history that it gives to `assemble`."""
+def same_call(call_id: str) -> str:
+    """What the spellings of a call's id have in common: OpenClaw drops ``_`` in the history that it asks about."""
     return call_id.replace("_", "")

@@ -4,10 +4,12 @@ A trace holds no message text: names, numbers and reasons only. Query and memory
 `app.recall.explain` finds them where they are kept anyway.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Protocol
 
+from app.core.guards.cuts import GuardNote
 from app.core.json.answers import answer
 
 MAX_TRACED_CANDIDATES = 200
@@ -150,6 +152,8 @@ class RecallTrace:
     """Only when `SIDECAR_TRACE__TEXTS` is on."""
     session_key: str | None = None
     """What the host calls the session, where it says so; ``session`` is the backend's name for it."""
+    guards: tuple[GuardNote, ...] = ()
+    """What was cut of the prompt; see the answer's ``guards``."""
     asked: str = ""
     """Fingerprint of the message that was asked about: tells which stored message it was, and nothing of its text."""
 
@@ -157,3 +161,10 @@ class RecallTrace:
     def kept(self) -> int:
         """How many items were injected."""
         return sum(candidate.verdict is Verdict.KEPT for candidate in self.candidates)
+
+
+class TraceSink(Protocol):
+    """Takes traces to be kept; never blocks."""
+
+    def record(self, make: Callable[[], RecallTrace]) -> None:
+        """Make the trace and keep it, later."""

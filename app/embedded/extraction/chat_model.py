@@ -8,7 +8,7 @@ from typing import Any
 import structlog
 
 from app.core.capture.captured_message import CapturedMessage, TextPart
-from app.core.history.digest import one_line
+from app.core.history.lines import one_line
 from app.core.history.summary_message import cut_to_tokens
 from app.embedded.extraction.experience_rules import Experience
 from app.embedded.extraction.extract import Memory

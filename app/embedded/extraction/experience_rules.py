@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from app.core.capture.captured_message import CapturedMessage, TextPart, ToolPart
 from app.core.capture.tool_outcomes import says_failed
-from app.core.history.digest import one_line
+from app.core.history.lines import one_line
 from app.embedded.extraction.statements import slug
 from app.embedded.storage.records import TRAILER, TRAILER_END
 from app.text.sentences import sentences

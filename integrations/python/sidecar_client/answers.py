@@ -50,6 +50,14 @@ class Flush(TypedDict):
     systemPrompt: str
 
 
+class GuardNote(TypedDict):
+    """A tool output, or with no ``callId`` a turn, of which ``chars`` characters were cut so that the messages fit."""
+
+    kind: Literal["truncated", "trimmed", "cleared", "dropped"]
+    callId: str | None
+    chars: int
+
+
 class Assembled(TypedDict):
     """What to send to the model. ``recall`` is missing where the sidecar was away."""
 
@@ -61,6 +69,7 @@ class Assembled(TypedDict):
     contextBlock: NotRequired[str]
     recall: NotRequired[RecallReport | None]
     flush: NotRequired[Flush]
+    guards: NotRequired[list[GuardNote]]
 
 
 class MessageRange(TypedDict):

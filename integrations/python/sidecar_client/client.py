@@ -138,6 +138,11 @@ class Sidecar:
         arguments = {"archiveId": archive_id, "offset": offset, "limit": limit}
         return self.call_tool("ov_archive_expand", arguments, session)
 
+    def read_tool_output(self, session: Session, call_id: str, *, offset: int = 0, limit: int = 8_000) -> ToolAnswer:
+        """A part of a tool output that was cut, by characters: ``details`` has it as ``text``, and ``nextOffset``."""
+        arguments = {"callId": call_id, "offset": offset, "limit": limit}
+        return self.call_tool("ov_tool_result", arguments, session)
+
     def turn(self, turn_id: str) -> Delivery:
         """Where a turn is on its way to the backend."""
         found: Delivery = self._connection.call("GET", f"/turns/{quote(turn_id, safe='')}")
