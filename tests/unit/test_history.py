@@ -287,7 +287,7 @@ def test_the_question_stays_when_its_own_tool_rounds_exceed_the_budget() -> None
     assert own(answer.messages[0]) and answer.messages[1]["content"] == ACKNOWLEDGEMENT
     assert answer.messages[2] is messages[0] and answer.messages[-1] is messages[-1]
     assert_valid(messages, list(answer.messages))
-    assert answer.estimated_tokens <= 500
+    assert answer.estimated_tokens <= 800
 
 
 def test_an_archived_call_goes_although_the_host_pruned_its_result() -> None:
