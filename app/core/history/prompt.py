@@ -126,13 +126,11 @@ def assemble_history(
     cut += more
     body = told(cut)
     whole = answer(window, shown, cut, body)
-    excess = whole.estimated_tokens - token_budget
-    if not body or excess <= 0:
+    while body and (excess := whole.estimated_tokens - token_budget) > 0:
+        body = cut_to_tokens(body, estimate_tokens(body) - excess - _CUT_TOKENS)
+        whole = answer(window, shown, cut, body)
+    if body or not room:
         return whole
-    body = cut_to_tokens(body, estimate_tokens(body) - excess - _CUT_TOKENS)
-    if body:
-        shorter = answer(window, shown, cut, body)
-        return shorter if shorter.estimated_tokens <= token_budget else whole
     window = guarding.over(untold)
     shown, cut = within_budget(window, token_budget, token_budget)
     window.stay(shown)
