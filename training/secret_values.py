@@ -519,6 +519,7 @@ SECRET: dict[str, Slot] = {
     "app": lambda r: _grouped(r, string.ascii_lowercase, 4, 4),
     "hexs": lambda r: _of(r, "0123456789abcdef", 32, 32) if r.random() < 0.7 else _of(r, "0123456789abcdef", 40, 64),
     "bk": lambda r: _backup(r),
+    "apt2": lambda r: _digits(r, 1, 3) + r.choice(("A", "B", "C", "К", "#", "*", "A", "B")) + _digits(r, 1, 4),
     "puk": lambda r: _digits(r, 8, 8),
     "pw4": lambda r: _of(r, string.ascii_lowercase + string.digits, 4, 4),
     "door": lambda r: _digits(r, 3, 6) + r.choice(("", "", "", "#", "*")),

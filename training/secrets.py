@@ -30,7 +30,7 @@ PATHS = 1500
 RIDGE = 1.0
 LEAST_COUNT = 5
 LEAST_WEIGHT = 0.04
-SHIFT = 0.5
+SHIFT = 0.25
 """Log-odds that a secret must have: a text without one that is masked hurts more often than it helps."""
 WORST = 60
 """Sentences that are printed of those judged worst."""
