@@ -180,7 +180,7 @@ class RecallSettings(BaseModel):
     enabled: bool = Field(True, description="Recall long-term memories.")
     limit: int = Field(6, ge=1, le=1000, description="Most memories in a block.")
     score_threshold: Fraction = Field(0.15, description="Least probability that a memory helps; applied last.")
-    relative_cut: Fraction = Field(0.25, description="Lowest share of the best score that a memory needs; 0 is off.")
+    relative_cut: Fraction = Field(0.5, description="Lowest share of the best score that a memory needs; 0 is off.")
     max_injected_chars: int = Field(4000, ge=0, le=1_000_000, description="Characters for memory lines.")
     timeout_ms: int = Field(5000, ge=10, le=120_000, description="Longest recall; what is ready by then is used.")
     rerank: bool = Field(

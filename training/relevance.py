@@ -362,7 +362,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--on", type=Path, help="also judge the sets of this directory")
     parser.add_argument("--threshold", type=float, default=0.15)
-    parser.add_argument("--cut", type=float, default=0.25, help="least share of the best probability")
+    parser.add_argument("--cut", type=float, default=0.5, help="least share of the best probability")
     asked = parser.parse_args()
     vectors, learnt, prompts = Vectors(), worlds(), off_topic()
     final = learn_map(learnt, vectors, prompts)
