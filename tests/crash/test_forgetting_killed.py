@@ -13,7 +13,7 @@ import pytest
 from tests.crash.harness import Sidecar, messages_of
 from tests.scan import places_of
 
-MARK = "zq7fvault"
+MARK = "orion42"
 FACT = f"The code of the vault is {MARK}."
 
 

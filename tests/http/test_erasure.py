@@ -13,7 +13,7 @@ from app.services import Services
 from tests.http.conftest import Start
 from tests.scan import places_of
 
-MARK = "zq7fvault"
+MARK = "orion42"
 FACT = f"The code of the vault is {MARK}."
 OTHER = "The office dog is called Bruno."
 

@@ -419,7 +419,7 @@ async def test_the_gate_shows_each_point() -> None:
 
 async def test_a_trace_tells_the_whole_story_without_anybodys_words() -> None:
     backend = ScriptedBackend(memories=[BIKE, memory("weak", "something else", 0.1)], experiences=[experience("a")])
-    engine = Recalling(backend, recall={"score_threshold": 0.01}, **EXPERIENCES)
+    engine = Recalling(backend, recall={"score_threshold": 0.003}, **EXPERIENCES)
     result = await engine(TASK)
     (trace,) = engine.traces
     assert result.recall and trace.trace_id == result.recall.trace_id
