@@ -81,7 +81,7 @@ bench-tokens: $(BIN)/.installed-dev ## how far off token estimates are, by kind 
 	GPT_TOKENIZER=$(VENV)/npm/node_modules/gpt-tokenizer $(BIN)/python -m benchmarks.tokens
 
 bench: $(BIN)/.installed-dev ## what we claim, measured
-	for name in text preflight classify transform prompt_cache after_turn large_bodies breaker_open turns_first search ingest footprint tools assemble_cpu freshness idle; do echo "== $$name"; $(BIN)/python -m benchmarks.$$name || exit 1; done
+	for name in text preflight classify transform prompt_cache guards after_turn large_bodies breaker_open turns_first search ingest footprint tools assemble_cpu freshness idle; do echo "== $$name"; $(BIN)/python -m benchmarks.$$name || exit 1; done
 
 bench-recall: $(BIN)/.installed-dev ## recall quality on LoCoMo conversations, when they are beside the checkout
 	$(BIN)/python -m benchmarks.recall_quality

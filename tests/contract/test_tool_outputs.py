@@ -1,0 +1,86 @@
+"""Tool outputs that guards have cut, in the store, on both databases."""
+
+from dataclasses import replace
+
+import pytest
+
+from app.core.guards.cuts import Cut, Kind
+from app.core.guards.packing import Original, Packed, pack
+from app.core.memories.forget_selection import Erased, Forgetting, Statement
+from app.store.turns import SqlTurnStore
+from tests.contract.conftest import OpenStore
+from tests.unit.turning import FakeClock, a_turn, somebody
+
+pytestmark = pytest.mark.anyio
+
+CUT = Cut("key1", Kind.TRUNCATED, 400, "call_1", "exec", 9_000, "shown1", 8_000)
+TEXT = "line one \ud83e\nline \x00 two\n" * 400
+DAY_S = 86_400
+
+
+async def test_originals_and_decisions_are_there_after_reopening(opened: OpenStore) -> None:
+    first, who = await opened(), somebody()
+    await first.keep_outputs(who, [Packed(CUT, pack(TEXT), 1_770_000_000_000)])
+    await first.aclose()
+    store = await opened()
+    assert await store.tool_output(who, "call_1") == Original("call_1", "exec", TEXT)
+    assert await store.tool_output(who, "call1") == Original("call_1", "exec", TEXT)
+    assert await store.tool_output_refs(who, 5) == ("call_1",)
+    assert (await store.local_history(who)).cuts == (CUT,)
+    cleared = replace(CUT, kind=Kind.CLEARED, room=0, shown="shown2")
+    await store.keep_outputs(who, [Packed(cleared)])
+    assert (await store.local_history(who)).cuts == (cleared,)
+    assert await store.tool_output(who, "call_1") == Original("call_1", "exec", TEXT)
+
+
+async def test_tenants_and_sessions_are_apart(store: SqlTurnStore) -> None:
+    await store.keep_outputs(somebody(), [Packed(CUT, pack(TEXT))])
+    for other in (somebody("s2"), somebody(user="bob"), somebody(account="other")):
+        assert await store.tool_output(other, "call_1") is None
+        assert (await store.local_history(other)).cuts == ()
+
+
+async def test_where_turns_left_is_one_place(store: SqlTurnStore) -> None:
+    who, edges = somebody(), [Cut(name, Kind.DROPPED, 32_000) for name in ("edge1", "edge2")]
+    for edge in edges:
+        await store.keep_outputs(who, [Packed(edge)])
+    assert (await store.local_history(who)).cuts == (edges[1],)
+
+
+async def test_the_oldest_originals_make_room_and_decisions_stay(opened: OpenStore) -> None:
+    body = pack(TEXT)
+    store, who = await opened(max_pending_bytes=2 * len(body)), somebody()
+    for number in range(3):
+        cut = replace(CUT, key=f"key{number}", ref=f"call_{number}")
+        await store.keep_outputs(who, [Packed(cut, body)])
+    texts = [await store.tool_output(who, f"call_{number}") for number in range(3)]
+    assert [one.text is not None for one in texts if one] == [False, True, True]
+    assert len((await store.local_history(who)).cuts) == 3
+
+
+async def test_they_stay_as_long_as_the_session(opened: OpenStore, clock: FakeClock) -> None:
+    store, who = await opened(keep_days=2), somebody()
+    await store.keep_outputs(who, [Packed(CUT, pack(TEXT))])
+    await store.accept(a_turn("hello", who=who))
+    clock.now += DAY_S
+    await store.forget_old()
+    assert await store.tool_output(who, "call_1")
+    await store.reset(who, 1_000)
+    assert await store.tool_output(who, "call_1") is None
+    await store.keep_outputs(somebody("never"), [Packed(CUT, pack(TEXT))])
+    clock.now += 3 * DAY_S
+    await store.forget_old()
+    assert await store.tool_output(somebody("never"), "call_1") is None
+
+
+@pytest.mark.parametrize("whole", [False, True])
+async def test_forgetting_takes_them_and_they_do_not_come_back(store: SqlTurnStore, whole: bool) -> None:
+    fact, at = "The code of the vault is zq7f-vault.", "2099-01-01T00:00:00.000Z"
+    who, text = somebody(), f"All is quiet.\n{fact}\nNothing else."
+    await store.keep_outputs(who, [Packed(CUT, pack(text))])
+    meant = Forgetting(at, everything=True) if whole else Forgetting(at, (Statement("m", "u", "notes", (fact,)),))
+    await store.erasing.erase(who.tenant, meant, Erased())
+    assert await store.erasing.look_again(who.tenant, meant, Erased()) == []
+    await store.keep_outputs(who, [Packed(CUT, pack(text))])
+    left = await store.tool_output(who, "call_1")
+    assert left and (left.text is None if whole else "vault" not in (left.text or "") and "quiet" in (left.text or ""))
