@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-STRIDE = 8
+STRIDE = 4
 """What has to be cut is cut deeper than needed, by this part of the budget: the next cut, which breaks a provider's
 cached prefix again, comes so much later."""
-LEAST_GAIN = 32
+LEAST_GAIN = 16
 """Cuts that would together gain less than this part of the budget are not worth a broken prefix yet."""
 
 

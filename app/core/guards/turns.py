@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from app.core.guards.cuts import GuardNote, Kind, plain_id
-from app.core.guards.rules import STRIDE, Situation
+from app.core.guards.rules import Situation
 from app.core.guards.window import Window
 from app.core.messages.content_blocks import (
     CALL_TYPES,
@@ -19,6 +19,7 @@ from app.core.messages.content_blocks import (
 from app.core.messages.host_message import HostMessage, Role
 from app.core.messages.pairs import same_call, units
 
+STRIDES = 8
 LEFT_OUT = "[Calls of tools that are not available any more were left out here.]"
 
 
@@ -32,7 +33,7 @@ def limit_turns(window: Window, situation: Situation) -> None:
     excess = len(starts) - most
     if not most or excess <= 0:
         return
-    stride = max(1, most // STRIDE)
+    stride = max(1, most // STRIDES)
     first, last = starts[0], starts[min(excess + -excess % stride, len(starts) - 1)]
     gone = messages[first:last]
     window.stay([*messages[:first], *messages[last:]], gone, turn_notes(gone))
