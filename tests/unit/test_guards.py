@@ -113,6 +113,10 @@ def test_an_excerpt_of_anything_fits(text: str, tokens: int) -> None:
         assert len(within_chars(text, 300, "c1").text) < 1_500
 
 
+def test_half_a_surrogate_pair_in_json_is_text_like_any_other() -> None:
+    assert "ov_tool_result" in excerpt(json.dumps([LOG])[:-2] + '\ud83e"]')
+
+
 @given(st.text(), st.integers(1, 50))
 def test_pages_are_the_text(text: str, limit: int) -> None:
     assert unpack(pack(text)) == text

@@ -23,7 +23,7 @@ def json_of(text: str) -> Any:
         return None
     try:
         return from_json(text, allow_inf_nan=False)
-    except ValueError:
+    except (ValueError, TypeError):  # the latter for half a surrogate pair, which hosts in JavaScript send
         return None
 
 
