@@ -71,6 +71,6 @@ def _is_sample_token(token: str) -> bool:
         return False
     try:
         claims = json.loads(base64.urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4)))
-    except (binascii.Error, ValueError):
+    except (binascii.Error, ValueError, RecursionError):
         return False
     return isinstance(claims, dict) and any(claims.get(name) in _SAMPLE_CLAIMS for name in ("sub", "name"))

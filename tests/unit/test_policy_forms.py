@@ -280,3 +280,8 @@ def test_the_others_of_a_list_go_with_the_one_that_is_found(joint: str) -> None:
     text = masked(f"Recovery codes, each works once:{listed}\nKeep them safe.")
     assert [code for code in codes if code in text] == []
     assert text.endswith("\nKeep them safe.")
+
+
+def test_a_token_of_nothing_but_brackets_is_read_like_any_other() -> None:
+    claims = base64.urlsafe_b64encode(b"[" * 1_400).decode().rstrip("=")
+    assert "eyJ" not in masked(f"token: eyJhbGciOiJIUzI1NiJ9.{claims}.c2lnbmF0dXJlc2lnbmF0dXJl")

@@ -30,6 +30,7 @@ def paired(messages: Messages) -> list[HostMessage]:
     shape = shape_of(messages)
     made: list[HostMessage] = []
     placed: set[_Place] = set()
+    blocks: dict[int, list[Any]] = {}
     index = 0
     while index < len(messages):
         message = messages[index]
@@ -52,7 +53,10 @@ def paired(messages: Messages) -> list[HostMessage]:
                 made.append(HostMessage(shape.result(call, NO_RESULT, is_error=True)))
             else:
                 placed.add(result)
-                made.append(_alone(messages[result.message], result.number))
+                of_message = messages[result.message]
+                if result.message not in blocks:
+                    blocks[result.message] = _result_blocks(of_message)
+                made.append(_alone(of_message, blocks[result.message][result.number]))
     return made
 
 
@@ -81,12 +85,16 @@ def _behind(messages: Messages, start: int) -> range:
     return range(start, end)
 
 
-def _alone(message: HostMessage, number: int) -> HostMessage:
-    """One of a message's results as a message of its own."""
+def _result_blocks(message: HostMessage) -> list[Any]:
+    """The block of each of a message's results; the whole message is its only result where None."""
     if not _is_of_blocks(message):
-        return message
-    block = [block for block in message.blocks if kind_of(block) in RESULT_TYPES][number]
-    return message if len(message.blocks) == 1 else message.with_content([block])
+        return [None]
+    return [block for block in message.blocks if kind_of(block) in RESULT_TYPES]
+
+
+def _alone(message: HostMessage, block: Any) -> HostMessage:
+    """One of a message's results as a message of its own."""
+    return message if block is None or len(message.blocks) == 1 else message.with_content([block])
 
 
 def _rest(message: HostMessage, index: int, placed: set[_Place]) -> Iterator[HostMessage]:
