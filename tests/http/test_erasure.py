@@ -151,12 +151,12 @@ def test_what_was_said_beside_it_stays(scanned: tuple[TestClient, Callable[[], l
 
 def test_one_message_by_its_id(scanned: tuple[TestClient, Callable[[], list[str]]]) -> None:
     client, left = scanned
-    turn(client, "s1", f"The gate opens at noon. {MARK} is my word.", "Thank you.")
-    turn(client, "s1", "The gate opens at noon.", "So it does.")
+    turn(client, "s1", f"The museum opens at noon. {MARK} is our boat.", "Thank you.")
+    turn(client, "s1", "The museum opens at noon.", "So it does.")
     said = client.get("/memories", params={"category": "events"}).json()["memories"]
     receipt = forget(client, id=next(one["id"] for one in said if MARK in one["text"]))
     assert (receipt["removed"]["turns"], receipt["kept"], left()) == (1, [], [])
-    assert "noon" in recalled(client, "When does the gate open?")
+    assert "noon" in recalled(client, "When does the museum open?")
 
 
 @pytest.mark.parametrize("by", ["id", "session", "everything"])
