@@ -12,8 +12,8 @@ from typing import Any, Literal, Protocol
 
 from app.core.capture.captured_message import CapturedMessage
 from app.core.deadline import Deadline
-from app.core.guards.cuts import Cut
-from app.core.guards.packing import Original, Packed
+from app.core.history.guards.cuts import Cut
+from app.core.history.guards.packing import Original, Packed
 from app.core.history.window import Measured, Window
 from app.core.identity import Identity, Tenant
 from app.core.json.answers import answer

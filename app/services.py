@@ -26,6 +26,7 @@ from app.embedded.index.embedders import make_embedder
 from app.engine.archives import Archives
 from app.engine.assembly import Assemble
 from app.engine.compaction import Compact
+from app.engine.host_window import WindowWatch
 from app.engine.looking import LookAtSessions
 from app.engine.memories.auditing import NOT_AUDITED, Audit, RecallAudit
 from app.engine.memories.browsing import ListMemories, ReadMemory, whole
@@ -37,6 +38,7 @@ from app.engine.memories.forgetting import ForgetMemory, ForgetSelected, SelectM
 from app.engine.memories.keeping import ChangeMemory, StoreMemory
 from app.engine.memories.transfer import ExportMemories, ImportMemories
 from app.engine.memories.unkept import NoMemories
+from app.engine.output_reading import ToolOutputs
 from app.engine.policy.guarded_backend import GuardedBackend
 from app.engine.policy.guarded_memories import GuardedMemories, GuardedWaiting
 from app.engine.preflight import Preflight
@@ -44,9 +46,7 @@ from app.engine.session_end import EndSession, ResetSession
 from app.engine.session_start.begin import BeginSession
 from app.engine.session_start.reading import ReadFacts
 from app.engine.session_start.start import StartSession
-from app.engine.tool_outputs import ToolOutputs
 from app.engine.turn_capture import AfterTurn
-from app.engine.window import WindowWatch
 from app.errors import CanNotStart, StoreUnavailable
 from app.memory_ports import MemoryLedger, MemoryNews, MemoryStore, WaitingMemories
 from app.observe.measured import MeasuredBackend

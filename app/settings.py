@@ -18,7 +18,7 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from app.backends import BACKENDS
-from app.core.guards.rules import GuardRules, Mode
+from app.core.history.guards.guard_rules import GuardRules, Mode
 from app.core.history.window import FlushRules
 from app.core.identity import PeerRole, Tenant, is_openviking_id
 from app.policy.detectors import CLASSES

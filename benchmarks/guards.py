@@ -11,7 +11,7 @@ import random
 import sys
 import time
 
-from app.core.guards.excerpt import within_tokens
+from app.core.history.guards.output_excerpt import within_tokens
 
 LIMIT_MS = 400
 TOKENS = 30_000

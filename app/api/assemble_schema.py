@@ -9,7 +9,7 @@ from app.api.schemas import ChatBody, Id, MessagesBody, Millis, Wire
 from app.core.history.summary_message import ARCHIVE_EXPAND, ARCHIVE_SEARCH
 from app.core.injection.inject import Mode
 from app.core.messages.host_message import Messages
-from app.core.providers import STYLES
+from app.core.messages.providers import STYLES
 from app.core.recall.tool_subject import HINTS, ToolSubject, subject_of
 
 

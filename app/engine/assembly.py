@@ -6,13 +6,13 @@ from typing import Protocol
 from app.core.deadline import Deadline
 from app.core.identity import Identity
 from app.core.messages.host_message import Messages, tokens_of
+from app.core.messages.providers import STYLES
+from app.core.messages.providers.style import Style
 from app.core.messages.tokens import estimate_tokens
-from app.core.providers import STYLES
-from app.core.providers.style import Style
 from app.core.reasons import BACKEND_TROUBLE, Reason
+from app.engine.host_window import WindowWatch
 from app.engine.preflight import STORE_SHARE
 from app.engine.results import AssembleInput, AssembleResult
-from app.engine.window import WindowWatch
 
 
 class Step(Protocol):

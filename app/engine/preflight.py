@@ -1,7 +1,7 @@
 """`preflight`: the session's history for the prompt, from the backend and what the store knows, whichever answers.
 
-What has to be cut of the host's own messages is decided by `app.core.guards`; decisions and originals are on disk
-before the answer goes out.
+What has to be cut of the host's own messages is decided by `app.core.history.guards`; decisions and originals are on
+disk before the answer goes out.
 """
 
 import asyncio
@@ -16,10 +16,10 @@ import structlog
 
 from app.core.capture.captured_message import CapturedMessage
 from app.core.deadline import Deadline
-from app.core.guards.cuts import Decisions, GuardNote
-from app.core.guards.guarding import Guarding
-from app.core.guards.packing import packed
-from app.core.guards.rules import GuardRules, Mode, Situation
+from app.core.history.guards.cuts import Decisions, GuardNote
+from app.core.history.guards.guard_registry import Guarding
+from app.core.history.guards.guard_rules import GuardRules, Mode, Situation
+from app.core.history.guards.packing import packed
 from app.core.history.notes import NotesOn, notes_on
 from app.core.history.prompt import Assembled, assemble_history, brings_history
 from app.core.history.summary_text import History

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, InstanceOf, PlainSerializer, WithJsonSchema
 
-from app.core.guards.cuts import GuardNote
+from app.core.history.guards.cuts import GuardNote
 from app.core.history.window import Flush
 from app.core.identity import Scope
 from app.core.injection import markers
@@ -37,7 +37,7 @@ class AssembleInput:
     session_addition: str = ""
     """What the session began with: `preflight` and `full` answer it whatever becomes of the history."""
     style: str | None = None
-    """Whose rules the messages have to keep, one of `app.core.providers.STYLES`; None: the host sees to that."""
+    """Whose rules the messages have to keep, one of `app.core.messages.providers.STYLES`; None: the host does."""
     tools: frozenset[str] | None = None
     """The tools that the model has, where the host says so."""
     guards: tuple[GuardNote, ...] = ()

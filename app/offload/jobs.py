@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from app.core.capture.captured_message import CapturedMessage
 from app.core.deadline import Deadline
-from app.core.guards.packing import Packed
+from app.core.history.guards.packing import Packed
 from app.core.history.window import Window
 from app.core.identity import Identity
 from app.core.json.encoding import parse_json
@@ -22,10 +22,10 @@ from app.core.recall.trace import RecallTrace
 from app.embedded.classifying import classifier_of
 from app.embedded.extraction.readings import read_statement
 from app.engine.assembly import Assemble
+from app.engine.host_window import WindowWatch
 from app.engine.preflight import Preflight
 from app.engine.results import AssembleInput, AssembleResult
 from app.engine.turn_capture import AfterTurn, AfterTurnResult, TurnInput
-from app.engine.window import WindowWatch
 from app.ports import Acceptance, ContextBackend, LocalHistory, NewTurn, Recorded, SessionHistory, Target
 from app.recall.searches import Found, Searches
 from app.recall.transform import Transform

@@ -15,7 +15,7 @@ import structlog
 
 from app.classify.classifier import Classifier
 from app.core.deadline import Deadline
-from app.core.guards.cuts import GuardNote
+from app.core.history.guards.cuts import GuardNote
 from app.core.identity import Identity
 from app.core.injection.inject import Mode, after_result, inject
 from app.core.messages.host_message import tokens_of

@@ -6,7 +6,7 @@ from typing import Any, Literal
 from sqlalchemy import Connection, Row, bindparam, insert, select
 
 from app.core.history.commit_policy import CommitRules
-from app.core.history.opening import longer_opening
+from app.core.history.session_opening import longer_opening
 from app.core.identity import SessionKind
 from app.core.memories.memory import NewMemory
 from app.core.messages.fingerprints import is_timed

@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import Connection, and_, select, update
 
-from app.core.guards.packing import pack, unpack
+from app.core.history.guards.packing import pack, unpack
 from app.core.identity import Tenant
 from app.core.memories.forget_selection import Redactor
 from app.core.messages.timestamps import moment_from

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from app.core.capture.captured_turn import with_ids
 from app.core.capture.tool_uses import ToolUse, uses_in
-from app.core.history.opening import told_in
+from app.core.history.session_opening import told_in
 from app.ports import NewTurn
 from app.store.codec import dump_messages, dump_strings, new_id
 

@@ -299,6 +299,6 @@ tool_outputs = Table(
     Index("tool_outputs_by_call", "account", "user_name", "session", "call"),
     Index("tool_outputs_by_age", "at"),
 )
-"""One row per tool output that a guard has cut, see `app.core.guards.cuts.Cut`; ``call`` is ``ref`` in the spelling in
-which ids are compared. ``body`` is the original, compressed: NULL for a decision without one, and where it was
-forgotten or made room for others."""
+"""One row per tool output that a guard has cut, see `app.core.history.guards.cuts.Cut`; ``call`` is ``ref`` in the
+spelling in which ids are compared. ``body`` is the original, compressed: NULL for a decision without one, and where it
+was forgotten or made room for others."""

@@ -10,8 +10,8 @@ from typing import Any
 
 from sqlalchemy import Connection, and_, bindparam, delete, exists, func, insert, select, update
 
-from app.core.guards.cuts import Cut, Kind
-from app.core.guards.packing import Original, Packed, unpack
+from app.core.history.guards.cuts import Cut, Kind
+from app.core.history.guards.packing import Original, Packed, unpack
 from app.core.identity import Identity, Tenant
 from app.core.messages.pairs import same_call
 from app.store.backlog import Bounds

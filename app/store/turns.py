@@ -13,8 +13,8 @@ import structlog
 from sqlalchemy import Connection
 
 from app.core.capture.captured_message import CapturedMessage
-from app.core.guards.packing import Original, Packed
 from app.core.history.commit_policy import CommitRules
+from app.core.history.guards.packing import Original, Packed
 from app.core.history.window import Window
 from app.core.identity import Identity, Tenant
 from app.errors import StoreUnavailable

@@ -20,7 +20,7 @@ from app.engine.archives import Archives
 from app.engine.memories.browsing import ListMemories
 from app.engine.memories.forgetting import ForgetMemory, SelectMemory
 from app.engine.memories.keeping import StoreMemory
-from app.engine.tool_outputs import ToolOutputs
+from app.engine.output_reading import ToolOutputs
 from app.ports import ContextBackend
 
 MAX_TEXT_CHARS = 20_000

@@ -4,10 +4,10 @@ from typing import Annotated
 
 from pydantic import Field
 
-from app.core.guards.notices import TOOL_RESULT
+from app.core.history.guards.notices import TOOL_RESULT
 from app.core.injection.fence import neutralise_line
 from app.core.reasons import Reason
-from app.engine.tool_outputs import OutputPage
+from app.engine.output_reading import OutputPage
 from app.tools.tool import Answer, Arguments, Caller, Mistake, Name, Text, Tool, Uses, quoted, up_to
 
 DEFAULT_CHARS = 8_000

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from app.core.guards.cuts import Cut, Kind
-from app.core.guards.packing import Original, Packed, pack
+from app.core.history.guards.cuts import Cut, Kind
+from app.core.history.guards.packing import Original, Packed, pack
 from app.core.memories.forget_selection import Erased, Forgetting, Statement
 from app.store.turns import SqlTurnStore
 from tests.contract.conftest import OpenStore

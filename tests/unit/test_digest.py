@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from app.core.capture.captured_message import CapturedMessage, TextPart, ToolPart
 from app.core.history.digest import digest
-from app.core.history.opening import opening_lines, told_by
+from app.core.history.session_opening import opening_lines, told_by
 from app.core.messages.tokens import estimate_tokens
 
 AT = "2026-03-01T00:00:00.000Z"

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app.core.guards.cuts import Decisions, Kind
-from app.core.guards.excerpt import within_chars, within_tokens
-from app.core.guards.guarding import Guarding
-from app.core.guards.packing import pack, unpack
-from app.core.guards.reading import find, page
-from app.core.guards.rules import GuardRules, Mode, Situation
+from app.core.history.guards.cuts import Decisions, Kind
+from app.core.history.guards.guard_registry import Guarding
+from app.core.history.guards.guard_rules import GuardRules, Mode, Situation
+from app.core.history.guards.output_excerpt import within_chars, within_tokens
+from app.core.history.guards.output_pages import find, page
+from app.core.history.guards.packing import pack, unpack
 from app.core.history.prompt import Assembled, History, assemble_history
 from app.core.history.summary_message import HEADING
 from app.core.messages.host_message import HostMessage, Role, tokens_of

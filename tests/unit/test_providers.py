@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from app.core.messages.content_blocks import RESULT_TYPES, kind_of
 from app.core.messages.host_message import HostMessage, Role
-from app.core.providers import STYLES
-from app.core.providers.thinking import THINKING_TYPES
+from app.core.messages.providers import STYLES
+from app.core.messages.providers.thinking import THINKING_TYPES
 
 Raw = dict[str, Any]
 RULED = [name for name in STYLES if name != "openclaw"]

@@ -11,7 +11,7 @@ from app.core.capture.captured_message import CapturedMessage, ToolPart
 from app.core.history.lines import is_acknowledgement, one_line
 from app.core.history.notes import Notes, NotesOn, argument_of, distinct, notes_on, texts_of, tools_of
 from app.core.history.open_points import still_failing
-from app.core.history.opening import LEAST_SPECIFICS, bullet, content_of
+from app.core.history.session_opening import LEAST_SPECIFICS, bullet, content_of
 from app.core.history.summary_message import cut_to_tokens
 from app.core.messages.tokens import estimate_tokens
 from app.text.sentences import ends_in_question

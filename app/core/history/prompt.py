@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from itertools import compress, takewhile
 from operator import is_not
 
-from app.core.guards.cuts import Cut, GuardNote, Kept
-from app.core.guards.fit import from_user, leading, within_budget
-from app.core.guards.guarding import Guarding, edge_of, unguarded
-from app.core.guards.turns import turn_notes
-from app.core.guards.window import Window
 from app.core.history.dropped import least_to_name
+from app.core.history.guards.cuts import Cut, GuardNote, Kept
+from app.core.history.guards.fit import from_user, leading, within_budget
+from app.core.history.guards.guard_registry import Guarding, edge_of, unguarded
+from app.core.history.guards.guarded_messages import Window
+from app.core.history.guards.turn_limits import turn_notes
 from app.core.history.notes import NotesOn, notes_on
 from app.core.history.rebuild import rebuilt
 from app.core.history.summary_message import (

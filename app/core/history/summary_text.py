@@ -17,7 +17,7 @@ from app.core.history.digest import digest
 from app.core.history.dropped import least_tokens, named, taken_out
 from app.core.history.lines import one_line
 from app.core.history.notes import NotesOn, notes_on
-from app.core.history.opening import OPENING_TURNS, opening_lines, told_by
+from app.core.history.session_opening import OPENING_TURNS, opening_lines, told_by
 from app.core.history.summary_message import FRAME_TOKENS, INDEX_HEADING, contained, cut_to_tokens
 from app.core.messages.host_message import Messages
 from app.core.messages.tokens import MESSAGE_OVERHEAD, estimate_tokens
@@ -43,7 +43,7 @@ class History:
     unsummarised: tuple[CapturedMessage, ...] = ()
     """Archived messages that ``overview`` does not cover."""
     opening: tuple[str, ...] = ()
-    """What the session's first turns told (`app.core.history.opening.told_by`)."""
+    """What the session's first turns told (`app.core.history.session_opening.told_by`)."""
     live: tuple[CapturedMessage, ...] = ()
     """Stored messages that are not archived: the prompt is rebuilt from them when the host has none."""
     archived_fingerprints: tuple[str, ...] = ()

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
-from app.core.guards.cuts import GuardNote
+from app.core.history.guards.cuts import GuardNote
 from app.core.json.answers import answer
 
 MAX_TRACED_CANDIDATES = 200

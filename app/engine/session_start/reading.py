@@ -10,8 +10,8 @@ from typing import Protocol
 from app.core.capture.tool_uses import ToolRecord
 from app.core.deadline import Deadline
 from app.core.identity import Identity
-from app.core.injection.session_start.notes import NOTE_DAYS
 from app.core.injection.session_start.persona import SOUL_TYPES
+from app.core.injection.session_start.recent_notes import NOTE_DAYS
 from app.core.injection.session_start.section import Facts, Section, Source, Workspace
 from app.core.injection.session_start.user_profile import PREFERENCES, PROFILE
 from app.core.memories.memory import MAX_PAGE, Memory, MemoryFilter

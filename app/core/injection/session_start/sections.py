@@ -2,13 +2,13 @@
 
 from collections.abc import Collection, Sequence
 
-from app.core.injection.session_start import commands, directory, notes, persona, tool_usage, user_profile
+from app.core.injection.session_start import commands, directory, persona, recent_notes, tool_usage, user_profile
 from app.core.injection.session_start.section import ChatType, Section
 
 SECTIONS: Sequence[Section] = (
     user_profile.SECTION,
     persona.SECTION,
-    notes.SECTION,
+    recent_notes.SECTION,
     directory.SECTION,
     tool_usage.SECTION,
     commands.SECTION,

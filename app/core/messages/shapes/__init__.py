@@ -1,10 +1,10 @@
 """In whose shape a host writes calls and results: a file for each, and how it is known."""
 
 from app.core.messages.host_message import Messages
-from app.core.messages.shapes import anthropic, openai, openclaw
+from app.core.messages.shapes import anthropic_shape, openai_shape, openclaw_shape
 from app.core.messages.shapes.shape import Shape
 
-SHAPES = (openai.SHAPE, openclaw.SHAPE, anthropic.SHAPE)
+SHAPES = (openai_shape.SHAPE, openclaw_shape.SHAPE, anthropic_shape.SHAPE)
 """In the order in which a message is tried."""
 
 __all__ = ["SHAPES", "Shape", "shape_of"]
@@ -20,6 +20,6 @@ def shape_of(messages: Messages) -> Shape:
             if shape.wrote(message):
                 return shape
     if any("timestamp" in message.raw for message in messages):
-        return openclaw.SHAPE
+        return openclaw_shape.SHAPE
     spoke = [message.raw.get("content") for message in messages if message.raw.get("role") == "assistant"]
-    return anthropic.SHAPE if any(isinstance(content, list) for content in spoke) else openai.SHAPE
+    return anthropic_shape.SHAPE if any(isinstance(content, list) for content in spoke) else openai_shape.SHAPE

@@ -7,10 +7,10 @@ stays the same over many turns (provider caches).
 from collections.abc import Sequence
 from itertools import accumulate
 
-from app.core.guards.cuts import Cut, Kind, fingerprint
-from app.core.guards.rules import Situation
-from app.core.guards.turns import turn_notes
-from app.core.guards.window import Shown, Window
+from app.core.history.guards.cuts import Cut, Kind, fingerprint
+from app.core.history.guards.guard_rules import Situation
+from app.core.history.guards.guarded_messages import Shown, Window
+from app.core.history.guards.turn_limits import turn_notes
 from app.core.messages.host_message import HostMessage, Messages, Role, tokens_of
 from app.core.messages.pairs import Unit, units
 

@@ -4,7 +4,7 @@ import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from app.core.guards.cuts import Cut, Kept
+from app.core.history.guards.cuts import Cut, Kept
 
 _LEVEL = 1
 """Ten megabytes take a tenth of a second; more effort hardly makes them smaller."""

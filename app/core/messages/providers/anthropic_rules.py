@@ -2,11 +2,11 @@
 in the turn under way."""
 
 from app.core.messages.host_message import HostMessage, Messages
-from app.core.providers.alternation import alternating
-from app.core.providers.call_ids import with_unique_ids
-from app.core.providers.pairing import paired
-from app.core.providers.style import Style
-from app.core.providers.thinking import is_signed, without_empty, without_old_thinking, without_thinking
+from app.core.messages.providers.alternation import alternating
+from app.core.messages.providers.call_ids import with_unique_ids
+from app.core.messages.providers.pairing import paired
+from app.core.messages.providers.style import Style
+from app.core.messages.providers.thinking import is_signed, without_empty, without_old_thinking, without_thinking
 
 
 def _cleaned(messages: Messages, prompt_follows: bool) -> list[HostMessage]:

@@ -6,9 +6,9 @@ cut is cut deeper than needed.
 
 from collections.abc import Callable
 
-from app.core.guards.cuts import Cut
-from app.core.guards.rules import LEAST_GAIN, STRIDE, Mode, Situation
-from app.core.guards.window import Shown, Window
+from app.core.history.guards.cuts import Cut
+from app.core.history.guards.guard_rules import LEAST_GAIN, STRIDE, Mode, Situation
+from app.core.history.guards.guarded_messages import Shown, Window
 
 Decided = tuple[Cut, str]
 NOTHING = -1

@@ -1,7 +1,7 @@
 """Guard 1: one tool output takes at most a share of the budget. Its head and tail stay, and what tells of failures."""
 
-from app.core.guards.rules import Situation
-from app.core.guards.window import Window
+from app.core.history.guards.guard_rules import Situation
+from app.core.history.guards.guarded_messages import Window
 
 
 def truncate(window: Window, situation: Situation) -> None:

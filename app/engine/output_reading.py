@@ -3,8 +3,8 @@
 import asyncio
 from dataclasses import dataclass, field
 
-from app.core.guards.packing import Original
-from app.core.guards.reading import Page, Place, find, page
+from app.core.history.guards.output_pages import Page, Place, find, page
+from app.core.history.guards.packing import Original
 from app.core.identity import Identity
 from app.policy.policy import Policy
 from app.ports import TurnStore

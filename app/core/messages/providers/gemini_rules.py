@@ -1,10 +1,10 @@
 """Gemini: user and model strictly in turn, where a tool's result is the user's; no reasoning of others."""
 
 from app.core.messages.host_message import HostMessage, Messages
-from app.core.providers.alternation import alternating
-from app.core.providers.pairing import paired
-from app.core.providers.style import Style
-from app.core.providers.thinking import without_empty, without_thinking
+from app.core.messages.providers.alternation import alternating
+from app.core.messages.providers.pairing import paired
+from app.core.messages.providers.style import Style
+from app.core.messages.providers.thinking import without_empty, without_thinking
 
 
 def _thinned(messages: Messages, prompt_follows: bool) -> list[HostMessage]:  # noqa: ARG001

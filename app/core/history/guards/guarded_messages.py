@@ -4,10 +4,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from app.core.guards import notices
-from app.core.guards.cuts import Cut, Decisions, GuardNote, Kept, Kind, fingerprint, key_of
-from app.core.guards.excerpt import Excerpt, within_chars, within_tokens
-from app.core.guards.outputs import Output, outputs_in, with_output
+from app.core.history.guards import notices
+from app.core.history.guards.cuts import Cut, Decisions, GuardNote, Kept, Kind, fingerprint, key_of
+from app.core.history.guards.output_excerpt import Excerpt, within_chars, within_tokens
+from app.core.history.guards.outputs import Output, outputs_in, with_output
 from app.core.messages.host_message import HostMessage, tokens_of
 from app.core.messages.tokens import IMAGE_TOKENS, estimate_tokens
 

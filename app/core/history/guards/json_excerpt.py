@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from app.core.guards.notices import missing
+from app.core.history.guards.notices import missing
 
 LEAST_TEXT = 80
 """A text is cut no shorter than this."""

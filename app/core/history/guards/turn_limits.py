@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from app.core.guards.cuts import GuardNote, Kind, plain_id
-from app.core.guards.rules import Situation
-from app.core.guards.window import Window
+from app.core.history.guards.cuts import GuardNote, Kind, plain_id
+from app.core.history.guards.guard_rules import Situation
+from app.core.history.guards.guarded_messages import Window
 from app.core.messages.content_blocks import (
     CALL_TYPES,
     RESULT_TYPES,

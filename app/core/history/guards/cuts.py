@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from app.core.guards.excerpt import Excerpt
+from app.core.history.guards.output_excerpt import Excerpt
 from app.core.json.answers import answer
 from app.core.messages.content_blocks import ToolResult
 from app.core.messages.pairs import same_call

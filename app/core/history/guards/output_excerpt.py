@@ -6,9 +6,9 @@ How much of the text each piece stands for is known to the character, so that a 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from app.core.guards.json_excerpt import json_excerpt, json_of
-from app.core.guards.lines import LONG_LINE, Entry, entries, is_data
-from app.core.guards.notices import missing
+from app.core.history.guards.json_excerpt import json_excerpt, json_of
+from app.core.history.guards.notices import missing
+from app.core.history.guards.output_lines import LONG_LINE, Entry, entries, is_data
 from app.core.messages.tokens import estimate_tokens
 
 HEAD, TAIL = 0.35, 0.4

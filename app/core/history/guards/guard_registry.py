@@ -3,20 +3,20 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from app.core.guards.cuts import Cut, Decisions
-from app.core.guards.earlier_outputs import hard_clear, soft_trim
-from app.core.guards.fit import leave_out_again
-from app.core.guards.rules import Situation
-from app.core.guards.tool_output import truncate
-from app.core.guards.turns import drop_unavailable, limit_turns
-from app.core.guards.window import Window
+from app.core.history.guards.cuts import Cut, Decisions
+from app.core.history.guards.earlier_outputs import hard_clear, soft_trim
+from app.core.history.guards.fit import leave_out_again
+from app.core.history.guards.guard_rules import Situation
+from app.core.history.guards.guarded_messages import Window
+from app.core.history.guards.tool_output import truncate
+from app.core.history.guards.turn_limits import drop_unavailable, limit_turns
 from app.core.messages.host_message import HostMessage
 
 Guard = Callable[[Window, Situation], None]
 
 GUARDS: tuple[Guard, ...] = (leave_out_again, limit_turns, drop_unavailable, truncate, soft_trim, hard_clear)
 """What leaves first costs the others nothing. That all of it fits, and that what is dropped is named, is seen to by
-`app.core.guards.fit` and the digest, which know what else is in the prompt."""
+`app.core.history.guards.fit` and the digest, which know what else is in the prompt."""
 
 
 @dataclass(slots=True)
