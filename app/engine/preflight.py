@@ -134,7 +134,7 @@ class Preflight:
         local = await _local_history(self.store, who, asked.messages, deadline)
         known = local[0] if local else LocalHistory()
         cold = self.now() - known.assembled_at > self.rules.cache_ttl_seconds
-        if self.rules.mode is Mode.CACHE_TTL:
+        if self.rules.mode is Mode.CACHE_TTL and asked.keeps_cuts:
             self.store.note_request(who)
         guarding = Guarding(Situation(asked.token_budget, self.rules, cold, asked.tools), Decisions(known.cuts))
         if are_large(asked.messages):
@@ -143,7 +143,7 @@ class Preflight:
 
     async def _keep(self, who: Identity, asked: AssembleInput, assembled: Assembled, deadline: Deadline) -> None:
         """Put what was decided on disk, so that it stays so and can be read. A prompt has to fit with or without it."""
-        if not assembled.originals and not assembled.edges:
+        if not asked.keeps_cuts or not (assembled.originals or assembled.edges):
             return
         if self.traces and asked.phase == "preflight":
             self.traces.record(partial(_trace, who, assembled.guards, self.now()))

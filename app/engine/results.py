@@ -36,6 +36,8 @@ class AssembleInput:
     """The tool call that is asked about: then only guidance for it is recalled."""
     session_addition: str = ""
     """What the session began with: `preflight` and `full` answer it whatever becomes of the history."""
+    keeps_cuts: bool = True
+    """Whether what guards decide is kept: not of a prompt that goes to no model."""
     style: str | None = None
     """Whose rules the messages have to keep, one of `app.core.messages.providers.STYLES`; None: the host does."""
     tools: frozenset[str] | None = None

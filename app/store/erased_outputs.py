@@ -17,10 +17,10 @@ _AT_ONCE = 20
 
 
 def look(
-    connection: Connection, tenant: Tenant, redactor: Redactor, selected: frozenset[str], after: int
+    connection: Connection, tenant: Tenant, redactor: Redactor, selected: frozenset[str] | None, after: int
 ) -> tuple[list[int], int | None]:
     """The rows among the next few that lose something, and where to go on; None at the end. ``selected``: the sessions
-    of which turns go as a whole."""
+    of which turns go as a whole; None where nobody can tell."""
     mine = and_(tool_outputs.c.account == (tenant.account or ""), tool_outputs.c.user_name == (tenant.user or ""))
     held = select(tool_outputs).where(mine, tool_outputs.c.body.is_not(None), tool_outputs.c.id > after)
     rows = connection.execute(held.order_by(tool_outputs.c.id).limit(_AT_ONCE)).all()
@@ -33,7 +33,7 @@ def look(
     return touched, int(rows[-1].id) if len(rows) == _AT_ONCE else None
 
 
-def erase(redactor: Redactor, selected: frozenset[str], connection: Connection, row_id: int) -> bool:
+def erase(redactor: Redactor, selected: frozenset[str] | None, connection: Connection, row_id: int) -> bool:
     """Leave of one row what may be left."""
     row = connection.execute(select(tool_outputs).where(tool_outputs.c.id == row_id).with_for_update()).one_or_none()
     if row is not None and row.body is not None:
@@ -43,10 +43,11 @@ def erase(redactor: Redactor, selected: frozenset[str], connection: Connection, 
     return True
 
 
-def _left(redactor: Redactor, row: Any, selected: frozenset[str]) -> bytes | None:
+def _left(redactor: Redactor, row: Any, selected: frozenset[str] | None) -> bytes | None:
     """What is left of an original. It can not tell who spoke in its turn, so it goes when one of its session's goes."""
     asked = redactor.forgetting
-    if asked.everything or row.session == asked.session or (asked.person and row.session in selected):
+    spoke = asked.person and (selected is None or row.session in selected)
+    if asked.everything or row.session == asked.session or spoke:
         return None
     if (asked.since or asked.until) and asked.is_in_time(_said_at(row)):
         return None

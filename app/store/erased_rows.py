@@ -75,8 +75,9 @@ class SqlErasing:
         touched = await self._touched(tenant, redactor)
         await self._database.write_in_slices(partial(_erase_turn, redactor), touched)
         there = replace(there, sessions=there.sessions | {one.session for one in touched if one.is_selected})
-        outputs = await self._outputs(tenant, redactor, there.sessions)
-        await self._database.write_in_slices(partial(erased_outputs.erase, redactor, there.sessions), outputs)
+        outputs = await self._outputs(tenant, redactor, _sessions_of(forgetting, there))
+        erase = partial(erased_outputs.erase, redactor, _sessions_of(forgetting, there))
+        await self._database.write_in_slices(erase, outputs)
         gone = await self._database.write(_erase_waiting, tenant, redactor, _selected(touched))
         await self._database.write(_erase_sessions, tenant, redactor, there)
         everywhere = replace(there, sessions=there.sessions | {one.session for one in touched})
@@ -93,7 +94,7 @@ class SqlErasing:
                 return touched
             place = last
 
-    async def _outputs(self, tenant: Tenant, redactor: Redactor, selected: frozenset[str]) -> list[int]:
+    async def _outputs(self, tenant: Tenant, redactor: Redactor, selected: frozenset[str] | None) -> list[int]:
         touched: list[int] = []
         place: int | None = 0
         while place is not None:
@@ -107,7 +108,7 @@ class SqlErasing:
         told = await self._database.read(_sessions_left, tenant, Redactor(forgetting), there)
         shown = await self._database.read(session_starts.left_to_erase, tenant, Redactor(forgetting), there)
         used = await self._database.read(tool_rows.left_to_erase, tenant, Redactor(forgetting))
-        outputs = await self._outputs(tenant, Redactor(forgetting), there.sessions)
+        outputs = await self._outputs(tenant, Redactor(forgetting), _sessions_of(forgetting, there))
         rows = left.turns or left.memories or told or used or outputs
         if rows or (shown and not forgetting.takes_turns):
             return [Kept("the sidecar's store", "it was written to meanwhile; forget it again")]
@@ -184,6 +185,11 @@ def _erase_turn(redactor: Redactor, connection: Connection, one: _Touched) -> bo
         session_rows.change(connection, row.session_id, retry_at=0.0)
     connection.execute(update(turns).where(turns.c.id == row.id).values(values))
     return True
+
+
+def _sessions_of(forgetting: Forgetting, there: Erased) -> frozenset[str] | None:
+    """The sessions that lose turns; None where the backend keeps sessions, and can not tell in which a person spoke."""
+    return None if forgetting.person and there.kept else there.sessions
 
 
 def _sessions_left(connection: Connection, tenant: Tenant, redactor: Redactor, there: Erased) -> dict[int, Any]:

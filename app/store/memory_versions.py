@@ -1,10 +1,9 @@
 """How often a tenant's memories were changed on purpose: no process answers a search from before a change."""
 
-from typing import Any
-
-from sqlalchemy import Connection, and_, bindparam, insert, select, update
+from sqlalchemy import Connection, and_, bindparam, select, update
 
 from app.core.identity import Tenant
+from app.store.inserting import insert_new
 from app.store.schema import memory_versions
 
 _VERSION = select(memory_versions.c.version).where(
@@ -22,7 +21,7 @@ def locked_version(connection: Connection, tenant: Tenant) -> int:
     locked = _VERSION.with_for_update()
     version = connection.execute(locked, _name(tenant)).scalar()
     if version is None:
-        _insert(connection, tenant)
+        insert_new(connection, memory_versions, {**_name(tenant), "version": 0})
         version = connection.execute(locked, _name(tenant)).scalar_one()
     return int(version)
 
@@ -32,18 +31,8 @@ def count_change(connection: Connection, tenant: Tenant) -> None:
     mine = and_(*(memory_versions.c[name] == value for name, value in _name(tenant).items()))
     counted = update(memory_versions).where(mine).values(version=memory_versions.c.version + 1)
     if connection.execute(counted).rowcount == 0:
-        _insert(connection, tenant)
+        insert_new(connection, memory_versions, {**_name(tenant), "version": 0})
         connection.execute(counted)
-
-
-def _insert(connection: Connection, tenant: Tenant) -> None:
-    row: dict[str, Any] = {**_name(tenant), "version": 0}
-    if connection.dialect.name == "postgresql":
-        from sqlalchemy.dialects.postgresql import insert as insert_or_not
-
-        connection.execute(insert_or_not(memory_versions).values(row).on_conflict_do_nothing())
-    else:
-        connection.execute(insert(memory_versions).values(row))
 
 
 def _name(tenant: Tenant) -> dict[str, str]:

@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row, Select, and_, bindparam, case, func, select, update
-from sqlalchemy.dialects import sqlite
 
 from app.core.identity import Identity, Tenant
 from app.store.codec import dump_identity, load_identity
+from app.store.inserting import insert_new
 from app.store.schema import sessions
 from app.store.work import Lane, Lease, LeaseLost
 from app.text.dates import iso
@@ -84,10 +84,7 @@ def lock(connection: Connection, who: Identity, now: float, token_budget: int) -
         "token_budget": token_budget,
         "last_turn_at": now,
     }
-    insert: Any = sqlite.insert
-    if connection.dialect.name == "postgresql":  # worth a twentieth of the start where it is not used
-        from sqlalchemy.dialects.postgresql import insert
-    connection.execute(insert(sessions).values(values).on_conflict_do_nothing())
+    insert_new(connection, sessions, values)
     return connection.execute(_LOCK, name).one()
 
 

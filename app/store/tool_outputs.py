@@ -8,18 +8,22 @@ was decided stays, and so do the bytes of its prompts.
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Connection, and_, bindparam, delete, exists, func, insert, select, update
+from sqlalchemy import Connection, and_, bindparam, delete, exists, func, select, update
 
+from app.core.cleaning.host_text import storable
 from app.core.history.guards.cuts import Cut, Kind
 from app.core.history.guards.packing import Original, Packed, unpack
 from app.core.identity import Identity, Tenant
 from app.core.messages.pairs import same_call
 from app.store.backlog import Bounds
+from app.store.inserting import insert_new
 from app.store.schema import sessions, tool_outputs
 from app.store.session_rows import name_of
 
 MAX_CUTS = 5_000
 """Decisions that are kept for a session, the newest."""
+MAX_NAME_CHARS = 200
+"""Of a tool's name."""
 _AT_ONCE = 500
 _OF_SESSION = and_(
     tool_outputs.c.account == bindparam("account"),
@@ -67,16 +71,17 @@ def keep(connection: Connection, who: Identity, outputs: Sequence[Packed], bound
             **name,
             **decided,
             "key": cut.key,
-            "ref": cut.ref,
-            "call": same_call(cut.ref),
-            "tool": cut.tool,
+            "ref": storable(cut.ref),
+            "call": same_call(storable(cut.ref)),
+            "tool": storable(cut.tool)[:MAX_NAME_CHARS],
             "chars": cut.chars,
             "body": one.body if fits else None,
             "bytes": len(one.body or b"") if fits else 0,
             "said_at": one.at,
             "at": now,
         }
-        connection.execute(insert(tool_outputs).values(row))
+        # Two requests of a session at once, or of two processes, decide alike.
+        insert_new(connection, tool_outputs, row)
     _make_room(connection, who.tenant, bounds.tenant)
     too_old = select(tool_outputs.c.id).where(_of(name)).order_by(tool_outputs.c.id.desc()).offset(MAX_CUTS)
     oldest = connection.execute(too_old.limit(1)).scalar()
@@ -86,7 +91,9 @@ def keep(connection: Connection, who: Identity, outputs: Sequence[Packed], bound
 
 def original(connection: Connection, who: Identity, ref: str) -> Original | None:
     """The newest output of the session under this name."""
-    row = connection.execute(_BY_CALL, {**name_of(who.tenant, who.session), "call": same_call(ref)}).one_or_none()
+    row = connection.execute(
+        _BY_CALL, {**name_of(who.tenant, who.session), "call": same_call(storable(ref))}
+    ).one_or_none()
     return row and Original(row.ref, row.tool, None if row.body is None else unpack(row.body))
 
 

@@ -45,7 +45,8 @@ def count(connection: Connection, who: Identity, uses: Iterable[ToolUse], now: f
     uses = list(uses)
     if not uses:
         return
-    known = {row.tool: row.body for row in connection.execute(select(tool_uses.c.tool, tool_uses.c.body).where(mine))}
+    held = select(tool_uses.c.tool, tool_uses.c.body).where(mine).with_for_update()  # not while texts are forgotten
+    known = {row.tool: row.body for row in connection.execute(held)}
     records = {tool: ToolRecord.from_json(json.loads(body)) for tool, body in known.items()}
     changed: set[str] = set()
     for use in uses:
@@ -62,9 +63,12 @@ def count(connection: Connection, who: Identity, uses: Iterable[ToolUse], now: f
 
 
 def erase(connection: Connection, tenant: Tenant, redactor: Redactor, there: Erased) -> None:
-    """Take out the records of sessions that lose turns, and of others the texts that are forgotten."""
+    """Take out the records of sessions that lose turns, and of others the texts that are forgotten.
+
+    A backend that keeps sessions can not tell who spoke in archived ones: with a person all records of the tenant go.
+    """
     asked = redactor.forgetting
-    if asked.everything:
+    if asked.everything or (asked.person and there.kept):
         connection.execute(delete(tool_uses).where(_of_tenant(tenant)))
     elif asked.takes_turns:
         gone = {*there.sessions, *([asked.session] if asked.session else [])}

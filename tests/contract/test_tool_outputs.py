@@ -1,5 +1,6 @@
 """Tool outputs that guards have cut, in the store, on both databases."""
 
+import asyncio
 from dataclasses import replace
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from app.core.history.guards.cuts import Cut, Kind
 from app.core.history.guards.packing import Original, Packed, pack
 from app.core.memories.forget_selection import Erased, Forgetting, Statement
+from app.core.memories.memory import Kept
 from app.store.turns import SqlTurnStore
 from tests.contract.conftest import OpenStore
 from tests.unit.turning import FakeClock, a_turn, somebody
@@ -38,6 +40,29 @@ async def test_tenants_and_sessions_are_apart(store: SqlTurnStore) -> None:
     for other in (somebody("s2"), somebody(user="bob"), somebody(account="other")):
         assert await store.tool_output(other, "call_1") is None
         assert (await store.local_history(other)).cuts == ()
+
+
+async def test_two_requests_at_once_decide_once(store: SqlTurnStore) -> None:
+    kept = [Packed(replace(CUT, key=f"key{number}"), pack(TEXT)) for number in range(20)]
+    await asyncio.gather(*(store.keep_outputs(somebody(), kept) for _ in range(8)))
+    assert len((await store.local_history(somebody())).cuts) == 20
+
+
+async def test_names_that_no_database_takes_are_mended(store: SqlTurnStore) -> None:
+    odd = replace(CUT, ref="call\x00\ud800", tool="x\ud800" * 1_000)
+    await store.keep_outputs(somebody(), [Packed(odd, pack(TEXT))])
+    assert await store.tool_output(somebody(), "call\x00\ud800")
+
+
+async def test_with_a_person_all_originals_go_where_the_backend_keeps_sessions(store: SqlTurnStore) -> None:
+    """It can not tell who spoke in those that it has archived."""
+    await store.keep_outputs(somebody(), [Packed(CUT, pack(TEXT))])
+    await store.keep_outputs(somebody(user="bob"), [Packed(CUT, pack(TEXT))])
+    there = Erased(kept=(Kept("sessions", "they are archived"),))
+    await store.erasing.erase(somebody().tenant, Forgetting("2030-01-01T00:00:00Z", person="mia"), there)
+    mine, theirs = [await store.tool_output(who, "call_1") for who in (somebody(), somebody(user="bob"))]
+    assert mine and mine.text is None
+    assert theirs and theirs.text == TEXT
 
 
 async def test_where_turns_left_is_one_place(store: SqlTurnStore) -> None:

@@ -141,7 +141,7 @@ def test_forgetting_erases_originals_and_a_prompt_does_not_bring_them_back(
 
 
 def test_a_forgotten_statement_is_taken_out_of_originals(client: TestClient) -> None:
-    fact = "The vault code of the north gate is 7301-Alpha."
+    fact = "The north tower is looked after by Orsino 73."
     assert client.post("/memories", json={"text": fact}).status_code == 201
     preflight(client, session(f"{HUGE[:200_000]}\n{fact}\n{HUGE[200_000:400_000]}"))
     memory = client.get("/memories").json()["memories"][0]
@@ -149,7 +149,7 @@ def test_a_forgotten_statement_is_taken_out_of_originals(client: TestClient) -> 
     receipt = post(client, "/memories/forget", {"id": memory["id"], "dryRun": False})
     assert receipt["kept"] == []
     left = read_all(client, "call_1")
-    assert "7301-Alpha" not in left and len(left) > 390_000
+    assert "Orsino 73" not in left and len(left) > 390_000
 
 
 def test_a_reset_begins_anew(client: TestClient) -> None:
@@ -185,3 +185,16 @@ def test_a_bad_setting_keeps_the_service_from_starting(
     monkeypatch.setenv(f"SIDECAR_GUARDS__{name}", value)
     assert main(["doctor"]) != 0
     assert name.lower() in capsys.readouterr().err.lower()
+
+
+def test_the_start_of_a_session_decides_nothing(start: Start) -> None:
+    client = start(limits={"assemble_ms": 60_000})
+    for number in range(6):
+        messages = [
+            {"role": "user", "content": f"{number} " + "word " * 400},
+            {"role": "assistant", "content": "Fine."},
+        ]
+        post(client, "/after-turn", {"sessionId": "s1", "messages": messages, "wait": True})
+    plain = preflight(client, [])["messages"]
+    post(client, "/sessions/start", {"sessionId": "s1", "tokenBudget": 1_000})
+    assert preflight(client, [])["messages"] == plain

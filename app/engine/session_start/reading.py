@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol
 
-from app.core.capture.tool_uses import ToolRecord
+from app.core.capture.tool_uses import ToolRecord, texts_of, without
 from app.core.deadline import Deadline
-from app.core.identity import Identity
+from app.core.identity import Identity, PeerRole
 from app.core.injection.session_start.persona import SOUL_TYPES
 from app.core.injection.session_start.recent_notes import NOTE_DAYS
 from app.core.injection.session_start.section import Facts, Section, Source, Workspace
@@ -53,9 +53,16 @@ class ReadFacts:
             self._of_types(who, SOUL_TYPES, seen, deadline) if "persona" in names else _nothing(),
             self._recent(who, seen, deadline) if "notes" in names else _nothing(),
             self._folders(who, seen, deadline) if Source.FOLDERS in needs else _none_stored(),
-            self.tools.of(who) if Source.TOOLS in needs else _no_tools(),
+            self._tools(who) if Source.TOOLS in needs else _no_tools(),
         )
         return Facts(profile, soul, recent, workspace, folders, tools, self.commands)
+
+    async def _tools(self, who: Identity) -> Sequence[ToolRecord]:
+        """How the agent's tools fare; of what was said in the calls nothing where persons are kept apart."""
+        records = await self.tools.of(who)
+        if who.peer_role is not PeerRole.PERSON:
+            return records
+        return [without(record, frozenset(texts_of(record))) for record in records]
 
     async def _profile(self, who: Identity, seen: frozenset[str], deadline: Deadline) -> list[Memory]:
         asked = [

@@ -58,6 +58,7 @@ class StartSession:
             phase="preflight",
             reads_archives=asked.reads_archives,
             session_addition=begun.text,
+            keeps_cuts=False,
         )
         history = await self.assemble.run(who, preflight, deadline)
         addition = history.system_prompt_addition

@@ -26,10 +26,10 @@ def upgrade() -> None:
         sa.Column("chars", sa.Integer, nullable=False),
         sa.Column("shown", sa.Text, nullable=False),
         sa.Column("removed", sa.Integer, nullable=False),
-        sa.Column("body", sa.LargeBinary),
         sa.Column("bytes", sa.Integer, nullable=False),
         sa.Column("said_at", sa.BigInteger),
         sa.Column("at", sa.Float, nullable=False),
+        sa.Column("body", sa.LargeBinary),  # the last, so that SQLite sums up bytes without reading bodies
         sa.UniqueConstraint("account", "user_name", "session", "key", name="tool_outputs_by_key"),
     )
     op.create_index("tool_outputs_by_call", "tool_outputs", ["account", "user_name", "session", "call"])
