@@ -115,19 +115,19 @@ def test_the_same_text_is_confirmed_and_the_same_key_supersedes(client: TestClie
 
 def test_a_change_is_seen_by_the_next_search_and_not_by_the_cache(start: Start) -> None:
     client = start(recall={"cache_ms": 60_000, "stale_ms": 60_000})
-    said(client, "My locker number is 311.")
-    memory = store(client, "My locker number is 311.")
-    assert "311" in block(client, "What is my locker number?")
-    answer = client.patch(f"/memories/{memory['id']}", json={"text": "My locker number is 402."})
+    said(client, "My parking space is 311.")
+    memory = store(client, "My parking space is 311.")
+    assert "311" in block(client, "What is my parking space?")
+    answer = client.patch(f"/memories/{memory['id']}", json={"text": "My parking space is 402."})
     assert answer.status_code == 200 and answer.json()["version"] == 2 and answer.headers["etag"] == '"2"'
-    found = block(client, "What is my locker number?")
+    found = block(client, "What is my parking space?")
     assert "402" in found and "311" not in found
     history = client.get(f"/memories/{memory['id']}").json()["history"]
     assert [(one["version"], one["text"], one["reason"]) for one in history] == [
-        (1, "My locker number is 311.", "changed")
+        (1, "My parking space is 311.", "changed")
     ]
     receipt = client.delete(f"/memories/{memory['id']}").json()
-    assert "402" not in block(client, "What is my locker number?")
+    assert "402" not in block(client, "What is my parking space?")
     assert receipt["removed"]["memories"] == 1 and receipt["dryRun"] is False
     problem(client.get(f"/memories/{memory['id']}"), 404, "not_found")
 

@@ -76,13 +76,13 @@ def test_a_memory_can_not_raise_what_a_request_may_do(client: TestClient) -> Non
 
 def test_what_was_forgotten_does_not_survive_in_another_form(client: TestClient) -> None:
     said = [
-        {"role": "user", "content": "Remember that my safe word is zq7fpelican."},
+        {"role": "user", "content": "Remember that my lucky word is zq7fpelican."},
         {"role": "assistant", "content": "Noted. <!-- zq7fpelican --> I keep zq7fpelican in mind."},
     ]
     client.post("/after-turn", json={"sessionId": "s1", "messages": said, "wait": True})
     memory = next(one for one in client.get("/memories").json()["memories"] if "zq7fpelican" in one["text"])
     assert client.delete(f"/memories/{memory['id']}").json()["kept"] == []
-    for asked in ("my safe word", "zq7fpelican", "What did I ask you to keep in mind?"):
+    for asked in ("my lucky word", "zq7fpelican", "What did I ask you to keep in mind?"):
         assert "zq7fpelican" not in str(assembled(client, asked).get("contextBlock")).replace(asked, "")
         found = client.get("/memories", params={"query": asked}).text
         assert "zq7fpelican" not in found

@@ -193,6 +193,7 @@ def test_all_of_it_off_changes_nothing(start: Start, monkeypatch: pytest.MonkeyP
         "reason": "session_not_found",
         "status": "passthrough",
         "recall": None,
+        "guards": [],
     }
     answer = client.post("/assemble", json=body)
     assert answer.content == json.dumps(expected, separators=(",", ":")).encode()

@@ -209,7 +209,7 @@ class HostMessage:
         """The message that this one shows, which may be less of it."""
         return self._known_as or self
 
-    @property
+    @_Once
     def is_tool_message(self) -> bool:
         """Whether the whole message is the result of one call, as in OpenClaw's and OpenAI's style."""
         return self._named_role is Role.TOOL
