@@ -16,6 +16,8 @@ from app.errors import Ambiguous, NotFound
 from app.text.dates import iso
 
 MAX_CANDIDATES = 10
+FLUSH_SHARE = 0.5
+"""Of the time: a backend that is away must leave enough to forget what waits for it."""
 MAX_SEARCHED = 50
 """Memories that a query is compared with."""
 
@@ -97,7 +99,7 @@ class ForgetMemory:
     async def run(self, who: Identity, memory_id: str, deadline: Deadline, *, dry_run: bool = False) -> Receipt:
         """What was forgotten. Raises `NotFound`, `Conflict`, `BackendTrouble`, `StoreUnavailable`."""
         memories = self.erase.memories
-        await memories.delivery.flush(who.tenant, deadline)
+        await memories.delivery.flush(who.tenant, deadline.within_ms(deadline.remaining * 1000 * FLUSH_SHARE))
         with told_to_the_caller():
             statement = await memories.store.statement(who, memory_id, deadline)
         waits = statement is None
