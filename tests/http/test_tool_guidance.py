@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from app.core.identity import Tenant
+from app.embedded.storage.layout import user_dir
 from tests.http.conftest import Start
 from tests.http.test_memories import store
 
@@ -33,11 +35,12 @@ RESULT = {"role": "toolResult", "toolCallId": "c1", "content": "Written: the aft
 
 @pytest.fixture
 def client(start: Start, tmp_path: Path) -> TestClient:
-    client = start(experience={"enabled": True}, limits={"assemble_ms": 60_000})
-    store(client, "I prefer to write the after turn file of the plugin in TypeScript.")
-    lessons = next((tmp_path / "data").glob("accounts/*/*")) / "memories" / "experiences"
+    # Before the start: a file that a person puts there later is noticed later, too.
+    lessons = user_dir(tmp_path / "data", Tenant()) / "memories" / "experiences"
     lessons.mkdir(parents=True)
     (lessons / "plugin-write-guard.md").write_text(LESSON)
+    client = start(experience={"enabled": True}, limits={"assemble_ms": 60_000})
+    store(client, "I prefer to write the after turn file of the plugin in TypeScript.")
     return client
 
 
