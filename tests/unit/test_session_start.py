@@ -21,7 +21,7 @@ from app.core.injection.session_start.sections import SECTIONS, sections_for
 from app.core.injection.session_start.user_profile import profile_of
 from app.core.memories.memory import Memory, MemoryState, Origin, Sensitivity
 from app.core.reasons import Reason
-from app.engine.session_start.begin import BeginSession
+from app.engine.session_start.begin import TRIES, BeginSession
 from app.errors import BackendTrouble, StoreUnavailable
 from app.policy.policy import Policy
 from app.store.session_starts import KeptAddition, Moment
@@ -201,6 +201,16 @@ async def test_it_is_made_once_an_epoch(begin: BeginSession, kept: Kept, reading
 async def test_what_changes_while_it_is_made_is_not_kept(begin: BeginSession, reading: Reading) -> None:
     reading.meanwhile = ["after the forgetting", "between"]
     assert await text_of(begin) == ("- after the forgetting", Reason.OK) and reading.calls == 3
+
+
+async def test_while_memories_do_not_stop_changing_the_last_one_serves_and_says_why(
+    begin: BeginSession, kept: Kept, reading: Reading
+) -> None:
+    reading.meanwhile = [f"change {n}" for n in range(TRIES)]
+    assert await text_of(begin) == ("", Reason.DEADLINE_EXCEEDED)
+    assert (await text_of(begin))[1] is Reason.OK
+    kept.epoch, reading.meanwhile = 1, [f"change {n}" for n in range(TRIES)]
+    assert await text_of(begin) == ("- change 0", Reason.DEADLINE_EXCEEDED)
 
 
 async def test_the_last_one_serves_while_the_backend_is_away(begin: BeginSession, kept: Kept, reading: Reading) -> None:

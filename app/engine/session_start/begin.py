@@ -14,7 +14,7 @@ import structlog
 
 from app.core.deadline import Deadline
 from app.core.identity import Identity
-from app.core.injection.session_start.addition import NOTHING, Addition, addition_of
+from app.core.injection.session_start.addition import Addition, addition_of
 from app.core.injection.session_start.section import ChatType
 from app.core.injection.session_start.sections import sections_for
 from app.core.reasons import Reason
@@ -117,7 +117,10 @@ class BeginSession:
             task.exception()  # whoever still waited has it
 
     async def _made(self, who: Identity, chat: ChatType) -> Addition:
-        """Make it and keep it; again when memories changed meanwhile, for one of them may have been forgotten."""
+        """Make it and keep it; again when memories changed meanwhile, for one of them may have been forgotten.
+
+        Raises `TimeoutError` when they do not stop changing: then what was shown last serves.
+        """
         deadline = Deadline.after_ms(MAKING_MS)
         sections = sections_for(self.names, chat)
         for _ in range(TRIES):
@@ -129,4 +132,4 @@ class BeginSession:
                 if kept is addition:
                     self.on_shown(who, kept.memory_ids)
                 return kept
-        return NOTHING
+        raise TimeoutError(f"memories changed {TRIES} times while the addition was made")

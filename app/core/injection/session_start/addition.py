@@ -16,9 +16,6 @@ class Addition:
     """The memories that it tells."""
 
 
-NOTHING = Addition()
-
-
 def addition_of(sections: Iterable[Section], facts: Facts, max_chars: int) -> Addition:
     """The addition of these sections, in their order; between its tags stand at most ``max_chars`` characters.
 
