@@ -46,6 +46,7 @@ from app.engine.session_end import EndSession, ResetSession
 from app.engine.session_start.begin import BeginSession
 from app.engine.session_start.reading import ReadFacts
 from app.engine.session_start.start import StartSession
+from app.engine.skill_memory import ReadSkillMemory
 from app.engine.turn_capture import AfterTurn
 from app.errors import CanNotStart, StoreUnavailable
 from app.memory_ports import MemoryLedger, MemoryNews, MemoryStore, WaitingMemories
@@ -100,6 +101,7 @@ class Services:
     compact: Compact
     begin_session: BeginSession
     start_session: StartSession
+    read_skill_memory: ReadSkillMemory
     end_session: EndSession
     reset_session: ResetSession
     explain: Explain
@@ -275,7 +277,7 @@ async def _opened(
     )
     assemble = Assemble(preflight, transform, WindowWatch(store, settings.guards.flush_rules()))
     begin = BeginSession(
-        ReadFacts(ListMemories(looked_at, whole), store.tools, _commands(settings)),
+        ReadFacts(ListMemories(looked_at, whole), store.uses, _commands(settings)),
         store.starts,
         _start_sections(settings, keeps_memories=open_memories is not None),
         settings.start.max_chars,
@@ -311,6 +313,7 @@ async def _opened(
         compact=Compact(store, worker, policy),
         begin_session=begin,
         start_session=StartSession(begin, replace(assemble, window=None)),
+        read_skill_memory=ReadSkillMemory(store.uses, settings.recall.skills, policy),
         end_session=EndSession(store, worker),
         reset_session=ResetSession(store, worker),
         explain=Explain(queries, store, backend, policy),

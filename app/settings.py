@@ -187,6 +187,7 @@ class RecallSettings(BaseModel):
         True, description="Judge what OpenViking found a second time, where the sidecar has an embedder of its own."
     )
     resources: bool = Field(False, description="Search resources too.")
+    skills: bool = Field(True, description="Show what is remembered of a skill when it is read (`skill_load`).")
     query_turns: int = Field(1, ge=1, le=20, description="User messages that make up the query, latest first.")
     min_query_chars: int = Field(
         5, ge=1, description="Shortest query; a Chinese, Japanese or Korean character counts 3."

@@ -6,7 +6,7 @@ from typing import Annotated
 import structlog
 from fastapi import APIRouter, Body, Request, Response
 
-from app.api.assemble_schema import AssembleRequest, Phase
+from app.api.assemble_schema import AssembleRequest, Phase, TriggerHint
 from app.api.document import problems
 from app.api.examples import ANSWERS, ASSEMBLE_REQUEST, PREFLIGHT_REQUEST
 from app.api.large import Large
@@ -21,6 +21,8 @@ from app.core.injection.session_start.section import ChatType
 from app.core.json.answers import encode_answer
 from app.core.messages.host_message import encode_messages
 from app.core.reasons import Reason
+from app.core.recall.hits import Hit
+from app.core.recall.tool_subject import ToolSubject
 from app.core.recall.trace import RecallTrace
 from app.engine.assembly import within_budget
 from app.engine.results import AssembleInput, AssembleResult
@@ -80,6 +82,7 @@ async def assemble(
         phase=phase.value,
         reads_archives=body.reads_archives,
         subject=subject,
+        skill=await _skill(services, who, body, subject, deadline, bypassed=bypassed),
         session_addition=await _begun(services, who, body.chat, phase, deadline, bypassed=bypassed),
         style=body.style.value if body.style else None,
         tools=body.tool_names,
@@ -96,6 +99,22 @@ async def assemble(
     # Put in as the JSON they were read as: they are nearly all of the answer.
     rest = encode_answer(result, without=_MESSAGES)
     return Response(b"".join((b'{"messages":', encoded, b",", rest[1:])), media_type=Json.media_type)
+
+
+async def _skill(
+    services: Services,
+    who: Identity,
+    body: AssembleRequest,
+    subject: ToolSubject | None,
+    deadline: Deadline,
+    *,
+    bypassed: bool,
+) -> Hit | None:
+    """What is remembered of the skill that is loaded; None for anything else."""
+    if subject is None or body.trigger_hint is not TriggerHint.SKILL_LOAD:
+        return None
+    within = deadline.within_ms(deadline.remaining * 1000 * BEGIN_SHARE)
+    return await services.read_skill_memory.run(who, subject.skill, body.chat, within, bypassed=bypassed)
 
 
 async def _begun(

@@ -14,6 +14,7 @@ from app.core.json.answers import answer
 from app.core.messages.host_message import HostMessage
 from app.core.messages.validation import MESSAGE_SCHEMA
 from app.core.reasons import Reason
+from app.core.recall.hits import Hit
 from app.core.recall.tool_subject import ToolSubject
 from app.core.recall.trace import Gate
 
@@ -34,6 +35,8 @@ class AssembleInput:
     """The model has the tools that read what a summary stands for."""
     subject: ToolSubject | None = None
     """The tool call that is asked about: then only guidance for it is recalled."""
+    skill: Hit | None = None
+    """What is remembered of the skill that the call reads."""
     session_addition: str = ""
     """What the session began with: `preflight` and `full` answer it whatever becomes of the history."""
     keeps_cuts: bool = True

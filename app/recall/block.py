@@ -25,7 +25,7 @@ class Section:
     title: str
     """On the page, for people."""
     frame: tuple[str, ...]
-    """The lines above the items: a heading, and what tells the model how to take them."""
+    """The lines above the items: a heading, and how the model is to take them; none where an item has its own."""
     render: Callable[[Candidate], str]
     """An item as text. All that is not the source's own passes `fence.neutralise` or `neutralise_line`."""
     separator: str = "\n"

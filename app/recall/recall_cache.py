@@ -54,6 +54,7 @@ class RecallCache:
             asked.prompt,
             asked.trigger_hint,
             asked.subject is None,
+            asked.skill,
             asked.scope.automation,
             asked.bypassed,
             tuple([message.json for message in asked.messages]),

@@ -38,6 +38,7 @@ from app.recall.plan import plan_for
 from app.recall.recall_cache import Known, RecallCache
 from app.recall.searches import Searches
 from app.recall.selection import Selection
+from app.recall.skill_section import skill_selection
 from app.recall.source import Asked, RecallSource
 from app.recall.sources import SOURCES
 from app.settings import Settings
@@ -166,7 +167,7 @@ class Transform:
             () if asked.subject else asked.messages,
             asked.prompt,
             who,
-            self._rules,
+            replace(self._rules, enabled=True) if asked.skill else self._rules,
             self._classifier,
             hint=asked.trigger_hint,
             bypassed=asked.bypassed,
@@ -197,6 +198,7 @@ class Transform:
                 recall.decision.personal,
             )
             chosen = await bounded_waits.read(partial(plan.choose, choice, hits), large=recall.large, deadline=deadline)
+            chosen = [skill_selection(asked.skill), *chosen] if asked.skill else chosen
             block = render_block(*((selection.section, selection.items) for selection in chosen))
             recall.known.keep(hits, today, chosen, block)
         recall.chosen, recall.block = recall.known.chosen, recall.known.block

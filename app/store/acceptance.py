@@ -12,7 +12,7 @@ from app.core.memories.memory import NewMemory
 from app.core.messages.fingerprints import is_timed
 from app.errors import KeyReused, OutboxFull
 from app.ports import Acceptance, NewTurn, SeenBefore
-from app.store import commit_rows, session_history, session_rows, tool_rows, waiting_memories, window_rows
+from app.store import commit_rows, session_history, session_rows, use_rows, waiting_memories, window_rows
 from app.store.backlog import Bounds
 from app.store.codec import dump_identity, dump_strings, hashed, load_strings
 from app.store.prepared import Prepared
@@ -70,7 +70,8 @@ def accept(
     for new in turn.memories:
         waiting_memories.put(connection, turn.who.tenant, _of_turn(new, prepared.turn_id), bounds, now)
     if state is TurnState.PENDING:
-        tool_rows.count(connection, turn.who, prepared.uses, now)
+        use_rows.count(connection, use_rows.TOOLS, turn.who, prepared.tools, now)
+        use_rows.count(connection, use_rows.SKILLS, turn.who, prepared.skills, now)
     waiting_before = session.due_at, session.lane
     window, flushes = _window(session, turn, state, now)
     session = _advance(connection, session, prepared, now, window, captured=state is TurnState.PENDING)

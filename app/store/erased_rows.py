@@ -16,7 +16,7 @@ from app.core.identity import Tenant
 from app.core.memories.forget_selection import Erased, Forgetting, Redactor, Statement
 from app.core.memories.memory import Kept, waiting
 from app.residue import Needles
-from app.store import erased_outputs, session_rows, session_starts, tool_rows
+from app.store import erased_outputs, session_rows, session_starts, use_rows
 from app.store.codec import dump_messages, dump_strings, load_messages, load_strings
 from app.store.connections import Database
 from app.store.memory_versions import count_change
@@ -107,7 +107,7 @@ class SqlErasing:
         left = await self.look(tenant, forgetting)
         told = await self._database.read(_sessions_left, tenant, Redactor(forgetting), there)
         shown = await self._database.read(session_starts.left_to_erase, tenant, Redactor(forgetting), there)
-        used = await self._database.read(tool_rows.left_to_erase, tenant, Redactor(forgetting))
+        used = await self._database.read(use_rows.left_to_erase, tenant, Redactor(forgetting))
         outputs = await self._outputs(tenant, Redactor(forgetting), _sessions_of(forgetting, there))
         rows = left.turns or left.memories or told or used or outputs
         if rows or (shown and not forgetting.takes_turns):
@@ -224,13 +224,13 @@ def _erase_sessions(connection: Connection, tenant: Tenant, redactor: Redactor, 
 
 
 def _erase_starts(connection: Connection, tenant: Tenant, redactor: Redactor, there: Erased) -> None:
-    """What sessions began with, and what is remembered of tools.
+    """What sessions began with, and what is remembered of tools and skills.
 
     A change is counted first: what is being made of the memories of before is not kept.
     """
     count_change(connection, tenant)
     session_starts.erase(connection, tenant, redactor, there)
-    tool_rows.erase(connection, tenant, redactor, there)
+    use_rows.erase(connection, tenant, redactor, there)
 
 
 def _waiting(connection: Connection, tenant: Tenant, redactor: Redactor, selected: frozenset[str]) -> list[int]:

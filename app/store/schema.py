@@ -244,11 +244,24 @@ tool_uses = Table(
     *_tenant(in_key=True),
     Column("agent", Text, primary_key=True),
     Column("session", Text, primary_key=True),
-    Column("tool", Text, primary_key=True),
+    Column("name", Text, primary_key=True),
     Column("body", Text, nullable=False),
     Column("used_at", Float, nullable=False),
 )
 """One row per session, agent and tool: what `app.core.capture.tool_uses` keeps of its calls, as JSON."""
+
+skill_uses = Table(
+    "skill_uses",
+    metadata,
+    *_tenant(in_key=True),
+    Column("agent", Text, primary_key=True),
+    Column("session", Text, primary_key=True),
+    Column("name", Text, primary_key=True),
+    Column("body", Text, nullable=False),
+    Column("used_at", Float, nullable=False),
+    Index("skill_uses_by_name", "account", "user_name", "agent", "name"),
+)
+"""One row per session, agent and skill: what `app.core.capture.skill_uses` keeps of its uses, as JSON."""
 
 session_starts = Table(
     "session_starts",
@@ -263,6 +276,7 @@ session_starts = Table(
     Column("memory_ids", Text, nullable=False),
     Column("created_at", Float, nullable=False),
     Index("session_starts_by_age", "created_at"),
+    Index("session_starts_by_tenant", "account", "user_name", "created_at"),
 )
 """One row per session, kind of chat and reader: the addition to the system prompt that was shown last, which holds
 while the session's ``epoch`` and ``cleared_through`` are these."""

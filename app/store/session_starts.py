@@ -1,7 +1,8 @@
 """What sessions began with: the addition to the system prompt, kept as it was shown, for each epoch of a session.
 
 An epoch ends with a reset, and with every archive that the prompt no longer shows the messages of. A row holds what was
-shown last; it is replaced when its epoch is over, so that it still serves while a backend is away.
+shown last; it is replaced when its epoch is over, so that it still serves while a backend is away. Of a tenant the
+newest `MAX_KEPT` are kept: a session whose row made room for others gets its addition anew.
 """
 
 import json
@@ -18,6 +19,9 @@ from app.store import session_rows
 from app.store.connections import Database
 from app.store.memory_versions import locked_version, version_of
 from app.store.schema import session_starts, sessions
+
+MAX_KEPT = 2_000
+"""Additions that are kept of a tenant: each has as many characters as ``SIDECAR_START__MAX_CHARS`` allows."""
 
 
 class Moment(NamedTuple):
@@ -85,7 +89,16 @@ def _keep(
     values = {"epoch": present.epoch, "cleared": present.cleared, "created_at": now}
     body, ids = addition.text, json.dumps(addition.memory_ids)
     connection.execute(insert(session_starts).values(**name, **values, body=body, memory_ids=ids))
+    _make_room(connection, who.tenant)
     return addition
+
+
+def _make_room(connection: Connection, tenant: Tenant) -> None:
+    mine = _of_tenant(tenant)
+    newest = select(session_starts.c.created_at).where(mine).order_by(session_starts.c.created_at.desc())
+    last = connection.execute(newest.offset(MAX_KEPT).limit(1)).scalar()
+    if last is not None:
+        connection.execute(delete(session_starts).where(mine, session_starts.c.created_at <= last))
 
 
 def erase(connection: Connection, tenant: Tenant, redactor: Redactor, there: Erased) -> None:

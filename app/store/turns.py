@@ -46,7 +46,7 @@ from app.store.session_lists import CommitLine, SessionLine, SessionPage, TurnPa
 from app.store.session_starts import SqlSessionStarts, tenants_with_old
 from app.store.session_starts import drop_old as drop_old_starts
 from app.store.steps import WorkRules
-from app.store.tool_rows import SqlToolUses
+from app.store.use_rows import SqlUses
 from app.store.waiting_memories import SqlWaitingMemories
 from app.store.work import Lane, Lease, Outcome, SendTurn, Step, WorkStep
 from app.text.dates import iso
@@ -99,8 +99,8 @@ class SqlTurnStore:
         """What the last checks of memories found."""
         self.starts = SqlSessionStarts(database, clock)
         """What sessions began with."""
-        self.tools = SqlToolUses(database)
-        """What is remembered of tool calls."""
+        self.uses = SqlUses(database)
+        """What is remembered of tool calls and of skills."""
         self.erasing = SqlErasing(database, clock)
         """Forgetting in this store."""
         self.backlog = Backlog(bounds, lambda: database.read(bytes_by_tenant))
@@ -341,7 +341,7 @@ class SqlTurnStore:
         cutoff = self.clock() - self._keep_s
         tenants = await self._database.read(tenants_with_old, cutoff)
         await self._database.write_in_slices(partial(drop_old_starts, cutoff), tenants)
-        await self.tools.trim()
+        await self.uses.trim()
         before = iso(datetime.fromtimestamp(self.clock() - self._keep_audit_s, UTC))
         await self._database.write_in_slices(drop_old_audit, [before])
         return forgotten

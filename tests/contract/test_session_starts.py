@@ -6,6 +6,7 @@ from app.core.injection.session_start.addition import Addition
 from app.core.injection.session_start.section import ChatType
 from app.core.memories.forget_selection import Erased, Forgetting, Statement
 from app.core.memories.memory import Selected
+from app.store import session_starts
 from app.store.turns import SqlTurnStore
 from tests.contract.conftest import OpenStore
 from tests.unit.turning import FakeClock, a_turn, somebody
@@ -73,6 +74,16 @@ async def test_what_tells_something_else_stays(store: SqlTurnStore) -> None:
     await keep(store, other)
     await store.erasing.erase(somebody().tenant, Forgetting(AT, (STATEMENT,)), Erased())
     assert await shown(store) == (other, True)
+
+
+async def test_so_many_are_kept_of_a_tenant_and_the_newest(
+    store: SqlTurnStore, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session_starts, "MAX_KEPT", 3)
+    for number in range(5):
+        clock.now += 1
+        await keep(store, session=f"n{number}")
+    assert [await shown(store, session=f"n{number}") for number in range(5)] == [None, None, *[(MADE, True)] * 3]
 
 
 async def test_those_of_forgotten_sessions_go_with_age(opened: OpenStore, clock: FakeClock) -> None:

@@ -218,7 +218,7 @@ def test_a_memory_can_not_forge_its_frame(client: TestClient, library: Library, 
 
 def test_the_schema_names_its_section(client: TestClient) -> None:
     item = client.get("/openapi.json").json()["components"]["schemas"]["RecalledItem"]
-    assert item["properties"]["section"]["enum"] == ["experiences", "memories", "runbooks"]
+    assert item["properties"]["section"]["enum"] == ["experiences", "memories", "skills", "runbooks"]
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ def test_counts_equal_what_was_captured(service: TestClient, turns: list[Any]) -
         history += new
     store = service.app.state.services.store  # type: ignore[attr-defined]
     who = service.portal.call(_who, headers["X-OpenViking-User"])  # type: ignore[union-attr]
-    records = {one.tool: one for one in service.portal.call(store.tools.of, who)}  # type: ignore[union-attr]
+    records = {one.tool: one for one in service.portal.call(store.uses.tools, who)}  # type: ignore[union-attr]
     every = [call for made, _ in turns for call in made]
     assert {tool: (one.calls, one.failures) for tool, one in records.items()} == {
         tool: (len(mine), sum(bad for _, bad in mine))

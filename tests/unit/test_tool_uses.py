@@ -13,9 +13,11 @@ from app.core.capture.storable_parts import MAX_TEXT_CHARS
 from app.core.capture.tool_uses import (
     MAX_ARGUMENTS,
     MAX_ERRORS,
+    MAX_TOOLS,
     ToolRecord,
     ToolUse,
-    counted,
+    joined,
+    tallied,
     texts_of,
     together,
     uses_in,
@@ -37,10 +39,8 @@ def call(name: str = "shell", output: str = "ok", *, failed: bool = False, **arg
 
 
 def record_of(*parts: ToolPart) -> ToolRecord:
-    record = ToolRecord("shell")
-    for use in uses_of(*parts):
-        record = counted(record, use)
-    return record
+    [tally] = tallied(uses_of(*parts))
+    return tally.record
 
 
 def test_a_failure_and_what_mended_it() -> None:
@@ -113,21 +113,40 @@ uses = st.builds(
 
 @given(st.lists(uses, max_size=120), st.integers(0, 120))
 def test_counts_are_exact_bounded_and_add_up(made: list[ToolUse], cut: int) -> None:
-    parts: list[dict[str, ToolRecord]] = [{}, {}]
-    for index, use in enumerate(made):
-        records = parts[index >= cut]
-        record = counted(records.get(use.tool, ToolRecord(use.tool)), use)
-        records[use.tool] = ToolRecord.from_json(json.loads(json.dumps(record.to_json())))
-        assert records[use.tool] == record
+    parts = [tallied(made[:cut]), tallied(made[cut:])]
+    for record in [one.record for part in parts for one in part]:
+        assert ToolRecord.from_json(json.loads(json.dumps(record.to_json()))) == record
         assert len(record.arguments) <= MAX_ARGUMENTS and len(record.errors) <= MAX_ERRORS
-    sums = {one.tool: one for part in parts for one in together(part.values())}
-    sums = {one.tool: one for one in together([*parts[0].values(), *parts[1].values()])}
+    sums = {one.tool: one for one in together(one.record for part in parts for one in part)}
     for tool in {use.tool for use in made}:
         mine = [use for use in made if use.tool == tool]
         assert (sums[tool].calls, sums[tool].failures) == (len(mine), sum(use.failed for use in mine))
         timed = [use.ms for use in mine if use.ms is not None]
         assert (sums[tool].timed, sums[tool].total_ms) == (len(timed), sum(timed))
     assert [one.calls for one in sums.values()] == sorted((one.calls for one in sums.values()), reverse=True)
+
+
+few = st.builds(
+    ToolUse,
+    names,
+    st.lists(st.sampled_from(["a=1", "b=2"]), max_size=2, unique=True).map(tuple),
+    st.sampled_from(["broken", "gone"]),
+    st.none() | st.integers(0, 10_000),
+    st.booleans(),
+)
+
+
+@given(st.lists(few, max_size=30), st.integers(0, 30))
+def test_a_turn_added_to_a_record_is_as_if_both_had_been_one(made: list[ToolUse], cut: int) -> None:
+    records = {one.name: one.record for one in tallied(made[:cut])}
+    for one in tallied(made[cut:]):
+        records[one.name] = joined(records.get(one.name, ToolRecord(one.name)), one)
+    assert records == {one.name: one.record for one in tallied(made)}
+
+
+def test_tools_beyond_the_limit_are_counted_together() -> None:
+    told = {one.name: one.record.calls for one in tallied(ToolUse(f"t{n % 300}") for n in range(600))}
+    assert len(told) == MAX_TOOLS + 1 and told["other tools"] == 200 and told["t0"] == 2
 
 
 def test_texts_can_be_taken_out_and_counts_stay() -> None:

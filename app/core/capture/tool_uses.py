@@ -1,15 +1,18 @@
 """What is remembered of tool calls: how often, how well, how long, with which arguments, and what mended a failure.
 
-A `ToolRecord` counts the calls of one tool; calls are added one by one as they are captured, and records add up. Counts
-are exact. Of arguments, errors and what mended them the most frequent are kept, each a short line of text.
+A `ToolRecord` counts the calls of one tool. Those of a turn are counted before the store is locked for it (`tallied`),
+and added to the session's record then (`joined`); records add up. Counts are exact. Of arguments, errors and what
+mended them the most frequent are kept, each a short line of text.
 """
 
 import re
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from app.core.capture.captured_message import CapturedMessage, ToolPart
+from app.core.messages.skill_files import skill_read
 
 MAX_NAME_CHARS = 100
 MAX_VALUE_CHARS = 60
@@ -17,6 +20,9 @@ MAX_VALUE_CHARS = 60
 MAX_ERROR_CHARS = 160
 MAX_ARGUMENTS, MAX_ERRORS, MAX_FIXES = 24, 12, 4
 """So many different ones are kept of a tool; the least frequent go."""
+MAX_TOOLS = 200
+"""Tools that are told apart in one session; a host that makes up names without end fills no more."""
+OTHERS = "other tools"
 
 _NUMBER = re.compile(r"\d+")
 _TELLS = re.compile(
@@ -36,6 +42,8 @@ class ToolUse:
     error: str = ""
     ms: int | None = None
     failed: bool = False
+    skill: str = ""
+    """The skill whose SKILL.md it has read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +80,19 @@ class ToolRecord:
         return cls(**{**fields, "errors": errors, "open_arguments": tuple(fields["open_arguments"])})
 
 
+@dataclass(frozen=True, slots=True)
+class ToolTally:
+    """The calls of one tool in one turn, and the first of them."""
+
+    record: ToolRecord
+    first: ToolUse
+
+    @property
+    def name(self) -> str:
+        """What its record is kept under."""
+        return self.record.tool
+
+
 def uses_in(messages: Iterable[CapturedMessage]) -> Iterator[ToolUse]:
     """The calls in captured messages, in order. A call whose output was too long for one part is one call."""
     open_part: ToolPart | None = None
@@ -91,54 +112,107 @@ def uses_in(messages: Iterable[CapturedMessage]) -> Iterator[ToolUse]:
 def _use(part: ToolPart) -> ToolUse:
     failed = part.failed
     error = _error_line(part.output or "") if failed else ""
-    return ToolUse(_line(part.name, MAX_NAME_CHARS) or "tool", tuple(_short(part.input)), error, part.ms, failed)
+    skill = skill_read(part.name, part.input) if part.output is not None and not failed else ""
+    name = on_one_line(part.name, MAX_NAME_CHARS) or "tool"
+    return ToolUse(name, tuple(_short(part.input)), error, part.ms, failed, on_one_line(skill, MAX_NAME_CHARS))
 
 
-def counted(record: ToolRecord, use: ToolUse) -> ToolRecord:
-    """The record with one more call."""
-    timed = use.ms is not None
-    arguments, errors = dict(record.arguments), dict(record.errors)
-    for one in use.arguments:
-        arguments[one] = arguments.get(one, 0) + 1
-    if use.failed:
-        known = errors.get(use.error, ToolError())
-        errors[use.error] = replace(known, count=known.count + 1)
-    elif record.open_error in errors and (fix := _difference(record.open_arguments, use.arguments)):
-        known = errors[record.open_error]
-        fixes = {**known.fixes, fix: known.fixes.get(fix, 0) + 1}
-        errors[record.open_error] = replace(known, fixes=_most(fixes, MAX_FIXES))
-    return replace(
-        record,
-        calls=record.calls + 1,
-        failures=record.failures + use.failed,
-        timed=record.timed + timed,
-        total_ms=record.total_ms + (use.ms or 0),
-        arguments=_most(arguments, MAX_ARGUMENTS),
-        errors=_most_errors(errors),
-        open_error=use.error if use.failed else "",
-        open_arguments=use.arguments if use.failed else (),
-    )
+def tallied(uses: Iterable[ToolUse]) -> tuple[ToolTally, ...]:
+    """The calls of a turn, counted for each tool; of tools beyond `MAX_TOOLS` together. Linear in the calls."""
+    counts: dict[str, _Counting] = {}
+    for use in uses:
+        tool = use.tool if use.tool in counts or len(counts) < MAX_TOOLS else OTHERS
+        counts.setdefault(tool, _Counting(use)).add(use)
+    return tuple(one.tally(tool) for tool, one in counts.items())
+
+
+def joined(record: ToolRecord, tally: ToolTally) -> ToolRecord:
+    """The record with the calls of its next turn. What a turn has left failing may be mended by the first of these."""
+    first, new = tally.first, tally.record
+    known = None if first.failed else record.errors.get(record.open_error)
+    if known and (fix := _difference(record.open_arguments, first.arguments)):
+        mended = replace(known, fixes=most(summed(known.fixes, {fix: 1}), MAX_FIXES))
+        record = replace(record, errors={**record.errors, record.open_error: mended})
+    return replace(_together(record, new), open_error=new.open_error, open_arguments=new.open_arguments)
+
+
+@dataclass(slots=True)
+class _Counting:
+    """The calls of one tool while they are counted; what is kept of them is chosen at the end."""
+
+    first: ToolUse
+    calls: int = 0
+    failures: int = 0
+    timed: int = 0
+    total_ms: int = 0
+    arguments: Counter[str] = field(default_factory=Counter)
+    errors: Counter[str] = field(default_factory=Counter)
+    fixes: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    last: ToolUse | None = None
+
+    def add(self, use: ToolUse) -> None:
+        """Count one call."""
+        self.calls += 1
+        self.failures += use.failed
+        self.timed += use.ms is not None
+        self.total_ms += use.ms or 0
+        self.arguments.update(use.arguments)
+        if use.failed:
+            self.errors[use.error] += 1
+        elif self.last and self.last.failed and (fix := _difference(self.last.arguments, use.arguments)):
+            self.fixes[self.last.error][fix] += 1
+        self.last = use
+
+    def tally(self, tool: str) -> ToolTally:
+        """What the calls come to."""
+        errors = {
+            text: ToolError(count, most(self.fixes[text], MAX_FIXES))
+            for text, count in most(self.errors, MAX_ERRORS).items()
+        }
+        is_open = self.last is not None and self.last.failed
+        record = ToolRecord(
+            tool,
+            self.calls,
+            self.failures,
+            self.timed,
+            self.total_ms,
+            most(self.arguments, MAX_ARGUMENTS),
+            errors,
+            self.last.error if self.last and is_open else "",
+            self.last.arguments if self.last and is_open else (),
+        )
+        return ToolTally(record, self.first)
 
 
 def together(records: Iterable[ToolRecord]) -> list[ToolRecord]:
     """One record for each tool, those that are called most first."""
     sums: dict[str, ToolRecord] = {}
     for one in records:
-        known = sums.get(one.tool, ToolRecord(one.tool))
-        errors = dict(known.errors)
-        for text, error in one.errors.items():
-            before = errors.get(text, ToolError())
-            errors[text] = ToolError(before.count + error.count, _most(_sum(before.fixes, error.fixes), MAX_FIXES))
-        sums[one.tool] = ToolRecord(
-            one.tool,
-            known.calls + one.calls,
-            known.failures + one.failures,
-            known.timed + one.timed,
-            known.total_ms + one.total_ms,
-            _most(_sum(known.arguments, one.arguments), MAX_ARGUMENTS),
-            _most_errors(errors),
-        )
+        sums[one.tool] = _together(sums.get(one.tool, ToolRecord(one.tool)), one)
     return sorted(sums.values(), key=lambda record: (-record.calls, record.tool))
+
+
+def _together(one: ToolRecord, other: ToolRecord) -> ToolRecord:
+    """The sum of two records; whose error is open is not told."""
+    return ToolRecord(
+        one.tool,
+        one.calls + other.calls,
+        one.failures + other.failures,
+        one.timed + other.timed,
+        one.total_ms + other.total_ms,
+        most(summed(one.arguments, other.arguments), MAX_ARGUMENTS),
+        errors_together(one.errors, other.errors),
+    )
+
+
+def errors_together(one: Mapping[str, ToolError], other: Mapping[str, ToolError]) -> dict[str, ToolError]:
+    """The errors of both, the most frequent of them, each with what mended it."""
+    errors = dict(one)
+    for text, error in other.items():
+        before = errors.get(text, ToolError())
+        errors[text] = ToolError(before.count + error.count, most(summed(before.fixes, error.fixes), MAX_FIXES))
+    kept = most({text: error.count for text, error in errors.items()}, MAX_ERRORS)
+    return {text: errors[text] for text in kept}
 
 
 def texts_of(record: ToolRecord) -> Sequence[str]:
@@ -164,9 +238,9 @@ def _short(value: Any) -> Iterator[str]:
     """``name=value`` of the arguments that are short."""
     if isinstance(value, dict):
         for name, one in list(value.items())[:MAX_ARGUMENTS]:
-            text = _line(_shown(one), MAX_VALUE_CHARS + 1) if isinstance(one, str | int | float) else ""
+            text = on_one_line(_shown(one), MAX_VALUE_CHARS + 1) if isinstance(one, str | int | float) else ""
             if 0 < len(text) <= MAX_VALUE_CHARS:
-                yield f"{_line(str(name), MAX_VALUE_CHARS)}={text}"
+                yield f"{on_one_line(str(name), MAX_VALUE_CHARS)}={text}"
 
 
 def _shown(value: Any) -> str:
@@ -179,31 +253,28 @@ def _error_line(output: str) -> str:
     lines = [line for line in map(str.strip, text.splitlines()) if line and not _STATUS.fullmatch(line)]
     telling = [line for line in lines if _TELLS.search(line[: 4 * MAX_ERROR_CHARS])]
     line = telling[-1] if telling else lines[-1] if lines else "it failed without a word"
-    return _line(_NUMBER.sub("#", line[: 4 * MAX_ERROR_CHARS]), MAX_ERROR_CHARS)
+    return on_one_line(_NUMBER.sub("#", line[: 4 * MAX_ERROR_CHARS]), MAX_ERROR_CHARS)
 
 
 def _difference(before: Sequence[str], after: Sequence[str]) -> str:
     """What a call had that the one before had not, by name."""
     new = [one for one in after if one not in before]
-    return _line(", ".join(new[:2]), 2 * MAX_VALUE_CHARS)
+    return on_one_line(", ".join(new[:2]), 2 * MAX_VALUE_CHARS)
 
 
-def _line(text: str, limit: int) -> str:
+def on_one_line(text: str, limit: int) -> str:
+    """The first ``limit`` characters of a text, its white space as single spaces."""
     return " ".join(text.split())[:limit].strip()
 
 
-def _sum(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
+def summed(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
+    """The counts of both, those of ``other`` behind."""
     return {key: one.get(key, 0) + other.get(key, 0) for key in (*one, *other)}
 
 
-def _most(counts: Mapping[str, int], limit: int) -> dict[str, int]:
+def most(counts: Mapping[str, int], limit: int) -> dict[str, int]:
     """The most frequent; of equally frequent ones the latest, which are at the end."""
     if len(counts) <= limit:
         return dict(counts)
     ranked = sorted(enumerate(counts), key=lambda at: (-counts[at[1]], -at[0]))[:limit]
     return {key: counts[key] for _, key in sorted(ranked)}
-
-
-def _most_errors(errors: Mapping[str, ToolError]) -> dict[str, ToolError]:
-    kept = _most({text: error.count for text, error in errors.items()}, MAX_ERRORS)
-    return {text: errors[text] for text in kept}

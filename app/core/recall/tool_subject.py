@@ -1,18 +1,14 @@
 """A tool call as what is asked about: before a write, or when a skill is read (contract, "Session start")."""
 
-import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from app.core.messages.host_message import Messages
+from app.core.messages.skill_files import MAX_VALUES, skill_read, texts_in
 
 HINTS = frozenset({"skill_load", "write_preflight"})
 """Why a host asks about a tool call."""
 MAX_CHARS = 1_000
-MAX_VALUES = 12
-"""Arguments that say what a call is about; more are content."""
-_SKILL = re.compile(r"(?:^|[\\/])skills[\\/](?P<name>[^\\/]{1,100})[\\/]SKILL\.md$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,14 +21,13 @@ class ToolSubject:
     @property
     def query(self) -> str:
         """What is searched for: the tool, and what it is called with, the short arguments first."""
-        values = sorted(_texts(self.arguments), key=len)[:MAX_VALUES]
+        values = sorted(texts_in(self.arguments), key=len)[:MAX_VALUES]
         return "\n".join([self.name, *values])[:MAX_CHARS].strip()
 
     @property
     def skill(self) -> str:
         """The name of the skill whose SKILL.md the call reads; empty for any other call."""
-        paths = (_SKILL.search(text.strip()) for text in _texts(self.arguments) if len(text) <= MAX_CHARS)
-        return next((found["name"] for found in paths if found), "")
+        return skill_read(self.name, self.arguments)
 
 
 def subject_of(name: str, arguments: Any, messages: Messages) -> ToolSubject | None:
@@ -46,14 +41,3 @@ def subject_of(name: str, arguments: Any, messages: Messages) -> ToolSubject | N
     if calls:
         return ToolSubject(calls[-1].name, calls[-1].arguments)
     return ToolSubject(result.name) if result.name else None
-
-
-def _texts(value: Any, depth: int = 4) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value[: 2 * MAX_CHARS]
-    elif depth and isinstance(value, dict):
-        for one in list(value.values())[:MAX_VALUES]:
-            yield from _texts(one, depth - 1)
-    elif depth and isinstance(value, list):
-        for one in value[:MAX_VALUES]:
-            yield from _texts(one, depth - 1)

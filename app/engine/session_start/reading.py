@@ -26,9 +26,9 @@ MAX_RECENT = 50
 
 
 class ToolMemory(Protocol):
-    """What is remembered of tool calls; see `app.store.tool_rows`."""
+    """What is remembered of tool calls; see `app.store.use_rows`."""
 
-    async def of(self, who: Identity) -> Sequence[ToolRecord]:
+    async def tools(self, who: Identity) -> Sequence[ToolRecord]:
         """The agent's records. Raises `StoreUnavailable`."""
         ...
 
@@ -59,7 +59,7 @@ class ReadFacts:
 
     async def _tools(self, who: Identity) -> Sequence[ToolRecord]:
         """How the agent's tools fare; of what was said in the calls nothing where persons are kept apart."""
-        records = await self.tools.of(who)
+        records = await self.tools.tools(who)
         if who.peer_role is not PeerRole.PERSON:
             return records
         return [without(record, frozenset(texts_of(record))) for record in records]
