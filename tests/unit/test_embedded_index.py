@@ -165,3 +165,29 @@ def test_without_full_text_search_the_start_says_what_is_missing(
     monkeypatch.setattr(sqlite, "connect", bare)
     with pytest.raises(CanNotStart, match="FTS5"):
         EmbeddedBackend(tmp_path, EmbeddedSettings())
+
+
+def test_no_term_of_what_was_forgotten_stands_in_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SQLite leaves copies of cells that it moved within a page, whatever ``secure_delete`` says."""
+    connected = Database._connect
+
+    def careless(database: Database) -> Connection:
+        db = connected(database)
+        db.execute("PRAGMA secure_delete = OFF")
+        return db
+
+    monkeypatch.setattr(Database, "_connect", careless)
+    with opened(tmp_path) as index:
+        for number in range(40):
+            note(tmp_path, f"2026-03-{number:02}", f"Shelf {number} holds box {number}.")
+        forgotten = note(tmp_path, "2026-04-01", "Noted: orion42remembering. Shelf 3 is green.")
+        index.sync(at_once=True)
+        assert b"orion42rememb" in _bytes_of(tmp_path)
+        forgotten.write_text("Shelf 3 is green.")
+        index.scrub([forgotten])
+        assert b"orion42" not in _bytes_of(tmp_path)
+        assert by_words(index, "green") and by_words(index, "shelf")
+
+
+def _bytes_of(root: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in sorted(root.glob("index.db*")))

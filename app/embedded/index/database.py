@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from app.embedded.index import sqlite
-from app.embedded.index.sqlite import Connection, Cursor, Damaged, errors
+from app.embedded.index.sqlite import Connection, Cursor, Damaged, SqliteError, errors
 
 SCHEMA_VERSION = 12
 CACHE_KIB = 8192
@@ -95,21 +95,13 @@ class Database:
             except queue.Full:
                 db.close()
 
-    def empty_log(self) -> bool:
-        """Bring everything that was written into the file itself, and empty the log; whether that worked."""
-        with errors(), self._lock:
-            return not one(self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)"))
-
     def rewrite(self) -> None:
-        """Write the file anew, without a free page or a gap."""
+        """Write the file anew, without a free page or a gap, and empty the log. Raises `SqliteError` where another
+        process reads for too long."""
         with errors(), self._lock:
             self._writer.execute("VACUUM")
-        self.empty_log()
-
-    @property
-    def path(self) -> Path:
-        """The file."""
-        return self._path
+            if one(self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")):
+                raise SqliteError("the log could not be emptied")
 
     def _remove(self) -> None:
         for suffix in ("", "-wal", "-shm"):

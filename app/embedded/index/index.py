@@ -121,7 +121,9 @@ class Index:
     def scrub(self, paths: Sequence[Path]) -> None:
         """Take in files that lost something for good, and leave nothing of it: no term, no vector, no log.
 
-        FTS5 keeps the terms of deleted rows until its segments are merged.
+        FTS5 keeps the terms of deleted rows until its segments are merged, and SQLite, whatever ``secure_delete`` says,
+        copies of what it moved within a page: so the file is written anew, even when nothing seems to have changed. A
+        search may have taken the files in before, or a process that was killed then.
         """
         with self._lock:
             with self._writing() as db:
@@ -129,16 +131,7 @@ class Index:
                     self._take_in(db, str(path.relative_to(self._root)))
                 db.execute("INSERT INTO chunks_fts(chunks_fts) VALUES ('optimize')")
                 self.vectors.prune(db)
-            self._database.empty_log()
-
-    def rewrite(self) -> None:
-        """Write the index' file anew, without what its free pages hold."""
-        self._database.rewrite()
-
-    @property
-    def path(self) -> Path:
-        """The index' file."""
-        return self._database.path
+            self._database.rewrite()
 
     # searching
 

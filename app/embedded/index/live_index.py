@@ -187,10 +187,7 @@ class LiveIndex:
                 self._reopen(afresh=True)
 
     def is_clean_of(self, needles: Needles) -> bool:
-        """Whether none of the texts stands in the index' file; where one does, it is written, or even built, anew."""
-        if not self._holds(needles):
-            return True
-        self._with_index(lambda index: index.rewrite())
+        """Whether none of the texts stands in the index' file; where one does, it is built anew."""
         if self._holds(needles):
             with self._guard:
                 self._reopen(afresh=True)
