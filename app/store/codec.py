@@ -5,6 +5,7 @@ import json
 import secrets
 from base64 import b32encode
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
@@ -14,6 +15,8 @@ from app.core.messages.usage import Usage
 
 PIECE_CHARS = 256 * 1024
 """Of a list of strings so much is parsed at once."""
+AT_ONCE_CHARS = 64 * 1024
+"""What is not longer is decoded faster than a thread is woken."""
 
 
 def new_id(prefix: str) -> str:
@@ -34,6 +37,30 @@ def dump_messages(messages: Sequence[CapturedMessage]) -> str:
 def load_messages(text: str | None) -> tuple[CapturedMessage, ...]:
     """The inverse of `dump_messages`; a dropped payload is no messages."""
     return tuple(map(_captured, _items(text))) if text else ()
+
+
+@dataclass(frozen=True, slots=True)
+class StoredMessages:
+    """A turn's messages, decoded one by one while they are gone through: a turn may have a million of them."""
+
+    text: str
+    """See `dump_messages`."""
+    count: int
+
+    def __iter__(self) -> Iterator[CapturedMessage]:
+        return map(_captured, _items(self.text))
+
+    def __len__(self) -> int:
+        return self.count
+
+    @property
+    def is_large(self) -> bool:
+        """Whether decoding them takes long enough for others to notice."""
+        return len(self.text) > AT_ONCE_CHARS
+
+
+NO_MESSAGES = StoredMessages("[]", 0)
+"""Those of a turn whose payload was dropped."""
 
 
 def _items(text: str) -> Iterator[Any]:

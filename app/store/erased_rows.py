@@ -135,7 +135,7 @@ class SqlErasing:
 
     async def unfinished(self) -> Sequence[tuple[str, Tenant, Forgetting | None]]:
         """Those that were begun and not ended, oldest first; None: only the files are to be cleaned."""
-        return await self._database.read(_unfinished)
+        return await self._database.read_known(_unfinished)
 
 
 def _look_at_turns(

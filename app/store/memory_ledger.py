@@ -54,7 +54,7 @@ class SqlMemoryLedger:
 
     async def unsettled(self) -> Sequence[Tenant]:
         """See `MemoryLedger.unsettled`."""
-        return await self._database.read(_unsettled)
+        return await self._database.read_known(_unsettled)
 
     async def changing(self, tenant: Tenant, work: Callable[[LedgerRows], Answer]) -> Answer:
         """See `MemoryLedger.changing`."""

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Integer, Row, and_, bindparam, cast, func, se
 from app.core.history import commit_policy
 from app.core.history.commit_policy import ASKED_FOR, Cause, CommitRules
 from app.store import commit_rows, session_rows
-from app.store.codec import load_messages
+from app.store.codec import NO_MESSAGES, StoredMessages
 from app.store.commit_rows import CommitRow
 from app.store.outcomes import record
 from app.store.schema import commits as commit_table
@@ -37,7 +37,7 @@ SWEEP_BATCH = 500
 TurnRow = Row[*tuple[Any, ...]]
 _ASKED = and_(commit_table.c.cause.in_(ASKED_FOR), commit_table.c.state == CommitPhase.RUNNING)
 _TURN = turns.c.id, turns.c.turn_id, turns.c.position, turns.c.state
-_ATTEMPTS = turns.c.sent, turns.c.attempts, turns.c.doubt_until, turns.c.error
+_ATTEMPTS = turns.c.captured, turns.c.sent, turns.c.attempts, turns.c.doubt_until, turns.c.error
 _OLDEST = (
     select(*_TURN, *_ATTEMPTS)
     .where(turns.c.session_id == bindparam("session_id"), turns.c.state == bindparam("state"))
@@ -116,7 +116,8 @@ def begin_turn(connection: Connection, turn: TurnRow, rules: WorkRules, now: flo
     if turn.doubt_until is None:
         _mark(connection, turn.id, rules, now, turn.sent)
     payload = connection.execute(_PAYLOAD, {"id": turn.id}).scalar()
-    return SendTurn(turn.id, turn.turn_id, load_messages(payload), turn.sent, turn.attempts, turn.doubt_until)
+    messages = StoredMessages(payload, turn.captured) if payload else NO_MESSAGES
+    return SendTurn(turn.id, turn.turn_id, messages, turn.sent, turn.attempts, turn.doubt_until)
 
 
 def mark_attempt(connection: Connection, lease: Lease, rules: WorkRules, step: SendTurn, sent: int, now: float) -> bool:

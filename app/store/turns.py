@@ -289,7 +289,7 @@ class SqlTurnStore:
 
     async def first_due(self) -> dict[Lane, float]:
         """When the next session that nobody holds is due, for each lane in which one waits for anything."""
-        return await self._database.read(session_rows.first_due)
+        return await self._database.read_known(session_rows.first_due)
 
     async def next_step(self, lease: Lease, outcome: Outcome | None = None) -> Step:
         """Write down how the last step went and get the next; `Rest` ends the lease. Raises `LeaseLost`."""
@@ -313,7 +313,7 @@ class SqlTurnStore:
 
     async def expire_leases(self, is_gone: Callable[[str], bool]) -> int:
         """End the leases of dead processes; how many sessions that freed."""
-        gone = [owner for owner in await self._database.read(session_rows.lease_owners) if is_gone(owner)]
+        gone = [owner for owner in await self._database.read_known(session_rows.lease_owners) if is_gone(owner)]
         return await self._database.write_behind(session_rows.expire_leases, gone) if gone else 0
 
     async def hurry(self, sessions: Collection[int] | None = None) -> None:

@@ -60,7 +60,7 @@ class SqlWaitingMemories:
 
     async def tenants(self) -> Sequence[Tenant]:
         """Whose memories wait to be delivered."""
-        return await self._database.read(_tenants)
+        return await self._database.read_known(_tenants)
 
     async def change(
         self, tenant: Tenant, memory_id: str, change: Callable[[NewMemory], NewMemory]

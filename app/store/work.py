@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 
-from app.core.capture.captured_message import CapturedMessage
 from app.core.identity import Identity
+from app.store.codec import StoredMessages
 
 
 class TurnState(StrEnum):
@@ -79,7 +79,7 @@ class SendTurn:
 
     id: int
     turn_id: str
-    messages: tuple[CapturedMessage, ...]
+    messages: StoredMessages
     sent: int
     attempts: int
     doubt_until: float | None

@@ -6,8 +6,13 @@ the write can no longer happen by itself: see `app.worker.settling`. A server th
 sit on the write, too, so then the doubt begins anew.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from typing import NamedTuple, TypeVar
+
+import anyio.to_thread
 
 from app.core.capture.batches import batches
 from app.core.capture.captured_message import CapturedMessage
@@ -22,6 +27,7 @@ from app.worker.outages import Outages
 from app.worker.poison import PoisonTurns
 from app.worker.settling import settles_in
 
+T = TypeVar("T")
 TurnOutcome = TurnDelivered | TurnFailed | TurnInDoubt | TurnRejected
 MarkAttempt = Callable[[Lease, SendTurn, int], Awaitable[bool]]
 """Writes down that ``sent`` messages of the turn are there and that a write of the next ones begins now.
@@ -64,10 +70,10 @@ async def deliver(courier: Courier, lease: Lease, step: SendTurn, marked_at: flo
     A turn without a doubt was marked as being sent when it was chosen, after the monotonic time ``marked_at``.
     """
     await courier.duplicates.look(lease.session_id)
-    missing: Sequence[CapturedMessage] = step.messages[step.sent :]
+    missing = _Missing(islice(step.messages, step.sent, None), len(step.messages) - step.sent)
     marked = step.doubt_until is None
     if step.doubt_until is not None:
-        found = await _look(courier, lease, step, missing, step.doubt_until)
+        found = await _look(courier, lease, step, step.doubt_until)
         if isinstance(found, TurnDelivered | TurnInDoubt | TurnRejected):
             return found
         missing = found
@@ -75,8 +81,9 @@ async def deliver(courier: Courier, lease: Lease, step: SendTurn, marked_at: flo
         return TurnRejected(step, why)
     if not marked:
         courier.duplicates.resent(lease, step.turn_id)
-    sent = len(step.messages) - len(missing)
-    for batch in batches(missing):
+    sent = len(step.messages) - missing.left
+    groups = batches(missing.messages)
+    while batch := await _decoded(step, partial(next, groups, ())):
         if not marked:
             marked_at = courier.monotonic()
             if not await courier.mark_attempt(lease, step, sent):
@@ -90,9 +97,16 @@ async def deliver(courier: Courier, lease: Lease, step: SendTurn, marked_at: flo
     return TurnDelivered(step)
 
 
+class _Missing(NamedTuple):
+    """What must still be sent of a turn, and how many messages are left."""
+
+    messages: Iterator[CapturedMessage]
+    left: int
+
+
 async def _look(
-    courier: Courier, lease: Lease, step: SendTurn, missing: Sequence[CapturedMessage], until: float
-) -> TurnDelivered | TurnInDoubt | TurnRejected | Sequence[CapturedMessage]:
+    courier: Courier, lease: Lease, step: SendTurn, until: float
+) -> TurnDelivered | TurnInDoubt | TurnRejected | _Missing:
     """The messages that must still be sent, or an outcome when that can not be said yet, or never."""
     settled = courier.clock() >= until
     try:
@@ -106,13 +120,22 @@ async def _look(
             retry_at = courier.retry_at(lease, step, error)
             return TurnInDoubt(step, error.detail, max(until, retry_at + courier.settle_s), retry_at)
         arrived = frozenset()
-    rest = [message for message in missing if message.source_id not in arrived]
-    if not rest:
+    left = await _decoded(step, lambda: sum(1 for _ in _without(step, arrived)))
+    if not left:
         return TurnDelivered(step)
     if not settled:
         retry_at = min(until, courier.clock() + max(courier.settle_s / 4, 0.05))
         return TurnInDoubt(step, "waiting for a write that may still happen", until, retry_at)
-    return rest
+    return _Missing(_without(step, arrived), left)
+
+
+def _without(step: SendTurn, arrived: frozenset[str]) -> Iterator[CapturedMessage]:
+    return (message for message in islice(step.messages, step.sent, None) if message.source_id not in arrived)
+
+
+async def _decoded(step: SendTurn, work: Callable[[], T]) -> T:
+    """What ``work`` makes of the turn's messages, which it decodes; in a thread if that takes long."""
+    return await anyio.to_thread.run_sync(work) if step.messages.is_large else work()
 
 
 async def _append(

@@ -8,6 +8,8 @@ from app.store.work import Lease
 
 ASK_EVERY_S = 1.0
 """About how often all sessions of a process together ask a backend that does not answer: each time costs some 8 ms."""
+SELDOM_S = 10.0
+"""Less often than that they never ask, whenever a circuit breaker says that it will let somebody through."""
 LONGEST_S = 600.0
 """Longest wait of a session; it ends as soon as another one gets through."""
 LONGEST_OF_COMMIT_S = 30.0
@@ -20,6 +22,7 @@ class Outages:
     def __init__(self, random: Callable[[], float]) -> None:
         self._random = random
         self._waiting: dict[str, set[int]] = {}
+        self._every_s = ASK_EVERY_S
         self._got_through = False
 
     def wait_s(self, lease: Lease, error: BackendError, longest_s: float = LONGEST_S) -> float:
@@ -31,14 +34,17 @@ class Outages:
             return 0.0
         waiting = self._waiting.setdefault(lease.who.account_key, set())
         waiting.add(lease.session_id)
+        if error.retry_after_s is not None:  # nobody gets through before that
+            self._every_s = max(self._every_s, min(error.retry_after_s, SELDOM_S))
         others = max(len(waiting), len(self._waiting)) - 1
-        return min(longest_s, ASK_EVERY_S * others) * (0.75 + self._random() / 4)
+        return min(longest_s, self._every_s * others) * (0.75 + self._random() / 4)
 
     def over(self, lease: Lease) -> set[int] | None:
         """The backend took something of the session: who need not wait any longer; None for all, where that is unknown.
 
         It is in a process that has just started: who waits was said by the one before.
         """
+        self._every_s = ASK_EVERY_S
         if not self._got_through:
             self._got_through = True
             self._waiting.clear()

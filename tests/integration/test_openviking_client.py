@@ -107,7 +107,7 @@ async def test_texts_beyond_the_servers_limits_are_stored_whole(subject: Subject
         subject.message(1, ToolPart("c1", "write", {"text": long, "n": list(range(200_000))}, "ok"), role="assistant"),
         subject.message(2, TextPart(long), role="assistant"),
     ]
-    groups = batches(turn)
+    groups = [*batches(turn)]
     assert len(groups) > 1
     for batch in groups:
         await subject.backend.append(who, batch, soon())

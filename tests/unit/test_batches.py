@@ -40,7 +40,7 @@ def fits(group: list[CapturedMessage]) -> bool:
 
 @given(turns)
 def test_batches_keep_the_order_and_the_limits_and_none_is_cut_short(messages: list[CapturedMessage]) -> None:
-    groups = batches(messages)
+    groups = [*batches(messages)]
     assert [message for group in groups for message in group] == messages
     assert all(fits([*group]) or len(group) == 1 for group in groups)
     for group, after in pairwise(groups):

@@ -106,7 +106,7 @@ def test_stored_lines_end_at_newlines_only() -> None:
 def test_batches_keep_order_and_limits(lengths: list[int], scale: int) -> None:
     big = MAX_CHARS // 40 * scale
     turn = [message(TextPart("x" * (big if n == 0 else n)), source=f"t.{i}") for i, n in enumerate(lengths[:60])]
-    groups = batches(turn)
+    groups = [*batches(turn)]
     assert [m for group in groups for m in group] == turn
     assert all(0 < len(group) <= MAX_MESSAGES for group in groups)
     assert all(len(group) == 1 or sum(len(m.parts[0].text) for m in group) <= MAX_CHARS for group in groups)
@@ -117,9 +117,9 @@ test_batches_keep_order_and_limits = settings(max_examples=15, deadline=None)(te
 
 def test_a_short_turn_is_one_batch_and_an_empty_one_none() -> None:
     turn = [message(TextPart("x"))] * 100
-    assert len(batches(turn)) == 1
-    assert len(batches([*turn, turn[0]])) == 2
-    assert batches([]) == []
+    assert len([*batches(turn)]) == 1
+    assert len([*batches([*turn, turn[0]])]) == 2
+    assert [*batches([])] == []
 
 
 def hit(uri: str, **fields: Any) -> dict[str, Any]:

@@ -57,6 +57,24 @@ async def test_all_sessions_together_ask_as_seldom_as_a_few(desk: Desk) -> None:
     assert 40 <= backend_of(desk).asked <= 90
 
 
+async def test_an_open_breaker_is_asked_no_more_often_than_it_lets_anybody_through(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refuse(*_: object) -> CapturedMessage:
+        backend_of(desk).asked += 1
+        raise BackendError(Reason.OPENVIKING_UNAVAILABLE, "breaker", retryable=True, retry_after_s=4.0)
+
+    monkeypatch.setattr(desk.backend, "append", refuse)
+    await desk.work(300)
+    backend_of(desk).asked = 0
+    await desk.work(60)
+    assert 10 <= backend_of(desk).asked <= 22
+    monkeypatch.undo()
+    backend_of(desk).away = False
+    await desk.work(6)
+    assert [number for number in range(SESSIONS) if not backend_of(desk).arrived_of(number)] == []
+
+
 async def test_when_one_gets_through_all_go_on(desk: Desk) -> None:
     await desk.work(120)
     backend_of(desk).away = False

@@ -4,7 +4,7 @@ OpenViking takes at most 100 messages, 16 Mi characters and 100,000 values (part
 refuses the whole request beyond that (observed on 0.5.2). The limits here leave room below those.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from app.core.capture.captured_message import CapturedMessage, TextPart, ToolPart
@@ -14,20 +14,23 @@ MAX_CHARS = 12 * 1024 * 1024
 MAX_VALUES = 50_000
 
 
-def batches(messages: Sequence[CapturedMessage]) -> list[tuple[CapturedMessage, ...]]:
-    """``messages`` in order, in as few groups as the limits allow; one that is over a limit by itself is a group."""
-    groups: list[tuple[CapturedMessage, ...]] = []
+def batches(messages: Iterable[CapturedMessage]) -> Iterator[tuple[CapturedMessage, ...]]:
+    """``messages`` in order, in as few groups as the limits allow; one that is over a limit by itself is a group.
+
+    Each is made when it is asked for: half a million messages take a second.
+    """
     current: list[CapturedMessage] = []
     chars = values = 0
     for message in messages:
         more_chars, more_values = weight(message)
         full = len(current) == MAX_MESSAGES or chars + more_chars > MAX_CHARS or values + more_values > MAX_VALUES
         if current and full:
-            groups.append(tuple(current))
+            yield tuple(current)
             current, chars, values = [], 0, 0
         current.append(message)
         chars, values = chars + more_chars, values + more_values
-    return [*groups, tuple(current)] if current else groups
+    if current:
+        yield tuple(current)
 
 
 def weight(message: CapturedMessage) -> tuple[int, int]:
