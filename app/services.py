@@ -405,6 +405,7 @@ def _work_rules(settings: Settings, call_s: float) -> WorkRules:
             idle_seconds=capture.commit_idle_seconds,
             remember_interval_seconds=capture.remember_interval_seconds,
             automation_memory=capture.automation_memory,
+            automation_experiences=settings.automation_teaches,
         ),
     )
 

@@ -271,6 +271,11 @@ class CaptureSettings(BaseModel):
     automation_memory: bool = Field(
         False, description="Let cron, heartbeat and sub-agent sessions become long-term memory."
     )
+    automation_experiences: bool = Field(
+        True,
+        description="Let cron and sub-agent sessions teach experiences, and nothing else, where these are recalled "
+        "(`SIDECAR_EXPERIENCE__ENABLED`).",
+    )
     summary_share: Fraction = Field(0.3, description="Share of the token budget that the session summary may take.")
 
 
@@ -542,6 +547,11 @@ class Settings(BaseSettings):
     def store_url(self) -> str:
         """The SQLAlchemy URL of the turn store."""
         return self.store.url or f"sqlite:///{self.data_dir / 'sidecar.db'}"
+
+    @property
+    def automation_teaches(self) -> bool:
+        """Whether sessions of automation teach experiences; only where somebody is shown them."""
+        return self.capture.automation_experiences and self.experience.enabled
 
     @property
     def is_loopback(self) -> bool:

@@ -36,6 +36,10 @@ class SessionKind(StrEnum):
     HEARTBEAT = "heartbeat"
 
 
+TASK_KINDS = frozenset({SessionKind.CRON, SessionKind.SUBAGENT})
+"""Sessions that teach how tasks are done, although they say nothing of their user."""
+
+
 @dataclass(frozen=True, slots=True)
 class SessionNotes:
     """What else is known of a session, for people and their tools; nothing is decided by it. None: not told."""

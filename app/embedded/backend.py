@@ -26,7 +26,7 @@ from app.embedded.index.sqlite import SqliteError, require_fts5
 from app.embedded.memory_desk import Forgotten
 from app.embedded.memory_store import EmbeddedMemories, nothing_is_normal
 from app.embedded.search.excerpts import MAX_CANDIDATES
-from app.embedded.space import InBackground, SessionUnknown, UserSpace
+from app.embedded.space import InBackground, Learning, SessionUnknown, UserSpace
 from app.embedded.storage.layout import LockTimeout, make_private_dir, user_dir
 from app.embedded.users import OpenUsers, most_open_users
 from app.ports import (
@@ -72,12 +72,13 @@ class EmbeddedBackend:
         *,
         clock: WallClock = utc_now,
         automation_memory: bool = False,
+        automation_experiences: bool = False,
     ) -> None:
         require_fts5()
         self._data_dir = data_dir
         self._settings = settings
         self.clock = clock
-        self._automation_memory = automation_memory
+        self._learning = Learning(automation_memory, automation_experiences)
         self._embedder: Embedder | None = make_embedder(settings.embedder)
         self._limiter = CapacityLimiter(THREADS)
         background = ThreadPoolExecutor(4, thread_name_prefix="embedded")
@@ -238,7 +239,7 @@ class EmbeddedBackend:
             self._settings,
             self._embedder,
             in_background,
-            automation_memory=self._automation_memory,
+            learning=self._learning,
         )
 
     def _probe(self) -> None:
@@ -293,8 +294,12 @@ class EmbeddedBackend:
 
 def open_backend(settings: Settings) -> OpenedBackend:
     """See `app.backends`. Raises `ImportError` when the embedder or SQLite's full-text search is not installed."""
-    automation_memory = settings.capture.automation_memory
-    backend = EmbeddedBackend(settings.data_dir, settings.embedded, automation_memory=automation_memory)
+    backend = EmbeddedBackend(
+        settings.data_dir,
+        settings.embedded,
+        automation_memory=settings.capture.automation_memory,
+        automation_experiences=settings.automation_teaches,
+    )
     return OpenedBackend(backend, memories=lambda _ledger: EmbeddedMemories(backend))
 
 

@@ -4,7 +4,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -12,7 +12,7 @@ import structlog
 
 from app.core.capture.captured_message import CapturedMessage
 from app.core.deadline import Deadline
-from app.core.identity import NO_NOTES, SessionKind, SessionNotes, Tenant
+from app.core.identity import NO_NOTES, TASK_KINDS, SessionKind, SessionNotes, Tenant
 from app.core.injection.session_start.section import Workspace
 from app.core.memories.forget_selection import with_texts
 from app.embedded.classifying import judge_of
@@ -47,6 +47,25 @@ class SessionUnknown(Exception):
     """There is no such session, or no such archive in it."""
 
 
+@dataclass(frozen=True, slots=True)
+class Learning:
+    """What is learnt of sessions that no person began."""
+
+    automation_memory: bool = False
+    automation_experiences: bool = False
+
+    def remembers(self, kind: str) -> bool:
+        """Whether sessions of this kind become long-term memory."""
+        return self.automation_memory or kind == SessionKind.CHAT
+
+    def teaches(self, kind: str) -> bool:
+        """Whether sessions of this kind teach experiences, if nothing else."""
+        return self.automation_experiences and kind in TASK_KINDS
+
+
+NOTHING_OF_AUTOMATION = Learning()
+
+
 class UserSpace:
     """One user's memory. Every method may be called from any thread; several processes may share the files."""
 
@@ -58,12 +77,12 @@ class UserSpace:
         embedder: Embedder | None,
         in_background: InBackground,
         *,
-        automation_memory: bool = False,
+        learning: Learning = NOTHING_OF_AUTOMATION,
     ) -> None:
         self.root = layout.user_dir(data_dir, tenant)
         self._chat = settings.chat
         self._in_background = in_background
-        self._automation_memory = automation_memory
+        self._learning = learning
         self._session_files: OrderedDict[str, SessionFile] = OrderedDict()
         with layout.locked(self.root, Deadline.after_ms(_UNHURRIED_MS)):
             layout.sweep_temporaries(self.root)
@@ -76,7 +95,7 @@ class UserSpace:
             settings.search,
             embedder,
             lambda: in_background("embed", lambda space: space.index.embed_all()),
-            self._remembers,
+            learning.remembers,
             withheld,
         )
         self.eraser = Eraser(self.root, layout.uri_root(tenant), self.index, withheld)
@@ -223,11 +242,15 @@ class UserSpace:
             if archive is None or archive.state != "running":
                 return True
             earlier = [a for a in stored.in_epoch() if a.end <= archive.start and a.state == "completed"]
-            inode, remembers, stamp = stored.inode, self._remembers(stored.kind), iso(now)
+            inode, kind, stamp = stored.inode, stored.kind, iso(now)
         messages = session_file.read_messages(stored.path, archive.start, archive.end)
         said = [message for message in messages if message.parts]
         outcome = distil.distil(said, earlier[-1].summary if earlier else "", self._chat)
-        if remembers:
+        remembers = self._learning.remembers(kind)
+        if not remembers:
+            taught = outcome.experiences if self._learning.teaches(kind) else ()
+            outcome = replace(outcome, memories=(), mentions=(), note="", experiences=taught)
+        if remembers or outcome.experiences:
             with self._opened(session, Deadline.after_ms(_UNHURRIED_MS)) as stored:
                 if stored.inode != inode:
                     return False
@@ -257,10 +280,6 @@ class UserSpace:
         entry = session_file.compaction_entry(archive, *told, now.isoformat())
         session_file.write(stored, [entry], session, now.isoformat())
         session_index.write_glance(self.root, session, stored, now)
-
-    def _remembers(self, kind: str) -> bool:
-        """Whether sessions of this kind become long-term memory."""
-        return self._automation_memory or kind == SessionKind.CHAT
 
     def workspace(self, days: Sequence[str], now: str, deadline: Deadline) -> Workspace:
         """The files that a person reads and writes, with the notes of these days; edits are taken in first."""

@@ -22,12 +22,14 @@ from app.openviking import models
 from app.openviking.breaker import State
 from app.openviking.call_errors import Lane, Operation, rejected
 from app.openviking.calls import Calls
+from app.openviking.evolution import Evolution
 from app.openviking.gateway import Gateway
 from app.openviking.headers import common_key, effective_tenant, trace_headers
 from app.openviking.health import Health
 from app.openviking.recall import LedgerRecall
 from app.openviking.recovery import MAX_RECOVERED, beside, with_recovered
 from app.openviking.session_messages import to_wire
+from app.openviking.task_sessions import NOT_RESTRICTED, TaskSessions
 from app.ports import (
     Appended,
     BackendError,
@@ -66,8 +68,9 @@ _DISCARD = Operation("discard_side_session", writes=True)
 class OpenVikingBackend:
     """`ContextBackend` on an OpenViking server in ``dev``, ``api_key`` or ``trusted`` mode.
 
-    ``outgoing_headers`` gives the trace headers of the request that is being served. A call for another tenant than the
-    owner of the key is refused unsent.
+    ``outgoing_headers`` gives the trace headers of the request that is being served. ``experiences``: they are wanted,
+    and `health` tells whether they are learnt; ``automation_teaches``: also of scheduled runs and sub-agents. A call
+    for another tenant than the owner of the key is refused unsent.
     """
 
     name = "openviking"
@@ -79,12 +82,16 @@ class OpenVikingBackend:
         transport: httpx.AsyncBaseTransport | None = None,
         clock: Clock = time.monotonic,
         outgoing_headers: Callable[[], Mapping[str, str]] = dict,
+        experiences: bool = False,
+        automation_teaches: bool = False,
     ) -> None:
         self._settings = settings
         self._passed_on = outgoing_headers
         self._gateway = Gateway(settings, transport=transport, clock=clock)
         self._health = Health(self._gateway, settings.keys(), common_key(settings))
         self.calls = self._calls = Calls(settings, self._gateway, self._health, outgoing_headers)
+        self._task_sessions = TaskSessions(self._calls, teaches=automation_teaches)
+        self._evolution = Evolution(settings, self._calls, clock) if experiences else None
         self.recall: LedgerRecall | None = None
         """Knows what is not to be shown as the server has it; None where no memories are kept one by one."""
         self._url = _shown(settings.url)
@@ -158,6 +165,8 @@ class OpenVikingBackend:
             raise rejected(f"a batch has 1 to {MAX_BATCH} messages")
         if self.recall:
             await self.recall.heard(self.tenant_of(who.tenant), messages)
+        if self._task_sessions.has(who):
+            await self._task_sessions.make(who, deadline)
         body = {"messages": [to_wire(message) for message in messages]}
         path = _session(who, "/messages/batch")
         return await self._calls.make(_APPEND, who, "POST", path, models.appended, deadline, body=body)
@@ -192,6 +201,8 @@ class OpenVikingBackend:
         ``reset_context`` takes no messages to keep, works on a session without live messages too (the receipt then says
         ``no_messages``), empties the context at once, and keeps the old summary out of all later ones.
         """
+        if self._task_sessions.has(who) and not await self._task_sessions.may_commit(who, deadline):
+            return CommitReceipt(None, None, skipped=NOT_RESTRICTED)
         body: dict[str, Any] = {"enable_working_memory": True}
         body |= (
             {"reset_context": True} if new_epoch else {"keep_recent_count": min(max(keep_recent, 0), MAX_KEEP_RECENT)}
@@ -288,9 +299,12 @@ class OpenVikingBackend:
         return CommitReceipt(task_id, "archive_001" if task_id else None, None if task_id else receipt.skipped)
 
     async def health(self, deadline: Deadline) -> BackendHealth:
-        """See `ContextBackend.health`. Facts: the url, version, auth_mode; a key's account, user, role."""
+        """See `ContextBackend.health`. Facts: the url, version, auth_mode; a key's account, user, role; and whether
+        experiences are learnt, where they are wanted."""
         found = await self._health.check(deadline, trace_headers(self._passed_on()))
-        return replace(found, facts={"url": self._url, **found.facts})
+        evolution = await self._evolution.look(deadline) if self._evolution and found.ok else ""
+        told = {"agent_evolution": evolution} if evolution else {}
+        return replace(found, facts={"url": self._url, **found.facts, **told})
 
     def gauges(self) -> Mapping[str, float]:
         """``breakers_open``: the circuits that let no call through, or one to see whether OpenViking is back."""

@@ -135,6 +135,22 @@ def commit_status(result: Any) -> CommitStatus:
     return CommitStatus(_STATES.get(status, CommitState.RUNNING), error if isinstance(error, str) else "")
 
 
+def memory_types(result: Any) -> frozenset[str] | None:
+    """The types of memories that a session may become; None where all may."""
+    policy = _object(result, "result").get("memory_policy")
+    types = policy.get("memory_types") if isinstance(policy, dict) else None
+    return frozenset(one for one in types if isinstance(one, str)) if isinstance(types, list) else None
+
+
+def agent_evolution(result: Any) -> bool | None:
+    """Whether agent evolution was on for the newest task in a list of them; None where they do not say."""
+    if not isinstance(result, list):
+        raise Garbage("the tasks are not a list")
+    told = (_object(task, "task").get("result") for task in result)
+    flags = (one.get("agent_evolution_enabled") for one in told if isinstance(one, dict))
+    return next((flag for flag in flags if isinstance(flag, bool)), None)
+
+
 def newest_task(result: Any) -> str | None:
     """The newest task in a list of tasks, which has the newest first."""
     if not isinstance(result, list):

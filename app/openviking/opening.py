@@ -20,7 +20,12 @@ DEFAULT_PORT = 1933
 
 def open_backend(settings: Settings) -> OpenedBackend:
     """See `app.backends`. Nothing is sent yet."""
-    backend = OpenVikingBackend(settings.openviking, outgoing_headers=outgoing_headers)
+    backend = OpenVikingBackend(
+        settings.openviking,
+        outgoing_headers=outgoing_headers,
+        experiences=settings.experience.enabled,
+        automation_teaches=settings.automation_teaches and not settings.capture.automation_memory,
+    )
     memories = partial(open_memories, backend)
     if not settings.local.enabled:
         return OpenedBackend(backend, memories=memories)

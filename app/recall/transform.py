@@ -16,7 +16,7 @@ import structlog
 from app.classify.classifier import Classifier
 from app.core.deadline import Deadline
 from app.core.history.guards.cuts import GuardNote
-from app.core.identity import Identity
+from app.core.identity import Identity, PeerRole, agent_name, agent_of_key
 from app.core.injection.inject import Mode, after_result, inject
 from app.core.messages.host_message import tokens_of
 from app.core.messages.reading_cache import AT_ONCE_BYTES, are_large
@@ -142,6 +142,7 @@ class Transform:
         """The messages with what was recalled in its place; or as they are, and the reason why. Never raises for a
         backend, and answers within ``deadline`` and the recall time-out, whichever is sooner."""
         began = self._clock()
+        who = self._as_informed(who, asked)
         large = are_large(asked.messages) or len(asked.prompt or "") > AT_ONCE_BYTES
         known = Known() if large else self._memo.of(who, asked)
         recall = _Recall(Mode(asked.inject), known, large, guards=asked.guards)
@@ -157,6 +158,13 @@ class Transform:
         recall.steps["total"] = self._ms_since(began)
         self._on_recall(recall.reason)
         return self._answer(recall, who, asked)
+
+    def _as_informed(self, who: Identity, asked: AssembleInput) -> Identity:
+        """Who may read what for this recall: a sub-agent that begins is told what the agent that sent it knows."""
+        parent = agent_of_key(asked.scope.parent_session)
+        if parent is None or asked.trigger_hint != "subagent_start" or who.peer_role is not PeerRole.ASSISTANT:
+            return who
+        return replace(who, agent=agent_name(parent, self._settings.routing.agent_prefix))
 
     async def _judge(self, recall: _Recall, who: Identity, asked: AssembleInput, deadline: Deadline) -> None:
         if recall.known.decision is not None:

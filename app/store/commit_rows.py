@@ -116,7 +116,7 @@ def review(
     if tokens.shown < min(rules.threshold_ratio, rules.clear_ratio) * budget and not remember:
         return False
     changed = _relieve(connection, session, rules)
-    if not rules.remembers(session_rows.identity_of(session).kind):
+    if not rules.archives(session_rows.identity_of(session).kind):
         return changed
     if now < session.commit_after:
         return changed

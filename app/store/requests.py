@@ -166,7 +166,7 @@ def _ask_backend(connection: Connection, session: SessionRow, cause: Cause, now:
 
 def _as_memory(session: SessionRow, rules: CommitRules) -> bool:
     """By what the session is known as: the request that ends it need not say that it was a cron job's."""
-    return rules.remembers(session_rows.identity_of(session).kind)
+    return rules.archives(session_rows.identity_of(session).kind)
 
 
 def _try_again(connection: Connection, session: SessionRow, now: float) -> list[int]:

@@ -176,7 +176,7 @@ def commit_left(rules: WorkRules, now: float, before: float, connection: Connect
         sessions.c.commit_after <= now,
     )
     session = connection.execute(still.with_for_update(skip_locked=True)).one_or_none()
-    if session is not None and rules.commit.remembers(session_rows.identity_of(session).kind):
+    if session is not None and rules.commit.archives(session_rows.identity_of(session).kind):
         boundary = commit_policy.on_remember(commit_rows.shown_turns(connection, session), session.archived_through)
         if boundary is not None:
             commit_rows.plan(connection, session, boundary, Cause.SWEEP, now)
@@ -293,7 +293,7 @@ def _plan_quiet(connection: Connection, session: SessionRow, rules: CommitRules,
 
 def _quiet_due(connection: Connection, session: SessionRow, rules: CommitRules) -> tuple[float, Cause] | None:
     """When the session's live turns are to be committed without another turn, and why."""
-    if not rules.remembers(session_rows.identity_of(session).kind):
+    if not rules.archives(session_rows.identity_of(session).kind):
         return None
     live = select(func.count(), func.max(cast(turns.c.remember, Integer))).where(
         turns.c.session_id == session.id,

@@ -2,8 +2,9 @@
 import { PLUGIN_ID, PLUGIN_NAME, readConfig } from "./config.js";
 import { createEngine } from "./engine.js";
 import { writeHook } from "./guidance.js";
-import { recallHook } from "./recall.js";
+import { noteJob, recallHook } from "./recall.js";
 import { beforeReset, sessionEnd } from "./sessions.js";
+import { skillMiddleware } from "./skills.js";
 import { sharedRuntime } from "./state.js";
 import { registerTools } from "./tools.js";
 
@@ -50,6 +51,13 @@ function register(api) {
       timeoutMs: config.recallTimeoutMs + HOOK_GRACE_MS,
     });
   }
+  // An older host has no such seam: there a skill is shown without its memory.
+  if (config.skillMemory) {
+    api.registerAgentToolResultMiddleware?.((event, context) => skillMiddleware(runtime(), event ?? {}, context ?? {}), {
+      runtimes: ["openclaw"],
+    });
+  }
+  on("cron_changed", (event) => noteJob(runtime(), event));
   on("before_reset", (_event, context) => beforeReset(runtime(), context));
   on("session_end", (event, context) => sessionEnd(runtime(), event, context));
   on("gateway_start", () => runtime().courier.start()); // what an earlier process left

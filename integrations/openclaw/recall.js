@@ -4,11 +4,16 @@ import { ask } from "./budget.js";
 import { PLUGIN_ID } from "./config.js";
 import { tail, withoutImages } from "./messages.js";
 import { automationKind, pick, scopeOf } from "./scope.js";
+import { evict } from "./state.js";
 
 /**
  * @import { Runtime } from "./state.js"
  * @typedef {{prompt?: string, currentUserMessage?: string, messages?: unknown}} PromptEvent
  */
+
+const MAX_ERROR_CHARS = 500;
+/** Jobs whose last errors are remembered; the oldest are forgotten. */
+const MAX_JOBS = 200;
 
 /**
  * The block for this run, or nothing. The host may build the prompt several times in one run (retry, overflow,
@@ -41,7 +46,8 @@ export async function recallHook(runtime, event, context) {
  */
 async function recall(runtime, prompt, event, context, kind) {
   try {
-    const scope = scopeOf(context);
+    const session = runtime.session(scopeOf(context));
+    const scope = scopeOf(context, pick("parentSession", session.parentSession));
     const history = tail(event.messages);
     const isStart = history.length === 0;
     const body = {
@@ -49,10 +55,9 @@ async function recall(runtime, prompt, event, context, kind) {
       phase: "transform",
       inject: "block",
       messages: [...withoutImages(history).messages, { role: "user", content: prompt }],
-      ...(isStart && kind === "cron" ? { triggerHint: "cron_start", ...pick("automation", automationOf(event.prompt)) } : {}),
+      ...(isStart && kind === "cron" ? { triggerHint: "cron_start", ...pick("automation", automationOf(runtime, event.prompt)) } : {}),
       ...(isStart && kind === "subagent" ? { triggerHint: "subagent_start" } : {}),
     };
-    const session = runtime.session(scope);
     const answer = await ask(runtime, session, "/assemble", body, runtime.config.recallTimeoutMs);
     // With `block`, the note that goes with a pasted transcript comes as an addition; it belongs beside the block.
     return [answer?.contextBlock, answer?.systemPromptAddition].filter((text) => typeof text === "string" && text).join("\n\n");
@@ -62,8 +67,27 @@ async function recall(runtime, prompt, event, context, kind) {
   }
 }
 
-/** The name of a scheduled job, by the mark in front of its prompt: `[cron:<id> <name>] ...`. @param {string | undefined} prompt */
-function automationOf(prompt) {
-  const name = /^\[cron:[^\s\]]{1,100} ([^\]]{1,200})\]/.exec(prompt ?? "")?.[1];
-  return name ? { name } : undefined;
+/**
+ * The name of a scheduled job, by the mark in front of its prompt (`[cron:<id> <name>] ...`), and how its last run failed.
+ *
+ * @param {Runtime} runtime
+ * @param {string | undefined} prompt
+ */
+function automationOf(runtime, prompt) {
+  const [, id = "", name] = /^\[cron:([^\s\]]{1,100}) ([^\]]{1,200})\]/.exec(prompt ?? "") ?? [];
+  return name ? { name, ...pick("lastError", runtime.jobErrors.get(id)) } : undefined;
+}
+
+/**
+ * Remembers how a scheduled job failed, until it works again or is removed: its next run is told.
+ *
+ * @param {Runtime} runtime
+ * @param {{action?: string, jobId?: string, error?: string, completionStatus?: string}} event
+ */
+export function noteJob({ jobErrors }, { action, jobId, error, completionStatus }) {
+  if (typeof jobId !== "string" || !["finished", "removed"].includes(action ?? "")) return;
+  jobErrors.delete(jobId);
+  if (action === "removed" || completionStatus === "succeeded" || typeof error !== "string" || !error) return;
+  jobErrors.set(jobId, error.slice(0, MAX_ERROR_CHARS));
+  evict(jobErrors, MAX_JOBS);
 }

@@ -76,9 +76,13 @@ export function createRuntime(config, spoolDir) {
   /** @type {Map<string, true>} */
   const said = new Map();
 
+  /** How scheduled jobs failed last, by their ids. @type {Map<string, string>} */
+  const jobErrors = new Map();
+
   return {
     config,
     client,
+    jobErrors,
     circuit,
     spool,
     courier,
@@ -107,8 +111,8 @@ export function createRuntime(config, spoolDir) {
   };
 }
 
-/** @param {Map<string, unknown>} map oldest first @param {number} most */
-function evict(map, most) {
+/** Takes out the oldest entries of a map that has too many. @param {Map<string, unknown>} map oldest first @param {number} most */
+export function evict(map, most) {
   for (const key of map.keys()) {
     if (map.size <= most) return;
     map.delete(key);

@@ -19,6 +19,7 @@ export interface Config {
   compaction: boolean;
   tools: boolean;
   writePreflight: boolean;
+  skillMemory: boolean;
   turnBudgetMs: number;
   assembleTimeoutMs: number;
   recallTimeoutMs: number;
@@ -104,6 +105,10 @@ export interface HostApi {
   runtime?: { state?: { resolveStateDir?: () => string } };
   registerContextEngine(id: string, factory: (context?: unknown) => unknown): void;
   registerTool(factory: (context: ToolContext) => object, options: { name: string }): void;
+  registerAgentToolResultMiddleware?(
+    handler: (event: any, context: any) => unknown,
+    options: { runtimes: string[] },
+  ): void;
   on(hook: string, handler: (event: any, context: any) => unknown, options?: Record<string, unknown>): void;
 }
 

@@ -51,6 +51,37 @@ def asked(client: TestClient, **fields: Any) -> dict[str, Any]:
     return body
 
 
+def test_a_sub_agent_that_begins_is_told_what_its_parent_knows(client: TestClient) -> None:
+    store(client, "The plugin is called Nimbus.", sessionId="p", agentId="planner", **{"for": "peer"})
+    body = {
+        "sessionKey": "agent:worker:subagent:1",
+        "parentSession": "agent:planner:main",
+        "messages": [
+            {"role": "user", "content": "Write the after turn file of the plugin. What is the plugin called?"}
+        ],
+    }
+
+    def block(**fields: Any) -> str:
+        return str(client.post("/assemble", json={**body, **fields}).json().get("contextBlock"))
+
+    told = block(triggerHint="subagent_start")
+    assert "Nimbus" in told and "Strip the injected block" in told
+    assert "Nimbus" not in block(), "from its second prompt on it is an agent of its own"
+    assert "Nimbus" not in block(triggerHint="subagent_start", parentSession="agent:third:main")
+
+
+def test_the_turn_that_sent_a_sub_agent_does_not_outdo_what_helps_it(start: Start) -> None:
+    client = start(limits={"assemble_ms": 60_000})
+    store(client, "The harbour log file of the day is written into the blue folder.")
+    task = "Write the harbour log file of the day.\nSay when it is done."
+    call = {"type": "toolCall", "id": "c1", "name": "sessions_spawn", "arguments": {"task": task}}
+    sent = [{"role": "user", "content": f"Send a kid: {task}"}, {"role": "assistant", "content": [call]}]
+    client.post("/after-turn", json={"sessionId": "parent", "agentId": "main", "messages": sent, "wait": True})
+    body = {"sessionKey": "agent:main:subagent:1", "triggerHint": "subagent_start", "inject": "block"}
+    told = client.post("/assemble", json={**body, "messages": [{"role": "user", "content": task}]}).json()
+    assert "blue folder" in told["contextBlock"] and "Send a kid" not in told["contextBlock"]
+
+
 def test_a_call_gets_what_was_learnt_from_calls_like_it(client: TestClient) -> None:
     for more in ({}, {"availableTools": ["write_file"]}, {"messages": [{"role": "user", "content": "Go on."}]}):
         answer = asked(client, toolCall=CALL, inject="block", **more)

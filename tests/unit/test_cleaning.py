@@ -106,6 +106,11 @@ def test_what_a_host_puts_in_front_goes(front: str, text: str):
     ("text", "left"),
     [
         (f"[cron:1f-2 daily] summarise the day{SCHEDULED}", "summarise the day"),
+        (
+            f"{TASK_FRAME}[Subagent Task]\n\nSort it.\n\nBegin. Execute the assigned task to completion."
+            "\n\nRuntime: agent=main | session=agent:main:subagent:1 | host=vm",
+            "Sort it.",
+        ),
         (f"{TASK_FRAME}[Subagent Task]\n\ncount\n\nto ten\n\nBegin. Execute the assigned task to completion.",
          "count\n\nto ten"),
         ("[Subagent Context] You are a subagent.\n\n[Subagent Task]: count", "count"),

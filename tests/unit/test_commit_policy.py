@@ -128,6 +128,7 @@ def test_the_first_threshold_clears_what_is_extracted_and_the_second_what_is_sto
 
 @pytest.mark.parametrize("kind", [SessionKind.CRON, SessionKind.SUBAGENT, SessionKind.HEARTBEAT])
 def test_automation_is_not_remembered_unless_a_setting_says_so(kind: SessionKind) -> None:
-    assert not CommitRules().remembers(kind)
-    assert CommitRules(automation_memory=True).remembers(kind)
-    assert CommitRules().remembers(SessionKind.CHAT)
+    assert not CommitRules().archives(kind)
+    assert CommitRules(automation_memory=True).archives(kind)
+    assert CommitRules().archives(SessionKind.CHAT)
+    assert CommitRules(automation_experiences=True).archives(kind) is (kind is not SessionKind.HEARTBEAT)

@@ -59,6 +59,8 @@ _ACTIVE_MEMORY_END = "\n</active_memory_plugin>"
 _SUBAGENT = re.compile(r"(?:\[Subagent Context\][^\n]*+(?:\n\s*+|$))++")
 _SUBAGENT_TASK = re.compile(r"(?:[^\n]++\n\s*+){0,12}?\[Subagent Task\]:?\s*+")
 _SUBAGENT_END = "\n\nBegin. Execute the assigned task to completion."
+_SUBAGENT_REST = re.compile(r"\s*+(?:Runtime: [^\n]*+\s*+)?+\Z")
+"""Behind the order stands what the host says of itself, in the prompt but not in the transcript."""
 _CRON = re.compile(r"\[cron:[^\]\n]{1,300}\] ?")
 _CRON_END = "\nCurrent time: "
 CONTINUE = (
@@ -187,8 +189,9 @@ def _subagent(text: str, position: int, end: int) -> tuple[int, int] | None:
     if not context:
         return None
     task = _SUBAGENT_TASK.match(text, context.end(), end)
-    if text.endswith(_SUBAGENT_END, 0, len(text[:end].rstrip())):
-        end = text.rfind(_SUBAGENT_END, 0, end)
+    order = text.rfind(_SUBAGENT_END, context.end(), end)
+    if order >= 0 and _SUBAGENT_REST.match(text, order + len(_SUBAGENT_END), end):
+        end = order
     return min(task.end() if task else context.end(), end), end
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from app.core.identity import SessionKind
+from app.core.identity import TASK_KINDS, SessionKind
 
 
 class Cause(StrEnum):
@@ -50,10 +50,13 @@ class CommitRules:
     idle_seconds: float = 600.0
     remember_interval_seconds: float = 60.0
     automation_memory: bool = False
+    automation_experiences: bool = False
 
-    def remembers(self, kind: SessionKind) -> bool:
-        """Whether sessions of this kind become long-term memory. Scheduled runs would fill it with repetitions."""
-        return kind is SessionKind.CHAT or self.automation_memory
+    def archives(self, kind: SessionKind) -> bool:
+        """Whether sessions of this kind are archived: those that become long-term memory, which scheduled runs would
+        fill with repetitions, and those that teach experiences."""
+        remembers = kind is SessionKind.CHAT or self.automation_memory
+        return remembers or (self.automation_experiences and kind in TASK_KINDS)
 
 
 @dataclass(frozen=True, slots=True)

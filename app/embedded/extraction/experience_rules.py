@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from app.core.capture.captured_message import CapturedMessage, TextPart, ToolPart
 from app.core.capture.tool_outcomes import says_failed
 from app.core.history.lines import one_line
+from app.embedded.extraction.rules import statement_in
 from app.embedded.extraction.statements import slug
 from app.embedded.storage.records import TRAILER, TRAILER_END
 from app.text.sentences import sentences
@@ -19,6 +20,8 @@ from app.text.words import token_set
 MAX_EXPERIENCES = 10
 """Most experiences of one commit."""
 MAX_STEPS = 8
+MAX_STATEMENT_CHARS = 400
+"""What is longer is no statement."""
 _LEAST_TASK = 8
 """What is shorter names no task."""
 
@@ -142,9 +145,16 @@ def _experience(steps: Sequence[_Step], error: int, fixed: int, source: str) -> 
 
 
 def _task(steps: Sequence[_Step], shown: str) -> str:
-    """What was asked for last, in words other than the error's."""
-    asked = (one_line(step.text.replace(shown, " "), 200) for step in reversed(steps) if step.role == "user")
+    """What was asked for last, in words other than the error's, and without what the user states of themselves."""
+    said = (_asked(step.text[:4_000].replace(shown, " ")) for step in reversed(steps) if step.role == "user")
+    asked = (one_line(text, 200) for text in said)
     return next((text for task in asked if len(text := task.strip(" :：-—")) >= _LEAST_TASK), "")
+
+
+def _asked(text: str) -> str:
+    """The sentences that are no statement to remember: an experience is everybody's guidance, and no one's memory."""
+    said = sentences(text)
+    return " ".join(one for one in said if len(one) > MAX_STATEMENT_CHARS or statement_in(one, "1970-01-01") is None)
 
 
 def _bullets(lines: Iterable[str], shown: str) -> list[str]:

@@ -1,10 +1,11 @@
 """Long-term memories: what the user and earlier conversations told. Looked up for every question."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
 from app.classify.replaces import ByEvidence
+from app.core.identity import SessionKind
 from app.core.injection.fence import neutralise, neutralise_line
 from app.core.injection.markers import declared
 from app.core.recall.hits import Hit
@@ -13,10 +14,10 @@ from app.ports import Target
 from app.recall.block import Section
 from app.recall.decision import Decision
 from app.recall.experience_format import no_experiences
-from app.recall.ranking import Candidate, Policy, drop, rank, rest
+from app.recall.ranking import COMPARED_CHARS, Candidate, Policy, drop, rank, rest
 from app.recall.relevance.excerpt import excerpt
 from app.recall.selection import Selection, select
-from app.recall.shown import is_said, said_before, shown_items
+from app.recall.shown import MIN_LINE_CHARS, is_said, said_before, shown_items
 from app.recall.source import Asked, candidates_for
 from app.recall.superseded import vectors_in, without_superseded
 from app.settings import Settings
@@ -68,6 +69,24 @@ SECTION = Section(
 )
 
 
+def _refusal(asked: Asked) -> Callable[[Candidate], Verdict | None]:
+    """What is no memory for this question. To a sub-agent the turn that sent it says its own task, and would outdo
+    every fact that helps with it."""
+    if asked.who.kind is not SessionKind.SUBAGENT:
+        return no_experiences
+    task = [line for line in map(_unspaced, asked.query.split("\n")) if len(line) >= MIN_LINE_CHARS]
+
+    def refuses(candidate: Candidate) -> Verdict | None:
+        told = _unspaced(candidate.hit.text[:COMPARED_CHARS])
+        return Verdict.SAID if task and all(line in told for line in task) else no_experiences(candidate)
+
+    return refuses
+
+
+def _unspaced(text: str) -> str:
+    return "".join(text.split())
+
+
 class Memories:
     """The memories that score best, without what stands in the conversation anyway."""
 
@@ -97,7 +116,7 @@ class Memories:
             actor_peer=asked.who.actor_peer,
             today=asked.today,
             personal=asked.personal,
-            refuses=no_experiences,
+            refuses=_refusal(asked),
         )
         ranked = rank(hits, asked.query, policy)
         ranked = without_superseded(ranked, asked.query, ByEvidence(vectors_in(ranked)))

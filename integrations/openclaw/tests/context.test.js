@@ -165,9 +165,19 @@ test("cron and sub-agent runs are marked", async (t) => {
   assert.equal(asked().automation, undefined);
   await plugin.fire("before_prompt_build", { prompt: "[cron:job nightly check] go", messages: [] }, { ...cron, runId: "1b" });
   assert.deepEqual(asked().automation, { name: "nightly check" });
+  const next = async (/** @type {string} */ runId) => {
+    await plugin.fire("before_prompt_build", { prompt: "[cron:job nightly check] go", messages: [] }, { ...cron, runId });
+    return asked().automation;
+  };
+  await plugin.fire("cron_changed", { action: "finished", jobId: "job", completionStatus: "failed", error: "login timed out" }, {});
+  await plugin.fire("cron_changed", { action: "started", jobId: "job" }, {});
+  assert.deepEqual(await next("1c"), { name: "nightly check", lastError: "login timed out" });
+  await plugin.fire("cron_changed", { action: "finished", jobId: "job", completionStatus: "succeeded" }, {});
+  assert.deepEqual(await next("1d"), { name: "nightly check" });
+  await plugin.engine().prepareSubagentSpawn({ childSessionKey: "agent:main:subagent:s", parentSessionKey: "agent:main:a" });
   const child = { sessionId: "s", sessionKey: "agent:main:subagent:s", runId: "2", trigger: "user" };
   await plugin.fire("before_prompt_build", { prompt: "[Subagent Task] do it", messages: [] }, child);
-  assert.equal(asked().triggerHint, "subagent_start");
+  assert.deepEqual([asked().triggerHint, asked().parentSession], ["subagent_start", "agent:main:a"]);
   await plugin.fire("before_prompt_build", { prompt: "go on", messages: [user("x")] }, { ...child, runId: "3" });
   assert.equal(asked().triggerHint, undefined);
   await plugin.engine().commitTurn(turn("a", 1, { isHeartbeat: true }));

@@ -16,7 +16,7 @@ export function freshDir(t) {
  * Loads one more copy of the plugin, modules of its own and all but what the copies share on purpose.
  *
  * @param {Record<string, unknown>} pluginConfig
- * @returns {Promise<{engine: () => any, fire: (hook: string, event: any, context: any) => Promise<any>, log: string[], tool: (name: string, params: object, context?: object) => Promise<any>, toolNames: () => string[]}>}
+ * @returns {Promise<{engine: () => any, after: (event: any, context: any) => Promise<any>, fire: (hook: string, event: any, context: any) => Promise<any>, log: string[], tool: (name: string, params: object, context?: object) => Promise<any>, toolNames: () => string[]}>}
  */
 export async function loadPlugin(pluginConfig) {
   const plugin = (await import(`../index.js?copy=${++copies}`)).default;
@@ -28,16 +28,20 @@ export async function loadPlugin(pluginConfig) {
   const log = [];
   /** @type {() => any} */
   let engine = () => assertNever();
+  /** @type {((event: any, context: any) => any) | undefined} */
+  let middleware;
   const say = (/** @type {string} */ level) => (/** @type {string} */ message) => void log.push(`${level} ${message}`);
   plugin.register({
     pluginConfig,
     logger: { info: say("info"), warn: say("warn"), error: say("error") },
     registerContextEngine: (/** @type {string} */ _id, /** @type {() => any} */ factory) => (engine = factory),
     registerTool: (/** @type {Function} */ factory, /** @type {{name: string}} */ { name }) => tools.set(name, factory),
+    registerAgentToolResultMiddleware: (/** @type {(event: any, context: any) => any} */ handler) => (middleware = handler),
     on: (/** @type {string} */ hook, /** @type {Function} */ handler) => hooks.set(hook, handler),
   });
   return {
     engine: () => engine(),
+    after: async (event, context) => middleware?.(event, context),
     fire: async (hook, event, context) => hooks.get(hook)?.(event, context),
     log,
     tool: async (name, params, context = sessionParams("tools")) => tools.get(name)?.(context).execute("call_1", params),
