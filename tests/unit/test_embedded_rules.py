@@ -222,6 +222,48 @@ def test_an_error_that_the_user_says_is_gone_becomes_an_experience() -> None:
     assert "stale lockfile" in experience.text
 
 
+def ran(output: str, *, failed: bool = False, **given: str) -> CapturedMessage:
+    return CapturedMessage(
+        "assistant", (ToolPart("c", "exec", given, output, failed),), "2026-03-04T09:00:00+00:00", "t_a.1"
+    )
+
+
+def test_a_call_that_worked_when_it_was_tried_again_is_to_be_tried_again() -> None:
+    refused = ran("Error: 503 Service Unavailable", failed=True, url="http://x/report")
+    (experience,) = experiences_in([said("Download the report."), refused, ran("report", url="http://x/report")])
+    assert "try it once more" in experience.text and "Avoid repeating" not in experience.text
+    (changed,) = experiences_in([said("Download the report."), refused, ran("report", url="http://x/report?v=2")])
+    assert "Avoid repeating `exec(url=http://x/report)` as it was." in changed.text
+
+
+@pytest.mark.parametrize(
+    ("task", "done", "review", "approval"),
+    [
+        (
+            "Write the release notes for version 2.",
+            "Here they are: ...",
+            "This is wrong: breaking changes belong first.",
+            "Looks good now.",
+        ),
+        (
+            "Implement the CSV parser.",
+            "I wrote parser.py with eval.",
+            "Review: don't use eval, use the csv module instead.",
+            "Perfect, thanks.",
+        ),
+        ("写一份发布说明。", "写好了:……", "不对，破坏性变更应该放在最前面。", "很好，谢谢。"),
+    ],
+)
+def test_a_review_and_the_work_that_it_approved_become_an_experience(
+    task: str, done: str, review: str, approval: str
+) -> None:
+    answered = [said(task), said(done, "assistant"), said(review), said("I changed it.", "assistant")]
+    (experience,) = experiences_in([*answered, said(approval)])
+    assert review in experience.text and "I changed it." in experience.text and task.rstrip("。.") in experience.text
+    assert list(experiences_in([*answered, said("And what is the time?")])) == [], "nobody approved it"
+    assert list(experiences_in([said(review), *answered[3:], said(approval)])) == [], "nothing was done before"
+
+
 def test_an_error_without_a_fix_is_no_experience() -> None:
     failed = ToolPart("1", "bash", {"cmd": "make"}, "Error: no rule", is_error=True)
     message = CapturedMessage("assistant", (failed,), "2026-03-04T09:00:00+00:00", "t_a.1")

@@ -1,4 +1,5 @@
-"""Experiences by rules: where a session shows an error and then a fix that worked, the lesson is written down.
+"""Experiences by rules: where a session shows an error and then what mended it, or a review and then work that it
+approved, the lesson is written down.
 
 The file has the three headings that experience recall reads: Situation, Approach, Reflect.
 """
@@ -36,6 +37,18 @@ _WORKS = re.compile(
     r"|修好了|解决了|解決了|可以了|好了|通过了|通過了|成功了",
     re.IGNORECASE,
 )
+_CORRECTS = re.compile(
+    r"\b(?:review|wrong|incorrect|not right|redo|don['’]?t|do not|should(?:n['’]?t| not)|must(?:n['’]?t| not)?|instead"
+    r"|rather than|missing)\b|不对|不對|错了|錯了|不要|应该|應該|改成|改为|重做|漏了|评审|評審",
+    re.IGNORECASE,
+)
+_APPROVES = re.compile(
+    rf"{_WORKS.pattern}|\b(?:looks? good|lgtm|perfect|approved|well done|much better|exactly)\b"
+    r"|很好|没问题|沒問題|不错|不錯",
+    re.IGNORECASE,
+)
+_APPROVAL_CHARS = 200
+"""What is longer than that says more than that it is good."""
 _REASON = re.compile(
     r"\b(?:because|root cause|the (?:problem|issue|bug|cause) (?:is|was)|turns out|caused by|due to|instead"
     r"|fix(?:ed)?)\b"
@@ -62,7 +75,8 @@ class _Step:
 
 
 def experiences_in(messages: Sequence[CapturedMessage]) -> Iterator[Experience]:
-    """One experience for each error that a later success of the same tool, or a person's word, shows to be fixed."""
+    """One experience for each error that a later success of the same tool, or a person's word, shows to be fixed, and
+    for each correction after which the person approved the work."""
     steps = [
         _Step(m.role, _text(part), part if isinstance(part, ToolPart) else None) for m in messages for part in m.parts
     ]
@@ -70,12 +84,15 @@ def experiences_in(messages: Sequence[CapturedMessage]) -> Iterator[Experience]:
     at = found = 0
     while at < len(steps) and found < MAX_EXPERIENCES:
         fixed = _fixed_at(steps, at) if _fails(steps[at]) else None
-        if fixed is None:
+        approved = _approved_at(steps, at) if fixed is None and _corrects(steps, at) else None
+        end = approved if fixed is None else fixed
+        if end is None:
             at += 1
             continue
-        yield _experience(steps, at, fixed, sources[-1] if sources else "")
+        source = sources[-1] if sources else ""
+        yield _experience(steps, at, end, source) if approved is None else _review(steps, at, end, source)
         found += 1
-        at = fixed + 1
+        at = end + 1
 
 
 def _fails(step: _Step) -> bool:
@@ -97,6 +114,26 @@ def _fixed_at(steps: Sequence[_Step], error: int) -> int | None:
             helped = True
         elif helped and _WORKS.search(step.text[:400]):
             return at
+    return None
+
+
+def _corrects(steps: Sequence[_Step], at: int) -> bool:
+    """Whether the user objects to what was done before."""
+    step = steps[at]
+    is_review = step.role == "user" and not step.tool and bool(_CORRECTS.search(step.text[:4000]))
+    return is_review and any(before.role == "assistant" for before in steps[:at])
+
+
+def _approved_at(steps: Sequence[_Step], correction: int) -> int | None:
+    """The step in which the user approves what was made of the correction; None where something else is said first."""
+    helped = False
+    for at in range(correction + 1, min(len(steps), correction + 200)):
+        step = steps[at]
+        if step.role == "assistant":
+            helped = True
+        elif not step.tool:
+            is_approval = len(step.text) <= _APPROVAL_CHARS and _APPROVES.search(step.text)
+            return at if helped and is_approval and not _CORRECTS.search(step.text) else None
     return None
 
 
@@ -122,25 +159,58 @@ def _experience(steps: Sequence[_Step], error: int, fixed: int, source: str) -> 
     approach = [line for step in between if (line := _approach_line(step))][-MAX_STEPS:]
     why = [one_line(s) for step in between if step.role == "assistant" and not step.tool for s in _reasons(step.text)]
     why = [reason for reason in why if not any(reason in line for line in approach)]
-    avoid = f"Avoid repeating `{_call(failed.tool)}` as it was." if failed.tool else "Avoid going on before it is gone."
+    avoid = _avoid(failed.tool, steps[fixed].tool)
     done = f"{failed.tool.name} worked afterwards" if failed.tool else "the user confirmed that it works"
+    situation = [f"When this error appears: {shown}", *([f"while working on: {task}"] if task else [])]
+    reflect = [avoid, *why[:3], f"Verified: {done}."]
+    return _written(task or "An error and its fix", situation, approach, reflect, shown, "the error", source)
+
+
+def _review(steps: Sequence[_Step], correction: int, approved: int, source: str) -> Experience:
+    """The lesson of a review: what it said, and what was made of it."""
+    said = one_line(_asked(steps[correction].text[:4_000]) or steps[correction].text, 200)
+    task = _task(steps[:correction], said)
+    lines = (_approach_line(step) for step in steps[correction + 1 : approved])
+    approach = [line for line in lines if line][-MAX_STEPS:]
+    situation = [*([f"When working on: {task}"] if task else []), f"A review said: {said}"]
+    reflect = ["Avoid what the review objected to: do it that way from the beginning.", "Verified: it was approved."]
+    return _written(task or "A review", situation, approach, reflect, said, "what the review said", source)
+
+
+def _avoid(failed: ToolPart | None, mended: ToolPart | None) -> str:
+    if failed is None:
+        return "Avoid going on before it is gone."
+    if mended is not None and mended.input == failed.input:
+        return "The same call worked when it was made again: try it once more before anything is changed."
+    return f"Avoid repeating `{_call(failed)}` as it was."
+
+
+def _written(
+    title: str,
+    situation: Iterable[str],
+    approach: Iterable[str],
+    reflect: Iterable[str],
+    shown: str,
+    shown_as: str,
+    source: str,
+) -> Experience:
+    """The file. What it is about (``shown``) stands in the situation alone; everything else refers to it."""
     body = "\n".join(
         [
-            f"# {one_line(task, 80) or 'An error and its fix'}",
+            f"# {one_line(title, 80)}",
             "",
             "## Situation",
-            f"- When this error appears: {shown}",
-            *([f"- while working on: {task}"] if task else []),
+            *(f"- {line}" for line in situation),
             "",
             "## Approach",
-            *_bullets(approach, shown),
+            *_bullets(approach, shown, shown_as),
             "",
             "## Reflect",
-            *_bullets([avoid, *why[:3], f"Verified: {done}."], shown),
+            *_bullets(reflect, shown, shown_as),
         ]
     )
     fields = {"type": "experience", "confidence": 0.7, "source": {"kind": "chat_turn", "ref": source}}
-    name = f"{slug(task or shown, 5)}-{slug(shown, 3)}"[:90]
+    name = f"{slug(title, 5)}-{slug(shown, 3)}"[:90]
     return Experience(name, f"{body}\n\n{TRAILER}\n{json.dumps(fields)}\n{TRAILER_END}\n")
 
 
@@ -157,9 +227,9 @@ def _asked(text: str) -> str:
     return " ".join(one for one in said if len(one) > MAX_STATEMENT_CHARS or statement_in(one, "1970-01-01") is None)
 
 
-def _bullets(lines: Iterable[str], shown: str) -> list[str]:
-    """Different lines as a list, in which the error has no words of its own."""
-    return [f"- {line}" for line in dict.fromkeys(line.replace(shown, "the error") for line in lines)]
+def _bullets(lines: Iterable[str], shown: str, shown_as: str) -> list[str]:
+    """Different lines as a list, in which what they are about has no words of its own."""
+    return [f"- {line}" for line in dict.fromkeys(line.replace(shown, shown_as) for line in lines)]
 
 
 def _approach_line(step: _Step) -> str:
