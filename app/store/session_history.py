@@ -88,7 +88,7 @@ def local_history(connection: Connection, who: Identity) -> LocalHistory:
         fingerprints=tuple(fingerprints),
         summary=session.summary if fingerprints else "",
         unsummarised=tuple(unsummarised),
-        opening=load_strings(session.opening),
+        opening=_opening(connection, session),
         assemble_budget=session.assemble_budget,
         assembled_at=session.assembled_at,
         cuts=cuts,
@@ -96,6 +96,21 @@ def local_history(connection: Connection, who: Identity) -> LocalHistory:
         known=True,
         resetting=_resetting(connection, session),
     )
+
+
+def _opening(connection: Connection, session: SessionRow) -> tuple[str, ...]:
+    """What the first turns told, of those that the prompt no longer shows; of all while it shows every turn.
+
+    Telling also of turns that are in sight would change the summary with each of them: a provider's cache lives on it.
+    """
+    opening = load_strings(session.opening)
+    gone = select(turns.c.id).where(
+        turns.c.session_id == session.id,
+        turns.c.epoch == session.epoch,
+        turns.c.position <= session.cleared_through,
+        turns.c.state != TurnState.SKIPPED,
+    )
+    return opening[: len(connection.execute(gone.limit(len(opening))).all()) or None]
 
 
 def undelivered(connection: Connection, who: Identity) -> tuple[CapturedMessage, ...]:

@@ -831,6 +831,20 @@ async def test_what_the_first_turns_tell_is_kept_until_a_reset(store: SqlTurnSto
     assert (await store.local_history(somebody())).opening == ("- A new beginning in Lisbon.",)
 
 
+async def test_the_opening_tells_no_more_while_the_same_turns_are_out_of_sight(store: SqlTurnStore) -> None:
+    told = ["The budget is 48,250 euros.", "The launch is on 14 March 2027.", "The venue is Hall 7 in Lisbon."]
+    for words in told[:2]:
+        await store.accept(a_turn(words, "Noted.", key=words))
+    await deliver_all(store)
+    (planned,) = await store.compact(somebody(), 2, 1_000)
+    ((mine, _),) = await store.claim("me", 10)
+    await store.next_step(mine, CommitAccepted(planned.id, "task", "archive_001", poll_at=0.0))
+    await store.next_step(mine, CommitExtracted(planned.id, "A summary."))
+    assert (await store.local_history(somebody())).opening == (f"- {told[0]}",)
+    await store.accept(a_turn(told[2], "Noted.", key=told[2]))
+    assert (await store.local_history(somebody())).opening == (f"- {told[0]}",)
+
+
 async def test_commits_go_by_the_smaller_of_both_budgets(store: SqlTurnStore) -> None:
     async def state_after(session: str, prompt_budget: int) -> str:
         who = somebody(session)
