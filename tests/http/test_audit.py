@@ -31,13 +31,14 @@ def test_everything_that_is_done_with_a_memory_is_noted(start: Start) -> None:
     ).json()
     path = f"/memories/{stored['id']}"
     client.get(path)
-    ask = {**scope, "messages": [{"role": "user", "content": f"Where is the {SECRET_WORD}?"}]}
-    trace_id = client.post("/assemble", json=ask).json()["recall"]["traceId"]
+    messages = [{"role": "user", "content": f"Where is the {SECRET_WORD}?"}]
+    asked = client.post("/assemble", json={**scope, "messages": messages, "deadlineMs": 60_000})
+    trace_id = asked.json()["recall"]["traceId"]
+    flushed(client)  # while the memory is there: of one that is gone nothing is noted
     client.patch(path, json={"pinned": True})
     exported = client.get("/memories/export").content
     client.delete(path)
     client.post("/memories/import", content=exported, headers={"Content-Type": "application/x-ndjson"})
-    flushed(client)
     found = entries(client, memoryId=stored["id"])
     assert {one["action"] for one in found} == {
         "stored", "read", "recalled", "changed", "exported", "forgotten", "imported",

@@ -10,12 +10,20 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from app.recall import searches
 from tests.contract.openviking import FakeOpenViking, served
 from tests.http.conftest import Start
 from tests.http.test_memories import block, listed, problem, store
 from tests.postgres import NoPostgres, postgres
 
 HOME = "viking://user/mia/memories"
+
+
+@pytest.fixture(autouse=True)
+def time_for_the_store(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine the store may take longer than a recall waits for it."""
+    monkeypatch.setattr(searches, "NEWS_MS", 60_000)
+    monkeypatch.setattr(searches, "NEWS_SHARE", 0.9)
 
 
 @pytest.fixture
