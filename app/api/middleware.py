@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import structlog
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api.error_handlers import answer_to
@@ -26,10 +26,13 @@ class RequestShell:
         self.app = app
         self.is_ours = is_ours
         self.metrics = metrics
+        self._log: Any = None
+        """``log``, bound once: to look its configuration up costs as much as a line."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one ASGI connection."""
         if scope["type"] != "http":
+            self._log = None
             await _start(self.app, scope, receive, send)
             return
         started = time.monotonic()
@@ -45,7 +48,7 @@ class RequestShell:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                MutableHeaders(scope=message)["X-Request-ID"] = request_id
+                message["headers"] = [*message.get("headers", ()), (b"x-request-id", request_id.encode())]
             elif head:
                 message = {**message, "body": b""}
             await send(message)
@@ -79,7 +82,9 @@ class RequestShell:
         phase = scope["state"].get("phase", "")
         self.metrics.on_request(endpoint, phase, status, seconds)
         quiet = endpoint in {"/healthz", "/readyz", "/metrics"}
-        (log.debug if quiet else log.info)(
+        if self._log is None:
+            self._log = log.bind()
+        (self._log.debug if quiet else self._log.info)(
             "request", method=scope["method"], endpoint=endpoint, status=status, ms=round(seconds * 1000, 1)
         )
 

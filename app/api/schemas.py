@@ -1,6 +1,6 @@
 """What all bodies have in common. Names are camelCase on the wire; snake_case is taken on input as well."""
 
-from dataclasses import replace
+from functools import cached_property
 from itertools import islice
 from typing import Annotated, Any, Literal
 
@@ -80,6 +80,7 @@ class ScopeBody(Wire):
     automation: AutomationBody | None = Field(None, description="Joins the query of a scheduled run.")
     runtime_context: dict[str, Any] | None = Field(None, description="What the host knows about the run.")
 
+    @cached_property
     def scope(self) -> Scope:
         """The scope with ``runtimeContext`` folded in; values of the wrong type in there are taken as missing."""
         return Scope(
@@ -90,10 +91,15 @@ class ScopeBody(Wire):
             is_cron=self._in_context("isCron") is True,
             automation_kind=self._context_text("automationKind"),
             parent_session=self.parent_session or self._context_text("parentSession"),
-            chat_type=self._context_text("chatType"),
+            chat_type=self._chat_type,
             automation_name=self.automation.name if self.automation else None,
             last_error=self.automation.last_error if self.automation else None,
         )
+
+    @property
+    def _chat_type(self) -> str | None:
+        """The kind of chat as the host names it."""
+        return self._context_text("chatType")
 
     def _context_text(self, key: str) -> str | None:
         value = self._in_context(key)
@@ -129,14 +135,14 @@ class ChatBody(BudgetedBody):
         None, description="`group` leaves out what is private; anything else, or nothing, is a private chat."
     )
 
-    def scope(self) -> Scope:
-        """See `ScopeBody.scope`."""
-        return replace(super().scope(), chat_type=self.chat_type or self._context_text("chatType"))
+    @property
+    def _chat_type(self) -> str | None:
+        return self.chat_type or super()._chat_type
 
     @property
     def chat(self) -> ChatType:
         """The kind of chat: the body's, or that of ``runtimeContext``."""
-        return chat_type(self.chat_type or self._context_text("chatType"))
+        return chat_type(self._chat_type)
 
 
 class MessagesBody(BudgetedBody):

@@ -118,7 +118,7 @@ async def resolve(
 
     Of what is left until ``deadline`` the store gets `STORE_SHARE` to tell who spoke last.
     """
-    scope = body.scope()
+    scope = body.scope
     session = session_name(scope.session_id, scope.session_key)
     if session is None:
         raise InvalidRequest(FieldProblem("sessionId", "give sessionId or sessionKey"))
@@ -144,7 +144,7 @@ async def resolve_optional(
 
     Without one the identity has the session `NO_SESSION`, in which nothing is ever written.
     """
-    scope = body.scope()
+    scope = body.scope
     if session_name(scope.session_id, scope.session_key) is not None:
         return *await resolve(services, tenant, body, deadline), True
     routing = services.settings.routing

@@ -74,7 +74,9 @@ def is_no_query(text: str) -> bool:
 def _plain(text: str) -> str:
     plain = folded(text).replace("’", "'").replace("‘", "'")
     return "".join(
-        c for c in plain if unicodedata.category(c) not in {"So", "Sk", "Cf", "Cn"} and not "\ufe00" <= c <= "\ufe0f"
+        c
+        for c in plain
+        if c.isalnum() or (unicodedata.category(c) not in {"So", "Sk", "Cf", "Cn"} and not "\ufe00" <= c <= "\ufe0f")
     )
 
 

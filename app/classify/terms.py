@@ -28,6 +28,7 @@ _LONGEST_SIGN = 4
 _QUOTED = re.compile(
     r'"[^"\n]{2,400}"|“[^”\n]{1,400}”|「[^」\n]{1,400}」|『[^』\n]{1,400}』|«[^»\n]{1,400}»|„[^“”"\n]{1,400}[“”"]|‘[^’\n]{2,400}’'
 )
+_OPENING = frozenset('"“「『«„‘')
 _WORD = re.compile(rf"[{CJK}]|[^\W_{CJK}]{{1,40}}(?:['’][^\W\d_{CJK}]{{1,3}})?")
 _MARKED = re.compile(r"#(\w+)")
 _CODE = re.compile(r"`|\w/\w|\w_\w|\w\.\w{1,4}\b|\w\(\)")
@@ -43,7 +44,8 @@ def sample(text: str, head: int = HEAD_CHARS, tail: int = TAIL_CHARS) -> str:
 
 def own_words(text: str) -> str:
     """``text`` with quotations and fenced code replaced by a mark each."""
-    return _QUOTED.sub(" “” ", with_code_marked(text, " `` "))
+    text = with_code_marked(text, " `` ")
+    return text if _OPENING.isdisjoint(text) else _QUOTED.sub(" “” ", text)
 
 
 def embeddable(text: str) -> str:

@@ -10,6 +10,7 @@ from app.core.history.guards.cuts import GuardNote
 from app.core.history.window import Flush
 from app.core.identity import Scope
 from app.core.injection import markers
+from app.core.injection.inject import Mode
 from app.core.json.answers import answer
 from app.core.messages.host_message import HostMessage
 from app.core.messages.validation import MESSAGE_SCHEMA
@@ -26,7 +27,7 @@ class AssembleInput:
     messages: tuple[HostMessage, ...]
     prompt: str | None
     token_budget: int
-    inject: str = "message"
+    inject: Mode = Mode.MESSAGE
     trigger_hint: str | None = None
     scope: Scope = field(default_factory=Scope)
     bypassed: bool = False

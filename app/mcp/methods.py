@@ -9,6 +9,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, KNOWN_PROTOCOL_VERSIO
 
 from app import __version__
 from app.core.injection.fence import neutralise_lines, put_before, wrap
+from app.core.injection.inject import Mode
 from app.core.memories.memory import MAX_PAGE, MemoryFilter
 from app.core.messages.host_message import HostMessage
 from app.engine.assembly import Step
@@ -114,7 +115,7 @@ class McpServer:
             messages=(HostMessage({"role": "user", "content": query}),),
             prompt=None,
             token_budget=_TOKEN_BUDGET,
-            inject="block",
+            inject=Mode.BLOCK,
             bypassed=self.bypassed,
         )
         recalled = await self.transform.run(self.caller.who, asked, self.caller.deadline)

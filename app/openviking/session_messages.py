@@ -23,12 +23,13 @@ MAX_INPUT_DEPTH = 24
 
 _VALUE, _JSON, _MORE = "_value", "_json", "_more"
 _CUT = "[... the rest of this message is too long for OpenViking and was cut]"
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 _EPOCH = "1970-01-01T00:00:00+00:00"
 
 
 def encode(body: Mapping[str, Any]) -> bytes:
     """A request body. Half surrogate pairs, which no UTF-8 can carry and OpenViking refuses, become U+FFFD."""
-    text = json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    text = _ENCODER.encode(body)
     try:
         return text.encode()
     except UnicodeEncodeError:

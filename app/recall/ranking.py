@@ -9,7 +9,6 @@ and embedder, and silence is what a question gets that nothing answers.
 import math
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, date
 from functools import lru_cache
 from types import MappingProxyType
@@ -43,8 +42,7 @@ def admits_all(_candidate: "Candidate") -> Verdict | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(NamedTuple):
     """How one section is ranked and limited; the settings' names and meanings."""
 
     limit: int = 1_000

@@ -12,7 +12,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from app.core.deadline import Deadline
 from app.core.identity import Identity, Tenant
@@ -47,8 +47,7 @@ class Found:
     how: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Question:
+class _Question(NamedTuple):
     """Everything that an answer depends on, so that none can reach another tenant, peer or session."""
 
     account: str | None
@@ -61,8 +60,7 @@ class _Question:
     query: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Answer:
+class _Answer(NamedTuple):
     hits: tuple[Hit, ...]
     at: float
     version: "_Version"

@@ -31,11 +31,14 @@ def said_before(messages: Messages) -> str:
     pieces: list[str] = []
     room = MAX_SAID_CHARS
     for message in reversed(messages[:-1]):
+        if message.role is Role.USER and is_summary(message):
+            continue
+        text = message.unspaced
+        room -= len(text)
         if room <= 0:
+            pieces.append(text[:room] if room else text)
             break
-        if not is_summary(message):
-            pieces.append(message.unspaced[:room])
-            room -= len(pieces[-1])
+        pieces.append(text)
     return "\n".join(pieces)
 
 

@@ -145,7 +145,7 @@ class Transform:
         who = self._as_informed(who, asked)
         large = are_large(asked.messages) or len(asked.prompt or "") > AT_ONCE_BYTES
         known = Known() if large else self._memo.of(who, asked)
-        recall = _Recall(Mode(asked.inject), known, large, guards=asked.guards)
+        recall = _Recall(asked.inject, known, large, guards=asked.guards)
         try:
             await self._judge(recall, who, asked, deadline)
             recall.steps["gate"] = self._ms_since(began)
@@ -273,7 +273,7 @@ class Transform:
             agent=who.agent,
             reason=str(recall.reason),
             query_chars=len(recall.decision.query),
-            inject=recall.mode.value,
+            inject=str(recall.mode),
             gate=recall.decision.gate,
             searches=tuple(SearchTrace(one.target.value, one.how, len(one.hits), one.ms) for one in recall.searched),
             cuts=tuple(selection.cut() for selection in recall.chosen),
@@ -292,4 +292,6 @@ class Transform:
 
 
 def _masked(policy: Policy, decision: Decision) -> Decision:
-    return replace(decision, query=policy.text(decision.query), latest=policy.text(decision.latest))
+    query, latest = policy.text(decision.query), policy.text(decision.latest)
+    unchanged = (query, latest) == (decision.query, decision.latest)
+    return decision if unchanged else replace(decision, query=query, latest=latest)

@@ -18,6 +18,7 @@ from app.core.capture.incoming import read_incoming
 from app.core.history.prompt import assemble_history
 from app.core.history.summary_message import acknowledgement, summary_message
 from app.core.history.summary_text import History
+from app.core.injection.inject import Mode
 from app.core.messages.host_message import HostMessage, encode_messages
 from app.core.messages.reading_cache import Readings
 from tests.unit.recalling import Recalling, ScriptedBackend, experience, memory
@@ -110,7 +111,7 @@ async def test_a_message_is_read_once_on_its_way_through_transform(style: str, i
     await recall(QUESTION)  # what is loaded and compiled at first is no reading
     messages = Readings().read(conversation(style))
     with walk() as seen:
-        result = await recall(*messages, inject=inject)
+        result = await recall(*messages, inject=Mode(inject))
         encode_messages(result.messages)
     assert result.context_block
     assert seen.read and not seen.read_twice()

@@ -10,6 +10,7 @@ import pytest
 from app.classify.classifier import TASK_FROM
 from app.core.deadline import Deadline
 from app.core.identity import PeerRole, SessionKind, Tenant
+from app.core.injection.inject import Mode
 from app.core.json.answers import adapter
 from app.core.memories.memory import MemorySource, NewMemory
 from app.core.reasons import Reason
@@ -184,8 +185,8 @@ async def test_the_question_may_stand_in_the_prompt_alone() -> None:
 @pytest.mark.parametrize("mode", ["message", "tool_call"])
 async def test_its_own_output_is_left_alone(mode: str) -> None:
     engine = Recalling(ScriptedBackend(memories=[BIKE]))
-    once = await engine(QUESTION, inject=mode)
-    twice = await engine(*once.messages, inject=mode)
+    once = await engine(QUESTION, inject=Mode(mode))
+    twice = await engine(*once.messages, inject=Mode(mode))
     assert outcome(twice) == (False, Reason.ALREADY_INJECTED)
     assert raw(twice.messages) == raw(once.messages)
 
@@ -193,8 +194,8 @@ async def test_its_own_output_is_left_alone(mode: str) -> None:
 @pytest.mark.parametrize("mode", ["block", "system"])
 async def test_a_mode_that_leaves_the_messages_answers_the_same_again(mode: str) -> None:
     engine = Recalling(ScriptedBackend(memories=[BIKE]))
-    once = await engine(QUESTION, inject=mode)
-    twice = await engine(*once.messages, inject=mode)
+    once = await engine(QUESTION, inject=Mode(mode))
+    twice = await engine(*once.messages, inject=Mode(mode))
     assert (raw(once.messages), once.context_block) == (raw(twice.messages), twice.context_block)
     assert once.system_prompt_addition == twice.system_prompt_addition
 

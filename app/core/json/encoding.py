@@ -20,7 +20,7 @@ def parse_json(body: bytes) -> Any:
     Lone surrogates pass: hosts written in JavaScript cut emoji in two, and a turn must not be lost for that.
     """
     try:
-        return json.loads(body, parse_constant=_no_constant, parse_float=_finite)
+        return _DECODER.decode(body.decode(json.detect_encoding(body), "surrogatepass"))
     except RecursionError:
         raise json.JSONDecodeError("nested too deeply", "", 0) from None
     except UnicodeDecodeError as error:
@@ -40,3 +40,6 @@ def _finite(text: str) -> float:
     if value in (float("inf"), float("-inf")):
         raise ValueError("number out of range")
     return value
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_constant, parse_float=_finite)

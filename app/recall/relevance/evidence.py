@@ -8,9 +8,10 @@ is read off the candidates.
 
 import math
 import re
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
 from app.core.recall.hits import Hit
 from app.recall.intent import Intent, intent_of
@@ -21,6 +22,8 @@ from app.text.words import folded, token_set
 
 COMPARED_CHARS = 4_000
 """How much of a hit's text is compared with the question."""
+MAX_REMEMBERED_CHARS = 2_000
+"""Longest text of which is kept what stands in it, for the next time it comes up."""
 MAX_NAMES = 8
 LEAST_PERSONAL, MOST_PERSONAL = -4.0, 2.0
 """Log-odds between which it counts how personal a question is: beyond them it is as good as certain."""
@@ -87,9 +90,8 @@ def features_of(question: Question, hits: Sequence[Hit]) -> list[Features]:
     unseen = 1 - len(anywhere) / len(question.words) if question.words else 0.0
     numbers = []
     for hit, text, words, share, height, own in zip(hits, texts, found, shares, heights, odds, strict=True):
-        label = _LABEL.match(text)
-        said = text[label.end() :] if label else text
-        named = sum(any(word.startswith(name) or name.startswith(word) for word in words) for name in question.names)
+        form = (_form_of if len(text) <= MAX_REMEMBERED_CHARS else _form_of.__wrapped__)(text)
+        named = _named(question.names, words) if question.names else 0
         numbers.append(
             {
                 "personal": question.personal,
@@ -104,14 +106,41 @@ def features_of(question: Question, hits: Sequence[Hit]) -> list[Features]:
                 "unseen": unseen,
                 "named": min(2.0, float(named)),
                 "unnamed": min(2.0, float(len(question.names) - named)),
-                "length": math.log(max(20, len(said)) / 100),
-                "asks": float(said.rstrip().endswith(("?", "？"))),
-                "assistant": float(bool(label and label["who"] == "assistant")),
-                "dated": float(question.intent.time and names_a_day(said[:400])),
+                "length": form.length,
+                "asks": form.asks,
+                "assistant": form.assistant,
+                "dated": float(question.intent.time and names_a_day(form.beginning)),
                 "preference": float(question.intent.preference and hit.category == "preferences"),
             }
         )
     return numbers
+
+
+class _Form(NamedTuple):
+    """What tells of a text whatever is asked: how long it is without its label, and how it is said."""
+
+    length: float
+    asks: float
+    assistant: float
+    beginning: str
+
+
+@lru_cache(maxsize=2048)
+def _form_of(text: str) -> _Form:
+    """The same memories come up again and again."""
+    label = _LABEL.match(text)
+    said = text[label.end() :] if label else text
+    return _Form(
+        length=math.log(max(20, len(said)) / 100),
+        asks=float(said.rstrip().endswith(("?", "？"))),
+        assistant=float(bool(label and label["who"] == "assistant")),
+        beginning=said[:400],
+    )
+
+
+def _named(names: Collection[str], words: Collection[str]) -> int:
+    """How many of the question's names stand in a text."""
+    return sum(any(word.startswith(name) or name.startswith(word) for word in words) for name in names)
 
 
 def _odds(hit: Hit) -> float:
@@ -162,5 +191,8 @@ def _shares(wanted: Collection[str], found: Sequence[Collection[str]], hits: Seq
 
 
 def _rarity(wanted: Collection[str], found: Sequence[Collection[str]]) -> Mapping[str, float]:
-    spread = Counter(word for words in found for word in words)
+    spread = dict.fromkeys(wanted, 0)  # not a `Counter`: making one takes longer than to count
+    for words in found:
+        for word in words:
+            spread[word] += 1
     return {word: math.log(1 + len(found) / (0.5 + spread[word])) for word in sorted(wanted)}
