@@ -11,6 +11,9 @@
     ├── Ambiguous                409 ambiguous, with candidates
     ├── VersionConflict          412 version_conflict
     ├── BodyTooLarge             413 body_too_large
+    ├── UnsupportedType          415 unsupported_type
+    ├── UrlNotFetched            400 url_refused
+    ├── ResourceRefused          422 resource_refused
     ├── RequestTimeout           408 request_timeout
     ├── Overloaded               503 overloaded, with Retry-After
     ├── KeyReused                422 idempotency_key_reused
@@ -103,6 +106,24 @@ class BodyTooLarge(SidecarError):
     """The body is over the limit."""
 
     code, status = Reason.BODY_TOO_LARGE, 413
+
+
+class UnsupportedType(SidecarError):
+    """What was sent is of no type that can be read."""
+
+    code, status = Reason.UNSUPPORTED_TYPE, 415
+
+
+class UrlNotFetched(SidecarError):
+    """The URL is refused, or what it leads to."""
+
+    code, status = Reason.URL_REFUSED, 400
+
+
+class ResourceRefused(SidecarError):
+    """What was sent can not be imported; nothing of it was kept."""
+
+    code, status = Reason.RESOURCE_REFUSED, 422
 
 
 class RequestTimeout(SidecarError):

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequen
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from typing import NamedTuple
 
 import anyio
 import anyio.to_thread
@@ -20,6 +21,7 @@ from app.core.injection.session_start.section import Source
 from app.core.injection.session_start.sections import SECTIONS
 from app.core.memories.freshness import FreshnessRules
 from app.core.messages.reading_cache import Readings
+from app.documents.parsed_document import Limits
 from app.embedded.classifying import classifier_of
 from app.embedded.extraction.readings import read_statement
 from app.embedded.index.embedders import make_embedder
@@ -41,7 +43,11 @@ from app.engine.memories.unkept import NoMemories
 from app.engine.output_reading import ToolOutputs
 from app.engine.policy.guarded_backend import GuardedBackend
 from app.engine.policy.guarded_memories import GuardedMemories, GuardedWaiting
+from app.engine.policy.guarded_resources import GuardedResources
 from app.engine.preflight import Preflight
+from app.engine.resources.browse_resources import BrowseResources, RemoveResource
+from app.engine.resources.importing import ImportResource
+from app.engine.resources.no_resources import NoResources
 from app.engine.session_end import EndSession, ResetSession
 from app.engine.session_start.begin import BeginSession
 from app.engine.session_start.reading import ReadFacts
@@ -49,6 +55,8 @@ from app.engine.session_start.start import StartSession
 from app.engine.skill_memory import ReadSkillMemory
 from app.engine.turn_capture import AfterTurn
 from app.errors import CanNotStart, StoreUnavailable
+from app.gathering.reader_process import ReaderProcess
+from app.gathering.web import Fetching
 from app.memory_ports import MemoryLedger, MemoryNews, MemoryStore, WaitingMemories
 from app.observe.measured import MeasuredBackend
 from app.observe.metrics import Metrics
@@ -61,6 +69,7 @@ from app.recall.explain import Explain, RecentQueries
 from app.recall.rerank import Reranker
 from app.recall.searches import Searches
 from app.recall.transform import Transform
+from app.resource_ports import ResourceStore
 from app.settings import Settings
 from app.store.steps import WorkRules
 from app.store.traces import TraceStore, open_traces
@@ -69,6 +78,7 @@ from app.tools import TOOLS
 from app.tools.tool import Uses
 from app.tools.tool_calls import CallTool
 from app.worker.memory_delivery import MemoryCourier, usual_backoff
+from app.worker.resource_importer import ResourceImporter
 from app.worker.supervisor import Worker, WorkerSettings
 
 log = structlog.get_logger(__name__)
@@ -117,6 +127,11 @@ class Services:
     import_memories: ImportMemories
     check_freshness: CheckFreshness
     freshness_keeper: FreshnessKeeper
+    import_resource: ImportResource
+    browse_resources: BrowseResources
+    remove_resource: RemoveResource
+    importer: ResourceImporter
+    web: Fetching
     call_tool: CallTool
     policy: Policy
     form_key: bytes
@@ -144,6 +159,7 @@ class Services:
         async with self.server.running() if self.server else nullcontext(), anyio.create_task_group() as tasks:
             tasks.start_soon(_kept_running, "worker", self.worker.run)
             tasks.start_soon(_kept_running, "memories", self.courier.run)
+            tasks.start_soon(_kept_running, "imports", self.importer.run)
             tasks.start_soon(_kept_running, "forgetting", self.forgetter.run)
             tasks.start_soon(_kept_running, "audit", self.store.audit.run)
             tasks.start_soon(_kept_running, "freshness", self.freshness_keeper.run)
@@ -192,9 +208,11 @@ async def _opened(
     await anyio.to_thread.run_sync(make_private, settings.data_dir)
     server: BackendServer | None = None
     open_memories: Callable[[MemoryLedger], MemoryStore] | None = None
+    resources: ResourceStore = NoResources()
     if backend is None:
         opened = open_backend(settings)
         backend, server, open_memories = opened.backend, opened.server, opened.memories
+        resources = opened.resources or resources
         stack.push_async_callback(backend.aclose)
     policy = settings.policy.policy()
     backend = MeasuredBackend(GuardedBackend(backend, policy), metrics.on_backend_call)
@@ -246,6 +264,7 @@ async def _opened(
     keeper = FreshnessKeeper(check, fresh.every_hours * 3_600)
     queries = RecentQueries()
     forgetter = Forgetter(EraseEverywhere(memories, store.erasing, traces, (queries.forget, searches.forget)))
+    documents = await _documents(stack, settings, GuardedResources(resources, policy), store, searches)
     tools = Uses(
         archives=Archives(backend),
         tool_outputs=ToolOutputs(store, policy),
@@ -329,6 +348,11 @@ async def _opened(
         import_memories=ImportMemories(memories),
         check_freshness=keeper.check,
         freshness_keeper=keeper,
+        import_resource=documents.importing,
+        browse_resources=documents.browsing,
+        remove_resource=documents.removing,
+        importer=documents.importer,
+        web=Fetching(settings.limits.max_body_bytes, settings.resources.fetch_ms / 1000),
         call_tool=CallTool(tools),
         policy=policy,
         form_key=await anyio.to_thread.run_sync(private_key, settings.data_dir / "forms.key"),
@@ -377,6 +401,42 @@ def _memories(
     waiting = GuardedWaiting(store.waiting, policy)
     memories = Memories(kept, waiting, courier, changed, read_statement, policy=policy, audit=Audit(store.audit))
     return memories, courier
+
+
+class _Documents(NamedTuple):
+    importing: ImportResource
+    browsing: BrowseResources
+    removing: RemoveResource
+    importer: ResourceImporter
+
+
+async def _documents(
+    stack: AsyncExitStack, settings: Settings, kept: ResourceStore, store: SqlTurnStore, searches: Searches
+) -> _Documents:
+    """Documents and skills, what reads them, and what takes them in."""
+
+    def changed(tenant: Tenant) -> None:
+        searches.memories_changed(operator_of(tenant))
+
+    rules, delivery = settings.resources, settings.delivery
+    incoming = settings.data_dir / "incoming"
+    await anyio.to_thread.run_sync(make_private, incoming)
+    reader = ReaderProcess(
+        Limits(files=rules.max_files, file_bytes=settings.limits.max_body_bytes, total_bytes=rules.max_unpacked_bytes),
+        at_once=rules.at_once,
+        seconds=rules.read_ms / 1000,
+        rules=settings.policy.rules,
+        patterns={name: (one["pattern"], one["action"]) for name, one in settings.policy.patterns.items()},
+    )
+    stack.push_async_callback(reader.aclose)
+    backoff = usual_backoff(delivery.backoff_ms / 1000, delivery.max_backoff_ms / 1000)
+    importer = ResourceImporter(kept, store.imports, incoming, changed, backoff, rules.at_once)
+    return _Documents(
+        ImportResource(kept, store.imports, reader, importer, incoming),
+        BrowseResources(kept, store.imports),
+        RemoveResource(kept, store.imports, importer.drop, changed),
+        importer,
+    )
 
 
 @contextmanager

@@ -186,7 +186,9 @@ class RecallSettings(BaseModel):
     rerank: bool = Field(
         True, description="Judge what OpenViking found a second time, where the sidecar has an embedder of its own."
     )
-    resources: bool = Field(False, description="Search resources too.")
+    resources: bool = Field(False, description="Recall passages of imported documents, too.")
+    resource_limit: int = Field(3, ge=1, le=100, description="Most passages of documents in a block.")
+    max_resource_chars: int = Field(3000, ge=0, le=1_000_000, description="Characters for passages of documents.")
     skills: bool = Field(True, description="Show what is remembered of a skill when it is read (`skill_load`).")
     query_turns: int = Field(1, ge=1, le=20, description="User messages that make up the query, latest first.")
     min_query_chars: int = Field(
@@ -450,6 +452,17 @@ class LimitSettings(BaseModel):
     )
 
 
+class ResourceSettings(BaseModel):
+    """Documents and skills."""
+
+    urls: bool = Field(True, description="Fetch URLs for callers; public addresses only, whatever this says.")
+    fetch_ms: int = Field(20_000, ge=100, le=600_000, description="Longest time to fetch one.")
+    read_ms: int = Field(120_000, ge=1_000, le=900_000, description="Longest time to read an import; it then fails.")
+    at_once: int = Field(2, ge=1, le=32, description="Imports read, and imports taken in, at once.")
+    max_files: int = Field(2_000, ge=1, le=30_000, description="Most files of an archive.")
+    max_unpacked_bytes: int = Field(128 * 1024 * 1024, ge=1024, description="Most bytes of all of them, unpacked.")
+
+
 class EmbedderSettings(BaseModel):
     """Vectors for the embedded backend."""
 
@@ -526,6 +539,7 @@ class Settings(BaseSettings):
     store: StoreSettings = Field(default_factory=StoreSettings)
     delivery: DeliverySettings = Field(default_factory=DeliverySettings)
     limits: LimitSettings = Field(default_factory=LimitSettings)
+    resources: ResourceSettings = Field(default_factory=ResourceSettings)
     embedded: EmbeddedSettings = Field(default_factory=EmbeddedSettings)
 
     @field_validator("backend")

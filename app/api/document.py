@@ -24,6 +24,7 @@ def problems(*more: int) -> dict[int | str, dict[str, Any]]:
             status: {
                 404: "No such thing here (`not_found`).",
                 409: "Not in a state that allows this (`conflict`).",
+                415: "A type that can not be read (`unsupported_type`).",
                 412: "Changed since the version in `If-Match` (`version_conflict`).",
                 422: "The key was used for another turn (`idempotency_key_reused`).",
                 503: "Nothing was accepted (`outbox_full`, `store_unavailable`); see `Retry-After`.",

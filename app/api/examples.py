@@ -115,6 +115,18 @@ MEMORY_CHANGE_REQUEST: dict[str, Any] = {"text": "Mia lives in Turin, near the r
 
 FORGET_REQUEST: dict[str, Any] = {"query": "tea in the morning"}
 
+RESOURCE_REQUEST: dict[str, Any] = {
+    "title": "Atlas handbook",
+    "text": "# Rollback\n\nTo go back to the release before, run `atlas rewind` and wait for the green light.\n",
+    "wait": True,
+}
+
+SKILL_REQUEST: dict[str, Any] = {
+    "text": "---\nname: deploy-check\ndescription: Check a deployment before release\n---\n# Deploy check\n\n"
+    "1. Run the smoke tests.\n2. Compare versions.\n",
+    "wait": True,
+}
+
 TOOL_REQUESTS: dict[str, dict[str, Any]] = {
     name: {**_SCOPE, "arguments": arguments}
     for name, arguments in {
@@ -162,6 +174,12 @@ REQUESTS: dict[str, Example] = {
     "memories-forget-selected": Example("/memories/forget", FORGET_REQUEST),
     "memories-forget": Example(f"/memories/{MEMORY_ID}", method="DELETE"),
     "audit": Example("/audit?action=forgotten", method="GET"),
+    "resources": Example("/resources", RESOURCE_REQUEST),
+    "resources-search": Example("/resources?query=go%20back%20to%20the%20release%20before", method="GET"),
+    "resources-remove": Example("/resources?uri=viking://~/resources/Atlas%20handbook.md", method="DELETE"),
+    "skills": Example("/skills", SKILL_REQUEST),
+    "skills-list": Example("/skills", method="GET"),
+    "skills-remove": Example("/skills?uri=viking://~/skills/deploy-check", method="DELETE"),
     "problem": Example("/assemble", {"messages": [{"role": 7}]}),
 }
 """Each example request by its name in ``openapi/``, in the order in which they make one story."""

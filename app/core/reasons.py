@@ -62,6 +62,14 @@ class Reason(StrEnum):
     AMBIGUOUS = "ambiguous", "More than one thing could be meant; the answer lists them, and nothing was done."
     INVALID_ARGUMENTS = "invalid_arguments", "A model called a tool with arguments that it does not take."
 
+    # documents and skills
+    URL_REFUSED = "url_refused", "The URL is not fetched: scheme, host, address, redirect, size, time, or its answer."
+    UNSUPPORTED_TYPE = "unsupported_type", "No document of this type can be read here."
+    RESOURCE_REFUSED = (
+        "resource_refused",
+        "It can not be imported: damaged, empty, or made to do harm; nothing of it was kept.",
+    )
+
     # errors (problem documents)
     INVALID_REQUEST = "invalid_request", "The request is malformed; errors names each field."
     UNAUTHORIZED = "unauthorized", "No token, or a wrong one."

@@ -18,13 +18,15 @@ from app.core.history.summary_message import cut_to_tokens
 from app.core.identity import Identity, Tenant
 from app.core.reasons import Reason
 from app.core.recall.hits import Hit
+from app.documents.resource import Kind
 from app.embedded.index.documents import EXPERIENCES_REALM, OWN_REALM, peer_realm
 from app.embedded.index.embedders import Embedder, EmbedderError, make_embedder
 from app.embedded.index.live_index import Admits, admits_all
-from app.embedded.index.similar import NOTHING_SIMILAR
+from app.embedded.index.similar import NOTHING_SIMILAR, Similar
 from app.embedded.index.sqlite import SqliteError, require_fts5
 from app.embedded.memory_desk import Forgotten
 from app.embedded.memory_store import EmbeddedMemories, nothing_is_normal
+from app.embedded.resources.embedded_resources import EmbeddedResources
 from app.embedded.search.excerpts import MAX_CANDIDATES
 from app.embedded.space import InBackground, Learning, SessionUnknown, UserSpace
 from app.embedded.storage.layout import LockTimeout, make_private_dir, user_dir
@@ -51,6 +53,7 @@ _VECTORS_SHARE = 0.7
 """The part of a search's time that vectors may take; then the words' hits go alone."""
 
 Answer = TypeVar("Answer")
+SomeIndex = TypeVar("SomeIndex")
 WallClock = Callable[[], datetime]
 
 
@@ -83,6 +86,7 @@ class EmbeddedBackend:
         self._limiter = CapacityLimiter(THREADS)
         background = ThreadPoolExecutor(4, thread_name_prefix="embedded")
         self._users = OpenUsers(self._open_space, background, most_open_users())
+        self.resources = EmbeddedResources(self)
 
     def gauges(self) -> Mapping[str, float]:
         """``open_users``: those whose files are open."""
@@ -90,8 +94,10 @@ class EmbeddedBackend:
 
     async def find(self, who: Identity, query: str, target: Target, limit: int, deadline: Deadline) -> list[Hit]:
         """The best hits: words and vectors are searched at the same time."""
-        if target is Target.RESOURCES or limit < 1 or not query.strip():
+        if limit < 1 or not query.strip():
             return []
+        if target is Target.RESOURCES:
+            return await self.resources.find(who, query, Kind.RESOURCE, limit, deadline)
         with nothing_is_normal():
             return await self._find(who, query, target, limit, deadline)
         return []
@@ -112,27 +118,44 @@ class EmbeddedBackend:
     ) -> list[Hit]:
         """`find` among the documents of these realms that ``admits`` takes."""
         wanted = min(limit * self._settings.search.candidates, MAX_CANDIDATES)
-        words: dict[int, float] = {}
+        words, similar = await self.both_searches(
+            lambda index: index.word_scores(query, realms, wanted),
+            lambda index: index.search_vectors(query, realms, wanted),
+            lambda space: space.index,
+            who,
+            deadline,
+        )
+        now = self.clock()
+        return await self.reading(
+            who, lambda space: space.index.hits(query, words, similar, realms, limit, now, admits), deadline
+        )
+
+    async def both_searches(
+        self,
+        words: Callable[[SomeIndex], dict[int, float]],
+        vectors: Callable[[SomeIndex], Similar],
+        of: Callable[[UserSpace], SomeIndex | None],
+        who: Identity,
+        deadline: Deadline,
+    ) -> tuple[dict[int, float], Similar]:
+        """Words and vectors of one index of a user, searched at the same time; late vectors are left out."""
+        scores: dict[int, float] = {}
         similar = [NOTHING_SIMILAR]
 
         async def by_words() -> None:
-            found = await self.reading(who, lambda space: space.index.search_words(query, realms, wanted), deadline)
-            words.update(found)
+            scores.update(await self.reading(who, lambda space: words(index) if (index := of(space)) else {}, deadline))
 
         async def by_vectors() -> None:
             with anyio.move_on_after(deadline.remaining * _VECTORS_SHARE):
                 similar[0] = await self.reading(
-                    who, lambda space: space.index.search_vectors(query, realms, wanted), deadline
+                    who, lambda space: vectors(index) if (index := of(space)) else NOTHING_SIMILAR, deadline
                 )
 
         if self._embedder is None:
             await by_words()
         else:
             await _both(by_words, by_vectors)
-        now = self.clock()
-        return await self.reading(
-            who, lambda space: space.index.hits(query, words, similar[0], realms, limit, now, admits), deadline
-        )
+        return scores, similar[0]
 
     async def read(self, who: Identity, uris: Sequence[str], deadline: Deadline) -> dict[str, str]:
         """What stands at the URIs now; of this tenant only."""
@@ -300,7 +323,7 @@ def open_backend(settings: Settings) -> OpenedBackend:
         automation_memory=settings.capture.automation_memory,
         automation_experiences=settings.automation_teaches,
     )
-    return OpenedBackend(backend, memories=lambda _ledger: EmbeddedMemories(backend))
+    return OpenedBackend(backend, memories=lambda _ledger: EmbeddedMemories(backend), resources=backend.resources)
 
 
 async def _both(one: Callable[[], Coroutine[Any, Any, None]], other: Callable[[], Coroutine[Any, Any, None]]) -> None:

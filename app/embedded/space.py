@@ -22,6 +22,7 @@ from app.embedded.index.embedders import Embedder
 from app.embedded.index.live_index import LiveIndex
 from app.embedded.memory_desk import MemoryDesk
 from app.embedded.memory_updates import MemoryUpdates
+from app.embedded.resources.shelf import Shelf
 from app.embedded.storage import layout, session_file, session_index
 from app.embedded.storage.entries import message_tokens
 from app.embedded.storage.session_file import Archive, SessionFile
@@ -98,6 +99,12 @@ class UserSpace:
             learning.remembers,
             withheld,
         )
+        self.shelf = Shelf(
+            self.root,
+            settings.search,
+            embedder,
+            lambda: in_background("embed documents", lambda space: space.shelf.embed_all()),
+        )
         self.eraser = Eraser(self.root, layout.uri_root(tenant), self.index, withheld)
         self.memories = MemoryDesk(self.root, layout.uri_root(tenant), self.index, withheld, self.eraser)
         self._upkeep = WorkspaceUpkeep(self.root, self.memories)
@@ -107,9 +114,11 @@ class UserSpace:
     def stop(self) -> None:
         """Leave what runs in the background as soon as it can be left."""
         self.index.stop()
+        self.shelf.stop()
 
     def close(self) -> None:
-        """Close the index. Nobody may use the user any more."""
+        """Close the indexes. Nobody may use the user any more."""
+        self.shelf.close()
         self.index.close()
 
     # sessions

@@ -316,3 +316,27 @@ tool_outputs = Table(
 """One row per tool output that a guard has cut, see `app.core.history.guards.cuts.Cut`; ``call`` is ``ref`` in the
 spelling in which ids are compared. ``body`` is the original, compressed: NULL for a decision without one, and where it
 was forgotten or made room for others."""
+
+resource_imports = Table(
+    "resource_imports",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("task_id", Text, nullable=False, unique=True),
+    *_tenant(),
+    Column("path", Text, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("body", Text, nullable=False),
+    Column("spool", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("detail", Text, nullable=False, server_default=""),
+    Column("attempts", Integer, nullable=False, server_default="0"),
+    Column("retry_at", Float, nullable=False, server_default="0"),
+    Column("owner", Text, nullable=False, server_default=""),
+    Column("lease_until", Float, nullable=False, server_default="0"),
+    Column("created_at", Float, nullable=False),
+    Column("ended_at", Float),
+    Index("resource_imports_by_path", "account", "user_name", "path"),
+    Index("resource_imports_by_state", "state", "retry_at"),
+)
+"""One row per import that was accepted. ``body`` is its resource as JSON; ``spool`` names the file with its documents,
+which lies where the process that accepted it keeps its data. ``owner`` works on it until ``lease_until``."""

@@ -42,6 +42,7 @@ from app.store.freshness_reports import SqlFreshnessReports
 from app.store.memory_ledger import SqlMemoryLedger
 from app.store.prepared import Prepared, prepare
 from app.store.requests import CommitView, SessionSize
+from app.store.resource_imports import SqlResourceImports
 from app.store.session_lists import CommitLine, SessionLine, SessionPage, TurnPage
 from app.store.session_starts import SqlSessionStarts, tenants_with_old
 from app.store.session_starts import drop_old as drop_old_starts
@@ -101,6 +102,8 @@ class SqlTurnStore:
         """What sessions began with."""
         self.uses = SqlUses(database)
         """What is remembered of tool calls and of skills."""
+        self.imports = SqlResourceImports(database, clock)
+        """Documents and skills that were accepted."""
         self.erasing = SqlErasing(database, clock)
         """Forgetting in this store."""
         self.backlog = Backlog(bounds, lambda: database.read(bytes_by_tenant))

@@ -14,7 +14,7 @@ from tests.contract.subject import SUBJECTS, Subject
 async def embedded(directory: Path) -> AsyncIterator[Subject]:
     backend = EmbeddedBackend(directory, EmbeddedSettings())
     try:
-        yield Subject(backend, EmbeddedMemories(backend))
+        yield Subject(backend, EmbeddedMemories(backend), backend.resources)
     finally:
         await backend.aclose()
 

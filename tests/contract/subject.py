@@ -22,6 +22,7 @@ from app.core.deadline import Deadline
 from app.core.identity import Identity, PeerRole, Tenant
 from app.memory_ports import MemoryStore
 from app.ports import CommitReceipt, CommitState, ContextBackend, Hit, Target
+from app.resource_ports import ResourceStore
 
 T = TypeVar("T")
 
@@ -40,6 +41,8 @@ class Subject:
     backend: ContextBackend
     memories: MemoryStore | None = None
     """Its memories one by one."""
+    resources: ResourceStore | None = None
+    """Its documents and skills."""
     account: str = "acme"
     mark: str = field(default_factory=lambda: uuid.uuid4().hex[:10])
     """Makes this test's session ids and turn ids its own on a shared server."""

@@ -174,10 +174,11 @@ def test_the_trace_and_its_page_show_what_became_of_each_candidate(client: TestC
 
 
 def test_a_target_of_two_sources_is_searched_once(tmp_path: Path, library: Library, runbooks: Runbooks) -> None:
-    with started(tmp_path, library, recall={"resources": True, "limit": 10}, runbooks={"limit": 5}) as client:
+    recall = {"resources": True, "limit": 10, "resource_limit": 10, "score_threshold": 0, "relative_cut": 0}
+    with started(tmp_path, library, recall=recall, runbooks={"limit": 5}) as client:
         items = ask(client)["recall"]["items"]
     assert sorted(library.asked) == [(Target.MEMORIES, 40), (Target.RESOURCES, 40)]
-    assert {item["section"] for item in items if item["uri"] == f"{HOME}/restart.md"} == {"memories", "runbooks"}
+    assert {item["section"] for item in items if item["uri"] == f"{HOME}/restart.md"} == {"resources", "runbooks"}
 
 
 @pytest.mark.parametrize(
@@ -218,7 +219,7 @@ def test_a_memory_can_not_forge_its_frame(client: TestClient, library: Library, 
 
 def test_the_schema_names_its_section(client: TestClient) -> None:
     item = client.get("/openapi.json").json()["components"]["schemas"]["RecalledItem"]
-    assert item["properties"]["section"]["enum"] == ["experiences", "memories", "skills", "runbooks"]
+    assert item["properties"]["section"]["enum"] == ["experiences", "memories", "resources", "skills", "runbooks"]
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ class Said:
         self.space.append(session, SessionKind.CHAT, [message], message.created_at, Deadline.after_ms(60_000))
 
     def find(self, query: str, limit: int = 6) -> list[Hit]:
-        words = self.space.index.search_words(query, [""], 96)
+        words = self.space.index.word_scores(query, [""], 96)
         similar = self.space.index.search_vectors(query, [""], 96)
         return self.space.index.hits(query, words, similar, [""], limit, NOW)
 

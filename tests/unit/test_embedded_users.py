@@ -82,7 +82,7 @@ ANN, BOB, EVE = (Tenant("acme", user) for user in ("ann", "bob", "eve"))
 
 def is_open(space: UserSpace) -> bool:
     try:
-        space.index.search_words("word", [""], 1)
+        space.index.word_scores("word", [""], 1)
         return space.index._index._database.version >= 0
     except SqliteError:
         return False

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterable
 
-from app.embedded.index.database import storable
 from app.embedded.index.documents import Document
 from app.text.dates import moment_of
-from app.text.words import STOP_WORDS, tokens
+from app.text.index_words import terms
 
 MAX_QUERY_TERMS = 48
 """The longest words of a query that are looked up."""
@@ -13,7 +12,7 @@ MAX_QUERY_TERMS = 48
 
 def query_terms(query: str) -> list[str]:
     """The different words of a query that say something, in order."""
-    distinct = list(dict.fromkeys(_terms(query)))
+    distinct = list(dict.fromkeys(terms(query)))
     if len(distinct) > MAX_QUERY_TERMS:
         longest = set(sorted(distinct, key=len, reverse=True)[:MAX_QUERY_TERMS])
         distinct = [term for term in distinct if term in longest][:MAX_QUERY_TERMS]
@@ -22,16 +21,11 @@ def query_terms(query: str) -> list[str]:
 
 def document_terms(document: Document) -> list[str]:
     """The words of a document; a turn is also found by its date."""
-    terms = _terms(document.text)
+    found = terms(document.text)
     if document.speaker:
         said_at = moment_of(document.at)
-        terms += said_at.strftime("%B %Y %d").lower().split() if said_at else []
-    return terms
-
-
-def _terms(text: str) -> list[str]:
-    said = (token for token in tokens(storable(text)) if token not in STOP_WORDS)
-    return [word for token in said if (word := token.replace("’", "'").partition("'")[0])]
+        found += said_at.strftime("%B %Y %d").lower().split() if said_at else []
+    return found
 
 
 def any_of(words: Iterable[str]) -> str:

@@ -1,7 +1,6 @@
 """The index of one user at work: kept in step with the files, repaired, made anew, given its vectors. Synchronous."""
 
 import threading
-import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
@@ -13,9 +12,11 @@ import structlog
 
 from app.core.recall.hits import Hit
 from app.embedded.index import superseded_rows
+from app.embedded.index.chunk_table import Chunk
 from app.embedded.index.documents import Document
-from app.embedded.index.embedders import Embedder, EmbedderClosed, EmbedderError
-from app.embedded.index.index import Chunk, Index
+from app.embedded.index.embedders import Embedder
+from app.embedded.index.embedding import PatientEmbedder
+from app.embedded.index.index import Index
 from app.embedded.index.memory_rows import MemoryRows
 from app.embedded.index.similar import NOTHING_SIMILAR, Similar
 from app.embedded.index.sqlite import Damaged, SqliteError
@@ -24,9 +25,6 @@ from app.embedded.storage.withheld import Withheld
 from app.residue import Needles, with_logs
 from app.settings import SearchSettings
 from app.text.past import asks_about_past
-
-EMBED_PAUSE_S = 30.0
-"""How long a failing embedder is left alone."""
 
 Answer = TypeVar("Answer")
 Admits = Callable[[Document], bool]
@@ -60,11 +58,10 @@ class LiveIndex:
         self._root = root
         self._uri_root = uri_root
         self._settings = settings
-        self._embedder = embedder
+        self._embedder = PatientEmbedder(embedder)
         self._begin_embedding = begin_embedding
         self._is_searchable = is_searchable
         self._guard = threading.Lock()
-        self._embed_after = 0.0
         self._is_behind = True  # perhaps: texts that no append brought have no vectors yet
         self._closed = False
         self._index = self._open_index()
@@ -80,24 +77,21 @@ class LiveIndex:
 
     # searching
 
-    def search_words(self, query: str, realms: Sequence[str], limit: int) -> dict[int, float]:
+    def word_scores(self, query: str, realms: Sequence[str], limit: int) -> dict[int, float]:
         """BM25 scores by chunk id, after a look for edited files."""
         return self._with_index(lambda index: dict(index.search_words(query, realms, limit)))
 
     def search_vectors(self, query: str, realms: Sequence[str], limit: int) -> Similar:
         """What is near in meaning; nothing when there is no embedder, or it fails."""
-        if self._embedder is None or time.monotonic() < self._embed_after:
+        if not self._embedder.is_ready:
             return NOTHING_SIMILAR
         if self._is_behind:
             self._is_behind = False
             self.embed()
-        try:
-            vector = self._embedder.query(query)
-            calibration = self._embedder.calibration(query)
-        except EmbedderError as error:
-            self._embedder_failed(error)
+        asked = self._embedder.asked(query)
+        if asked is None:
             return NOTHING_SIMILAR
-        return replace(self._index.vectors.search(vector, realms, limit), calibration=calibration)
+        return replace(self._index.vectors.search(asked[0], realms, limit), calibration=asked[1])
 
     def hits(
         self,
@@ -221,7 +215,7 @@ class LiveIndex:
         self._is_behind = True
 
     def _open_index(self, *, afresh: bool = False) -> Index:
-        name = self._embedder.name if self._embedder else ""
+        name = self._embedder.name
         try:
             index = Index(self._root, self._uri_root, embedder=name, is_searchable=self._is_searchable, afresh=afresh)
             index.sync(at_once=True)
@@ -241,27 +235,8 @@ class LiveIndex:
 
     def embed(self) -> Future[None] | None:
         """Begin to embed what has no vector yet, in the background; None where nothing can begin now."""
-        if self._embedder is None or self._closed or time.monotonic() < self._embed_after:
-            return None
-        return self._begin_embedding()
+        return self._begin_embedding() if self._embedder.is_ready and not self._closed else None
 
     def embed_all(self) -> None:
         """Embed what has no vector yet; a failing embedder is left alone for a while."""
-        embedder = self._embedder
-        try:
-            while embedder and not self._closed and (waiting := self._index.vectors.waiting(embedder.batch)):
-                texts = list(dict.fromkeys(text for _, text in waiting))
-                vectors = self._index.vectors.cached(texts)
-                missing = [text for text in texts if text not in vectors]
-                vectors.update(zip(missing, embedder.passages(missing), strict=True))
-                self._index.vectors.add([(chunk_id, text, vectors[text]) for chunk_id, text in waiting])
-        except EmbedderClosed:
-            return
-        except EmbedderError as error:
-            self._embedder_failed(error)
-        except SqliteError as error:
-            log.warning("vectors_behind", error=repr(error))
-
-    def _embedder_failed(self, error: EmbedderError) -> None:
-        self._embed_after = time.monotonic() + EMBED_PAUSE_S
-        log.warning("embedder_failed", error=str(error))
+        self._embedder.embed_all(lambda: self._index.vectors, lambda: self._closed)

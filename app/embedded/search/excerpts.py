@@ -12,8 +12,8 @@ from datetime import datetime
 from app.classify.fillers import is_no_query
 from app.classify.replaces import WHOLE_CHARS
 from app.core.recall.hits import Evidence, Hit
+from app.embedded.index.chunk_table import Chunk
 from app.embedded.index.documents import Document
-from app.embedded.index.index import Chunk
 from app.embedded.index.similar import Similar
 from app.embedded.search.scores import Scored, is_echo, merged
 from app.embedded.search.speakers import quoted_speaker, usual_speakers

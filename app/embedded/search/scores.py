@@ -10,8 +10,8 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+from app.embedded.index.chunk_table import Chunk
 from app.embedded.index.documents import Document
-from app.embedded.index.index import Chunk
 from app.embedded.index.similar import Similar
 from app.embedded.search.speakers import quoted_speaker, usual_speakers
 from app.settings import SearchSettings
@@ -53,7 +53,7 @@ CONVERSATION = 1.5
 """How much more, at most, a turn counts for its conversation."""
 DECAY_FLOOR = 0.9
 """What age leaves of a score at least (`sum`): an old fact is still the answer when nothing newer is."""
-TIMELESS = frozenset({"profile", "preferences", "entities", "experiences"})
+TIMELESS = frozenset({"profile", "preferences", "entities", "experiences", "resource", "skill"})
 """Categories that do not age."""
 
 

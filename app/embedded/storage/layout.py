@@ -94,7 +94,7 @@ def make_private_dir(path: Path) -> None:
     for directory in reversed(missing):
         with suppress(FileExistsError):
             directory.mkdir(mode=0o700)
-            _sync_dir(directory.parent)
+            sync_dir(directory.parent)
 
 
 def write_atomic(path: Path, data: bytes, *, durable: bool = True) -> None:
@@ -111,7 +111,7 @@ def write_atomic(path: Path, data: bytes, *, durable: bool = True) -> None:
         temporary.unlink(missing_ok=True)
         raise
     if durable:
-        _sync_dir(path.parent)
+        sync_dir(path.parent)
 
 
 def append_durably(path: Path, data: bytes, size: int) -> None:
@@ -124,7 +124,7 @@ def append_durably(path: Path, data: bytes, size: int) -> None:
             os.truncate(path, size)
         raise
     if created:
-        _sync_dir(path.parent)
+        sync_dir(path.parent)
 
 
 def truncate_durably(path: Path, size: int) -> None:
@@ -176,7 +176,8 @@ def _write(path: Path, data: bytes, flags: int, *, durable: bool) -> None:
         os.close(descriptor)
 
 
-def _sync_dir(path: Path) -> None:
+def sync_dir(path: Path) -> None:
+    """Bring what was made, renamed or removed in a directory to disk."""
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)

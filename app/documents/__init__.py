@@ -1,0 +1,1 @@
+"""What is imported: types of documents, and how each becomes titled passages. Pure: bytes in, text out, no I/O."""

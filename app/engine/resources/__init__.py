@@ -1,0 +1,1 @@
+"""The use cases of documents and skills."""

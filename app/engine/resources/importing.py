@@ -1,0 +1,148 @@
+"""Importing documents and skills: gathered, read, accepted on disk, and taken in by the worker."""
+
+import secrets
+from base64 import b32encode
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Protocol
+
+from app.core.deadline import Deadline
+from app.core.identity import Tenant
+from app.documents.parsed_document import Refusal, Refused
+from app.documents.resource import ImportTask, Kind, NoPath, Resource, Status, path_of
+from app.engine.memories.collaborators import operator_of
+from app.engine.resources.telling import told_of_resources
+from app.errors import BodyTooLarge, FieldProblem, InvalidRequest, ResourceRefused, SidecarError, UnsupportedType
+from app.gathering.reader_process import ReadUpload, Upload
+from app.resource_ports import ResourceStore, ResourceTasks
+from app.text.dates import iso
+
+_ERRORS: Mapping[Refusal, type[SidecarError]] = {
+    Refusal.TOO_LARGE: BodyTooLarge,
+    Refusal.UNKNOWN_TYPE: UnsupportedType,
+    Refusal.UNSAFE: ResourceRefused,
+    Refusal.UNREADABLE: ResourceRefused,
+}
+
+
+class Reader(Protocol):
+    """Reads uploads; see `app.gathering.reader_process.ReaderProcess`."""
+
+    async def read(self, upload: Upload, spool: Path, known: Mapping[str, str]) -> ReadUpload:
+        """Read it into a new file. Raises `Refused`."""
+        ...
+
+
+class Importer(Protocol):
+    """Carries imports out; see `app.worker.resource_importer`."""
+
+    async def ended(self, tenant: Tenant, task_id: str, deadline: Deadline) -> ImportTask | None:
+        """The import once it has ended, or as it is at the deadline; None when there is none."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class NewImport:
+    """What is asked for."""
+
+    kind: Kind
+    gather: Callable[[], Awaitable[Upload]]
+    """Gets hold of it. Raises `UrlNotFetched`."""
+    source: str
+    """Where it comes from, for people."""
+    name: str = ""
+    """What it is called where nobody says; the upload's name if empty."""
+    title: str = ""
+    to: str | None = None
+    wait: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """How far an import is. Without ``task_id`` everything was stored already as it is."""
+
+    resource: Resource
+    task_id: str | None
+
+
+class ImportResource:
+    """Accepts an import: when it answers, the documents are on disk, read and free of what must not be stored.
+
+    Whatever is wrong with it is said before anything is accepted, and leaves nothing behind.
+    """
+
+    def __init__(
+        self,
+        store: ResourceStore,
+        tasks: ResourceTasks,
+        reader: Reader,
+        importer: Importer,
+        incoming: Path,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._store = store
+        self._tasks = tasks
+        self._reader = reader
+        self._importer = importer
+        self._incoming = incoming
+        self._now = now
+
+    async def run(self, tenant: Tenant, asked: NewImport, deadline: Deadline) -> Imported:
+        """Accept it, and ``wait`` for its end until the deadline."""
+        if asked.kind is Kind.RESOURCE:
+            _path(asked, asked.name or "upload")  # what is asked for is judged before anything is fetched
+        upload = await asked.gather()
+        task_id = f"i_{b32encode(secrets.token_bytes(16)).decode().rstrip('=').lower()}"
+        spool = self._incoming / f"{task_id}.jsonl"
+        known: Mapping[str, str] = {}
+        path = ""
+        if asked.kind is Kind.RESOURCE:
+            path = _path(asked, asked.name or upload.name)
+            with told_of_resources():
+                known = await self._store.digests(operator_of(tenant), path, deadline)
+        found = await self._read(replace(upload, is_skill=asked.kind is Kind.SKILL), spool, known)
+        try:
+            path = path or _path(asked, found.title)
+            resource = Resource(
+                path=path,
+                kind=asked.kind,
+                title=asked.title or (found.title if found.files == 1 or not path else path.rsplit("/", 1)[-1]),
+                source=asked.source or upload.name,
+                size=found.size,
+                updated_at=iso(self._now()),
+                status=Status.PROCESSING,
+                summary=found.summary,
+                detail=_skipped(found),
+            )
+            if not found.changed and found.files == len(known):
+                spool.unlink(missing_ok=True)
+                return Imported(replace(resource, status=Status.READY, detail="nothing has changed"), None)
+            await self._tasks.put(tenant, ImportTask(task_id, resource, resource.updated_at), spool.name)
+        except BaseException:
+            spool.unlink(missing_ok=True)
+            raise
+        if asked.wait:
+            ended = await self._importer.ended(tenant, task_id, deadline)
+            return Imported(ended.resource if ended else resource, task_id)
+        return Imported(resource, task_id)
+
+    async def _read(self, upload: Upload, spool: Path, known: Mapping[str, str]) -> ReadUpload:
+        try:
+            return await self._reader.read(upload, spool, known)
+        except Refused as refused:
+            raise _ERRORS[refused.why](refused.detail) from refused
+
+
+def _path(asked: NewImport, name: str) -> str:
+    try:
+        return path_of(asked.kind, asked.to, name)
+    except NoPath as error:
+        raise InvalidRequest(FieldProblem("to", str(error))) from error
+
+
+def _skipped(found: ReadUpload) -> str:
+    if not found.skipped_files:
+        return ""
+    return f"{found.skipped_files} of {found.files + found.skipped_files} files were left out: {found.skipped[0]}"

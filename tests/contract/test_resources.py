@@ -1,0 +1,147 @@
+"""What every store of documents promises (`app.resource_ports.ResourceStore`); see `tests.contract.subject`."""
+
+from pathlib import Path
+
+import pytest
+
+from app.core.identity import Identity
+from app.documents.document_reading import Reading, Skipped, Unchanged, read
+from app.documents.resource import Kind, Resource
+from app.gathering import spool
+from app.resource_ports import NewResource, ResourceStore
+from tests.contract.subject import Subject, eventually, soon
+from tests.http.test_resources import GUIDE, OTHER, SKILL, zipped
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def resources(subject: Subject) -> ResourceStore:
+    if subject.resources is None:
+        pytest.skip("keeps no documents")
+    return subject.resources
+
+
+@pytest.fixture
+def who(subject: Subject) -> Identity:
+    return subject.who()
+
+
+def path(subject: Subject, name: str = "handbook") -> str:
+    return f"resources/{subject.mark}/{name}"
+
+
+async def put(
+    resources: ResourceStore, who: Identity, directory: Path, at: str, name: str, data: bytes, known: bool = False
+) -> int:
+    """Import a file as a user of the port does; how many documents were read."""
+    digests = await resources.digests(who, at, soon()) if known else {}
+    file = directory / "incoming.jsonl"
+    with file.open("wb") as out:
+        found = [one for one in read(name, data, Reading(known=digests)) if not isinstance(one, Skipped)]
+        for one in found:
+            spool.write(out, one)
+    kind = Kind.SKILL if at.startswith("skills/") else Kind.RESOURCE
+    resource = Resource(at, kind, name, name, len(data), "2026-11-22T10:00:00.000Z", summary="About it.")
+    await resources.put(who, NewResource(resource, file), soon())
+    return sum(not isinstance(one, Unchanged) for one in found)
+
+
+async def texts(resources: ResourceStore, who: Identity, query: str, kind: Kind = Kind.RESOURCE) -> str:
+    return "\n".join(one.text for one in await resources.search(who, query, kind, 8, soon()))
+
+
+async def test_a_document_is_found_listed_and_read(
+    subject: Subject, resources: ResourceStore, who: Identity, tmp_path: Path
+) -> None:
+    at = path(subject, "guide.md")
+    await put(resources, who, tmp_path, at, "guide.md", GUIDE.encode())
+
+    async def is_found() -> bool:
+        return "atlas rewind" in await texts(resources, who, "how do I go back to the release before?")
+
+    assert await eventually(is_found, bool)
+    found = await resources.search(who, "how do I go back to the release before?", Kind.RESOURCE, 3, soon())
+    best = next(one for one in found if "atlas rewind" in one.text)
+    assert best.path == at and best.place.startswith("guide.md") and best.score > 0
+    listed = await resources.listed(who, Kind.RESOURCE, "", 200, soon())
+    assert [(one.path, one.title) for one in listed if one.path == at] == [(at, "guide.md")]
+    known = await resources.read(who, at, soon())
+    assert known is not None and "atlas rewind" in known.text
+
+
+async def test_it_belongs_to_its_user(
+    subject: Subject, resources: ResourceStore, who: Identity, tmp_path: Path
+) -> None:
+    at = path(subject)
+    await put(resources, who, tmp_path, at, "guide.md", GUIDE.encode())
+    other = subject.who(user="bob")
+    assert "atlas rewind" not in await texts(resources, other, "go back to the release before")
+    assert await resources.read(other, at, soon()) is None
+    assert not await resources.remove(other, at, soon())
+    assert at not in [one.path for one in await resources.listed(other, Kind.RESOURCE, "", 200, soon())]
+    assert await resources.read(who, at, soon()) is not None
+
+
+async def test_an_import_takes_the_place_of_the_one_before(
+    subject: Subject, resources: ResourceStore, who: Identity, tmp_path: Path
+) -> None:
+    at = path(subject)
+    await put(resources, who, tmp_path, at, "x.zip", zipped({"guide.md": GUIDE, "canteen.md": OTHER}))
+    changed = zipped({"guide.md": GUIDE.replace("atlas rewind", "atlas undo")})
+    assert await put(resources, who, tmp_path, at, "x.zip", changed, known=True) == 1
+
+    async def is_new() -> bool:
+        found = await texts(resources, who, "go back to the release before, or lunch in the basement")
+        return "atlas undo" in found and "atlas rewind" not in found and "Lunch" not in found
+
+    assert await eventually(is_new, bool)
+
+
+async def test_the_same_again_changes_nothing(
+    subject: Subject, resources: ResourceStore, who: Identity, tmp_path: Path
+) -> None:
+    at = path(subject)
+    data = zipped({"guide.md": GUIDE, "canteen.md": OTHER})
+    for _ in range(2):
+        await put(resources, who, tmp_path, at, "x.zip", data)
+    assert [one.path for one in await resources.listed(who, Kind.RESOURCE, "", 200, soon())].count(at) == 1
+
+    async def is_found_once() -> bool:
+        return (await texts(resources, who, "when is lunch in the basement?")).count("half past eleven") == 1
+
+    assert await eventually(is_found_once, bool)
+
+
+async def test_what_is_removed_is_gone(
+    subject: Subject, resources: ResourceStore, who: Identity, tmp_path: Path
+) -> None:
+    at = path(subject)
+    await put(resources, who, tmp_path, at, "guide.md", GUIDE.encode())
+    assert await resources.remove(who, at, soon())
+    assert await resources.read(who, at, soon()) is None and not await resources.remove(who, at, soon())
+
+    async def is_gone() -> bool:
+        return "atlas rewind" not in await texts(resources, who, "go back to the release before")
+
+    assert await eventually(is_gone, bool)
+    await put(resources, who, tmp_path, at, "guide.md", GUIDE.encode())
+    assert await resources.read(who, at, soon()) is not None
+
+
+async def test_skills_stand_apart(subject: Subject, resources: ResourceStore, who: Identity, tmp_path: Path) -> None:
+    name = f"deploy-check-{subject.mark}"
+    text = SKILL.replace("name: deploy-check", f"name: {name}")
+    await put(resources, who, tmp_path, f"skills/{name}", "SKILL.md", text.encode())
+
+    async def is_found() -> bool:
+        found = await resources.search(who, "check a deployment before release", Kind.SKILL, 5, soon())
+        return f"skills/{name}" in [one.path for one in found]
+
+    assert await eventually(is_found, bool)
+    assert "smoke tests" not in await texts(resources, who, "run the smoke tests")
+    read_again = await resources.read(who, f"skills/{name}", soon())
+    assert read_again is not None and "smoke tests" in read_again.text
+    assert f"skills/{name}" in [one.path for one in await resources.listed(who, Kind.SKILL, "", 200, soon())]
+    assert await resources.remove(who, f"skills/{name}", soon())
+    assert await resources.read(who, f"skills/{name}", soon()) is None
