@@ -115,7 +115,7 @@ def test_the_host_gets_its_own_messages_back_unchanged(client: TestClient) -> No
 
 def test_a_large_turn_is_masked_in_the_other_process(start: Start, tmp_path: Path) -> None:
     client = start()
-    padding = "Plain words about tea and bread, again and again. " * 30_000
+    padding = "Plain words about tea and bread, again and again. " * 11_000
     large = [{"role": "user", "content": f"{padding}\nmy wiki password is {TOLD}"}, *TURN[1:]]
     answer = keep(client, large, deadlineMs=60_000)
     assert answer["status"] == "committed"
