@@ -52,7 +52,7 @@ from app.engine.session_end import EndSession, ResetSession
 from app.engine.session_start.begin import BeginSession
 from app.engine.session_start.reading import ReadFacts
 from app.engine.session_start.start import StartSession
-from app.engine.skill_memory import ReadSkillMemory
+from app.engine.skill_reading import ReadSkillMemory
 from app.engine.turn_capture import AfterTurn
 from app.errors import CanNotStart, StoreUnavailable
 from app.gathering.reader_process import ReaderProcess

@@ -20,6 +20,7 @@ from app.core.messages.usage import usage_in
 from app.engine.turn_capture import AfterTurnResult, TurnInput, is_delivered
 from app.errors import FieldProblem, InvalidRequest, Overloaded
 from app.observe.context import note
+from app.offload.pool import ChildFailed
 from app.services import Services
 
 log = structlog.get_logger(__name__)
@@ -78,7 +79,8 @@ async def keep_turn(
 async def _read_apart(
     services: Services, large: Large, who: Identity, turn: TurnInput, deadline: Deadline
 ) -> AfterTurnResult:
-    """The turn, read in another process and put on disk in this one. Raises `Overloaded` when that takes too long.
+    """The turn, read in another process and put on disk in this one. Raises `Overloaded` when that takes too long, or
+    when the process is killed.
 
     Nothing is lost then: the host has no answer and sends the turn again, which is recognised if it was kept meanwhile.
     """
@@ -90,6 +92,9 @@ async def _read_apart(
     except TimeoutError:
         log.warning("large_turn_unread", bytes=len(large.messages))
         raise Overloaded(f"the turn was not read within {latest_ms / 1000:g} seconds; send it again") from None
+    except ChildFailed as error:
+        log.warning("large_turn_unread", bytes=len(large.messages), error=str(error))
+        raise Overloaded("the process that read the turn ended; send it again") from None
     return kept
 
 

@@ -78,6 +78,11 @@ class _Child:
             raise
         return child
 
+    @property
+    def lives(self) -> bool:
+        """Whether the process has not ended."""
+        return self._process.poll() is None
+
     async def run(self, ports: Mapping[str, Any], name: str, *arguments: Any) -> tuple[str, Any]:
         """``done`` and the job's result, or ``failed`` and its error. The job's calls run here, side by side.
 
@@ -179,7 +184,7 @@ class OffloadPool:
 
     @asynccontextmanager
     async def _child(self) -> AsyncIterator[_Child]:
-        child = self._idle.pop() if self._idle else await self._started()
+        child = self._rested() or await self._started()
         try:
             yield child
         except BaseException:
@@ -192,6 +197,15 @@ class OffloadPool:
         if self._reaper:
             self._reaper.cancel()
         self._reaper = asyncio.get_running_loop().call_later(IDLE_S, self._reap)
+
+    def _rested(self) -> _Child | None:
+        """An idle child; those that were killed meanwhile, for their memory say, are left behind."""
+        while self._idle:
+            child = self._idle.pop()
+            if child.lives:
+                return child
+            self._stop(child)
+        return None
 
     async def _started(self) -> _Child:
         child = await _Child.start(self._settings)

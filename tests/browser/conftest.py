@@ -5,7 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
+
+expect.set_options(timeout=60_000)  # a busy machine must change nothing
 
 
 @pytest.fixture(scope="package")  # Playwright's event loop must be gone before other tests start theirs

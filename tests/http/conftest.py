@@ -14,6 +14,8 @@ from app.ports import ContextBackend
 from app.settings import Settings
 
 Start = Callable[..., TestClient]
+PATIENT: dict[str, Any] = {"limits": {"assemble_ms": 60_000}, "recall": {"timeout_ms": 30_000}}
+"""A busy machine must change no answer: tests of deadlines name their own."""
 
 
 @pytest.fixture
@@ -23,7 +25,8 @@ def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
     with ExitStack() as stack:
 
         def started(port: ContextBackend | None = None, **values: Any) -> TestClient:
-            settings = Settings(_env_file=None, **{"data_dir": tmp_path / "data", "log_level": "error", **values})
+            values = {"data_dir": tmp_path / "data", "log_level": "error", **PATIENT, **values}
+            settings = Settings(_env_file=None, **values)
             return stack.enter_context(TestClient(create_app(settings, backend=port)))
 
         yield started
@@ -37,7 +40,9 @@ def client(start: Start) -> TestClient:
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     """One sidecar for all tests of a module: see `person`."""
-    settings = Settings(_env_file=None, data_dir=tmp_path_factory.mktemp("service") / "data", log_level="error")
+    settings = Settings(
+        _env_file=None, data_dir=tmp_path_factory.mktemp("service") / "data", log_level="error", **PATIENT
+    )
     with TestClient(create_app(settings)) as client:
         yield client
 

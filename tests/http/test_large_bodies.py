@@ -100,7 +100,17 @@ def test_a_process_that_dies_costs_the_recall_and_not_the_messages(
     body = {"sessionId": "s", "messages": LONG}
     answer = post(client, "/assemble", body)
     assert (answer["messages"], answer["reason"]) == (LONG, "internal_error")
-    problem(client.post("/after-turn", json=body), 500, Reason.INTERNAL_ERROR)
+    problem(client.post("/after-turn", json=body), 503, Reason.OVERLOADED)
+
+
+def test_a_process_that_was_killed_while_idle_is_replaced(client: TestClient, all_large: None) -> None:
+    body = {"sessionId": "s", "messages": LONG}
+    assert post(client, "/after-turn", body)["status"] == "committed"
+    app: Any = client.app
+    for child in list(app.state.services.offload._all):
+        child._process.kill()
+        child._process.wait()
+    assert post(client, "/after-turn", {**body, "sessionId": "t"})["status"] == "committed"
 
 
 def test_a_turn_whose_reading_hangs_is_to_be_sent_again(

@@ -1,5 +1,6 @@
 """Skill memories over HTTP and on both backends: learnt from turns, shown behind the file's own text, never stored."""
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -135,3 +136,18 @@ def test_the_start_of_a_session_is_as_before(start: Start) -> None:
     client = start(start={"profile": False})
     used(client, "s1", "Make the Q3 slides.", MENDED)
     assert shown(begun(client, "next")) == "" and shown(preflight(client, "next")) == ""
+
+
+@pytest.mark.parametrize("name", ["\ud800", "a\x00b", "%00"])
+def test_any_name_of_a_skill_is_answered(service: TestClient, name: str) -> None:
+    call = {"name": "read", "arguments": {"path": f"skills/{name}/SKILL.md"}}
+    body = {"sessionId": "s", "triggerHint": "skill_load", "toolCall": call}
+    answer = service.post("/assemble", content=json.dumps(body), headers={"Content-Type": "application/json"})
+    assert answer.status_code == 200, answer.text
+
+
+def test_white_space_in_a_skills_name_does_not_matter(sidecar: Callable[..., TestClient]) -> None:
+    client, path = sidecar(), "skills/my  slides/SKILL.md"
+    messages = [{"role": "user", "content": "Slides, please."}, *called(0, "read", HOW_TO, path=path), *MENDED]
+    client.post("/after-turn", json={"sessionId": "one", "agentId": "main", "messages": messages, "wait": True})
+    assert "Used once" in loaded(client, toolCall={"name": "read", "arguments": {"path": path}})["contextBlock"]

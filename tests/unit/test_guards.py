@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from app.core.history.guards import output_lines
 from app.core.history.guards.cuts import Decisions, Kind
 from app.core.history.guards.guard_registry import Guarding
 from app.core.history.guards.guard_rules import GuardRules, Mode, Situation
@@ -381,3 +382,10 @@ def test_what_even_the_newest_turn_can_not_hold_leaves_its_question() -> None:
     huge = {"role": "user", "content": "x" * 20_000}
     alone = guarded([*turn(1, "ok"), huge], Decisions(), 2_000)
     assert alone.messages[-1].raw == huge
+
+
+def test_a_line_that_is_nearly_a_bar_is_read_in_linear_time() -> None:
+    """With backtracking each of these took more than a minute."""
+    for line in ("=" * 200_000 + "x", "#" * 200_000, "=#" * 100_000 + "x"):
+        assert list(output_lines.entries(f"{line}\nplain\n", 0, len(line) + 7))
+    assert next(iter(output_lines.entries("a====> 3\nb\n", 0, 11))).shown == "a====> 3"

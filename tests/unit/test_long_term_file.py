@@ -69,6 +69,12 @@ def test_any_memories_make_a_page_that_reads_back_unedited(texts: list[str]) -> 
     assert edits == Edits() and (not text or page_without(text, (), str) == text)
 
 
+@pytest.mark.parametrize("trailer", ["[]", "5", '{"lines": 5}', '{"lines": [7], "leftOut": []}', "[" * 100_000, "no"])
+def test_what_is_no_trailer_of_ours_is_a_line_of_the_person(trailer: str) -> None:
+    page = read_page(f"# Memory\n\n- My bicycle is red.\n\n<!-- distilled: {trailer} -->\n")
+    assert page.written == () and "My bicycle is red." in page.said
+
+
 def test_it_has_fewer_than_2000_words_in_any_language() -> None:
     for words in ("word " * 30, "我喜欢在春天的早晨喝茶看书" * 5):
         text = page_text([memory(n, f"{n} {words}") for n in range(400)], frozenset())

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
+from app.core.capture.tool_uses import MAX_NAME_CHARS, on_one_line
+from app.core.cleaning.host_text import storable
 from app.core.messages.host_message import Messages
 from app.core.messages.skill_files import MAX_VALUES, skill_read, texts_in
 
@@ -26,8 +28,8 @@ class ToolSubject:
 
     @property
     def skill(self) -> str:
-        """The name of the skill whose SKILL.md the call reads; empty for any other call."""
-        return skill_read(self.name, self.arguments)
+        """The name of the skill whose SKILL.md the call reads, as captured calls name it; empty for any other call."""
+        return on_one_line(storable(skill_read(self.name, self.arguments)), MAX_NAME_CHARS)
 
 
 def subject_of(name: str, arguments: Any, messages: Messages) -> ToolSubject | None:

@@ -57,12 +57,20 @@ def read_page(text: str) -> Page:
     body, _, trailer = text.rpartition(f"\n{_TRAILER}")
     if not body and not trailer.endswith(" -->"):
         body, trailer = text, ""
+    told = _told(trailer.strip().removesuffix("-->")) if trailer.strip().endswith("-->") else None
+    if told is None:
+        return Page((), tuple(statements(text)), frozenset())
+    return Page(told[0], tuple(statements(body)), told[1])
+
+
+def _told(trailer: str) -> tuple[tuple[tuple[str, str], ...], frozenset[str]] | None:
+    """The lines that were written, by memory id, and the ids that were left out; None for what we did not write."""
     try:
-        known = json.loads(trailer.strip().removesuffix("-->")) if trailer.strip().endswith("-->") else {}
-    except ValueError:
-        body, known = text, {}
-    written = tuple((str(id_), str(line)) for id_, line in known.get("lines", ()))
-    return Page(written, tuple(statements(body if known else text)), frozenset(known.get("leftOut", ())))
+        known = json.loads(trailer)
+        written = tuple((str(id_), str(line)) for id_, line in known["lines"])
+        return written, frozenset(map(str, known["leftOut"]))
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
 
 
 def edits_of(page: Page, texts: Mapping[str, str]) -> Edits:

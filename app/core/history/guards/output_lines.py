@@ -19,7 +19,7 @@ _RUN = re.compile(r"(?:data:([\w.+/-]{1,60});base64,)?([A-Za-z0-9+/_-]{256,}+={0
 _BINARY = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f-\x9f\ufffd]")
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
 _MOVING = str.maketrans("", "", "0123456789.,:%=#>-*+|/\\[]() \tkKMGTBbis█▉▊▋▌▍▎▏▓▒░━╸╺─⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏●○◐◓◑◒")
-_BAR = re.compile(r"\d{1,3}(?:\.\d+)? ?%|[█▓▒░━⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]|[=#]{4,}[>\s]")
+_BAR = re.compile(r"\d{1,3}(?:\.\d+)? ?%|[█▓▒░━⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]|(?<![=#])[=#]{4,}+[>\s]")
 _TYPES = (
     ("iVBORw0KGgo", "image/png"),
     ("/9j/", "image/jpeg"),
