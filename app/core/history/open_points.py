@@ -24,15 +24,14 @@ _PROMISED = re.compile(
     re.IGNORECASE,
 )
 _MOST_LINES = 400
+_MOST_LINE_CHARS = 4 * MAX_LINE_CHARS
 
 
 def todos_in(text: str) -> Iterator[str]:
-    """The lines of a text that note something to be done."""
-    if not _TODO.search(text[: 4 * MAX_LINE_CHARS * _MOST_LINES]):
-        return
-    for line in text.splitlines()[-_MOST_LINES:]:
-        if _TODO.search(line[: 4 * MAX_LINE_CHARS]):
-            yield line.strip(" \t-*#>")
+    """The lines at the end of a text that note something to be done: of its last ones, each as far as it is read."""
+    for line in text[-_MOST_LINES * _MOST_LINE_CHARS :].splitlines()[-_MOST_LINES:]:
+        if _TODO.search(line[:_MOST_LINE_CHARS]):
+            yield line[:_MOST_LINE_CHARS].strip(" \t-*#>")
 
 
 def promises_in(sentences: Iterable[str]) -> Iterator[str]:
