@@ -14,6 +14,7 @@ from app.core.capture.captured_message import CapturedMessage
 from app.core.deadline import Deadline
 from app.core.history.guards.cuts import Cut
 from app.core.history.guards.packing import Original, Packed
+from app.core.history.prompt_layout import Layout
 from app.core.history.window import Measured, Window
 from app.core.identity import Identity, Tenant
 from app.core.json.answers import answer
@@ -351,6 +352,10 @@ class LocalHistory:
     """When a prompt was last asked for, epoch seconds, as far as that was noted; 0 for never."""
     cuts: tuple[Cut, ...] = ()
     """What guards decided in the session."""
+    layout: Layout | None = None
+    """How the session's last prompt was laid out."""
+    changes: int = 0
+    """How often something of the tenant was changed on purpose: a layout is kept only while that holds."""
     assemble_budget: int = 0
     """The token budget that `/assemble` was last given, as far as it was noted; 0 for none."""
     epoch: int = 0
@@ -415,8 +420,14 @@ class TurnStore(Protocol):
         """Have it noted that a prompt of the session is asked for; the answer does not wait for it."""
         ...
 
-    async def keep_outputs(self, who: Identity, outputs: Sequence[Packed]) -> None:
-        """Write down what guards decided, and the originals of what they cut. Raises `StoreUnavailable`."""
+    async def keep_outputs(
+        self, who: Identity, outputs: Sequence[Packed], layout: Layout | None = None, changes: int = 0
+    ) -> None:
+        """Write down what guards decided, the originals of what they cut, and how the prompt is laid out.
+
+        The layout is left out when something of the tenant was forgotten since ``changes`` was read: it may tell it.
+        Raises `StoreUnavailable`.
+        """
         ...
 
     async def tool_output(self, who: Identity, ref: str) -> Original | None:

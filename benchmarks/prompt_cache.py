@@ -1,11 +1,15 @@
-"""What a provider's prompt cache can keep: a session of 30 turns, replayed, with recall, capture and two compactions.
+"""What a provider's prompt cache can keep: a session of 30 turns, replayed, with recall, capture and two compactions;
+and how often the cached prefix breaks in a coding session of 200 turns.
 
     python -m benchmarks.prompt_cache
 
 Runs the service on the embedded backend and builds each turn's request as a host does: `/assemble` (full), the model's
 answer, `/after-turn`. Printed per way of injecting: which share of the *stable* bytes of a request (system prompt,
 guides, summary, and the history before the latest user message) the next request begins with, and which share of the
-next request as a whole that is. Exits 1 when stable bytes change other than by a compaction (in `system` they must).
+next request as a whole that is. Then, per size of a tool output and with the backend there, away, and away for a third
+of the session: how many of 200 requests, of a prompt of 32,000 tokens, do not begin with all of the one before. Exits 1
+when stable bytes change other than by a compaction (in `system` they must), or the prefix breaks more than once in 15
+turns.
 """
 
 import json
@@ -16,10 +20,15 @@ from typing import Any
 
 from starlette.testclient import TestClient
 
+from app.backends import open_backend
 from app.factory import create_app
 from app.settings import Settings
+from benchmarks.coding_session import Leaving, Prefix, turns
 
 TURNS, COMPACT_BEFORE = 30, (11, 21)
+LONG, RARELY, BUDGET = 200, 15, 32_000
+SIZES = (100,), (400,), (1_000,), (100, 200, 400, 700, 1_000, 1_500)
+AWAY = {"there": range(0), "away": range(LONG), "back again": range(LONG // 3, 2 * LONG // 3)}
 TOPICS = ("tea", "bicycle", "garden", "cello", "harbour", "invoice")
 
 
@@ -82,6 +91,22 @@ def _common_prefix(one: str, other: str) -> int:
     return low
 
 
+def breaks(sizes: tuple[int, ...], away: range, directory: Path) -> int:
+    """How often the cached prefix breaks in a coding session with outputs of these sizes, in tokens."""
+    settings = Settings(_env_file=None, data_dir=directory, log_level="critical")
+    backend = Leaving(open_backend(settings).backend)
+    prefix, history = Prefix(), []
+    with TestClient(create_app(settings, backend=backend)) as client:
+        for number, turn in enumerate(turns(LONG, sizes)):
+            backend.away = number in away
+            scope = {"sessionId": "s", "tokenBudget": BUDGET}
+            body = {**scope, "phase": "preflight", "messages": [*history, turn[0]]}
+            prefix.see(client.post("/assemble", json=body).json())
+            history += turn
+            client.post("/after-turn", json={**scope, "messages": turn, "wait": not backend.away})
+    return len(prefix.breaks)
+
+
 def main() -> int:
     """Print the table and say whether the promise holds."""
     broken = False
@@ -95,6 +120,14 @@ def main() -> int:
         print(f"{inject:<12}{min(plain):>17.3f} min{min(compacted):>22.3f} min{sum(whole) / len(whole):>11.3f} avg")
         broken = broken or (inject != "system" and min(plain) < 1)
     print("`system` changes the very front of the prompt on every turn: that is why it is not the default.")
+    print(f"\n{'tokens of an output':<34}" + "".join(f"{f'backend {name}':>20}" for name in AWAY))
+    for sizes in SIZES:
+        counts = []
+        for away in AWAY.values():
+            with tempfile.TemporaryDirectory() as directory:
+                counts.append(breaks(sizes, away, Path(directory)))
+        print(f"{', '.join(map(str, sizes)):<34}" + "".join(f"{count:>13} breaks" for count in counts))
+        broken = broken or max(counts) > LONG // RARELY
     return 1 if broken else 0
 
 

@@ -113,7 +113,7 @@ class Preflight:
             assembled = await asyncio.wait_for(reading, deadline.remaining + GRACE_S)
         except TimeoutError:
             return _passthrough(asked.messages, Reason.DEADLINE_EXCEEDED)
-        await self._keep(who, asked, assembled, deadline)
+        await self._keep(who, asked, assembled, known.changes, deadline)
         if not assembled.changed:
             late = Reason.STORE_UNAVAILABLE if local is None else None
             unchanged = _passthrough(asked.messages, late or _why_unchanged(trouble, known))
@@ -136,22 +136,27 @@ class Preflight:
         cold = self.now() - known.assembled_at > self.rules.cache_ttl_seconds
         if self.rules.mode is Mode.CACHE_TTL and asked.keeps_cuts:
             self.store.note_request(who)
-        guarding = Guarding(Situation(asked.token_budget, self.rules, cold, asked.tools), Decisions(known.cuts))
+        if self.rules.mode is not Mode.CACHE_TTL:
+            cold = not (known.cuts or known.layout or known.assemble_budget)
+        situation = Situation(asked.token_budget, self.rules, cold, asked.tools)
+        guarding = Guarding(situation, Decisions(known.cuts), layout=known.layout)
         if are_large(asked.messages):
             await asyncio.to_thread(guarding.prepare, asked.messages)
         return local, guarding
 
-    async def _keep(self, who: Identity, asked: AssembleInput, assembled: Assembled, deadline: Deadline) -> None:
+    async def _keep(
+        self, who: Identity, asked: AssembleInput, assembled: Assembled, changes: int, deadline: Deadline
+    ) -> None:
         """Put what was decided on disk, so that it stays so and can be read. A prompt has to fit with or without it."""
-        if not asked.keeps_cuts or not (assembled.originals or assembled.edges):
+        if not asked.keeps_cuts or not (assembled.originals or assembled.layout):
             return
-        if self.traces and asked.phase == "preflight":
+        if self.traces and asked.phase == "preflight" and assembled.guards:
             self.traces.record(partial(_trace, who, assembled.guards, self.now()))
-        packing = partial(packed, assembled.originals, assembled.edges, self.policy.text)
+        packing = partial(packed, assembled.originals, self.policy.text)
         try:
             outputs = await asyncio.to_thread(packing)
             until = Deadline(deadline.at + GRACE_S, deadline.clock)
-            await bounded_waits.in_time(self.store.keep_outputs(who, outputs), until)
+            await bounded_waits.in_time(self.store.keep_outputs(who, outputs, assembled.layout, changes), until)
         except SidecarError as error:
             log.warning("cuts_not_kept", reason=str(error.code), count=len(assembled.originals))
 

@@ -12,6 +12,7 @@ from typing import Any, cast
 from app.core.capture.captured_message import CapturedMessage
 from app.core.deadline import Deadline
 from app.core.history.guards.packing import Packed
+from app.core.history.prompt_layout import Layout
 from app.core.history.window import Window
 from app.core.identity import Identity
 from app.core.json.encoding import parse_json
@@ -129,8 +130,10 @@ class _Store:
         self.notes.add(note)
         note.add_done_callback(self.notes.discard)
 
-    async def keep_outputs(self, who: Identity, outputs: Sequence[Packed]) -> None:
-        await self.call("store", "keep_outputs", who, outputs)
+    async def keep_outputs(
+        self, who: Identity, outputs: Sequence[Packed], layout: Layout | None = None, changes: int = 0
+    ) -> None:
+        await self.call("store", "keep_outputs", who, outputs, layout, changes)
 
     async def accept(self, turn: NewTurn) -> Acceptance:
         bare = prepare(turn).without_lists()

@@ -16,7 +16,7 @@ from app.core.identity import Tenant
 from app.core.memories.forget_selection import Erased, Forgetting, Redactor, Statement
 from app.core.memories.memory import Kept, waiting
 from app.residue import Needles
-from app.store import erased_outputs, session_rows, session_starts, use_rows
+from app.store import erased_outputs, layouts, session_rows, session_starts, use_rows
 from app.store.codec import dump_messages, dump_strings, load_messages, load_strings
 from app.store.connections import Database
 from app.store.memory_versions import count_change
@@ -224,12 +224,13 @@ def _erase_sessions(connection: Connection, tenant: Tenant, redactor: Redactor, 
 
 
 def _erase_starts(connection: Connection, tenant: Tenant, redactor: Redactor, there: Erased) -> None:
-    """What sessions began with, and what is remembered of tools and skills.
+    """What sessions began with, how their prompts are laid out, and what is remembered of tools and skills.
 
     A change is counted first: what is being made of the memories of before is not kept.
     """
     count_change(connection, tenant)
     session_starts.erase(connection, tenant, redactor, there)
+    layouts.erase(connection, tenant)
     use_rows.erase(connection, tenant, redactor, there)
 
 

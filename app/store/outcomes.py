@@ -5,7 +5,9 @@ from typing import Any, assert_never
 from sqlalchemy import Connection, delete, select, update
 
 from app.core.cleaning.host_text import storable
-from app.store import commit_rows, session_rows
+from app.core.history import commit_policy
+from app.core.history.commit_policy import Cause
+from app.store import commit_rows, layouts, session_rows
 from app.store.commit_rows import CommitRow
 from app.store.schema import commits, turns
 from app.store.session_rows import SessionRow
@@ -28,6 +30,8 @@ from app.store.work import (
 )
 
 MAX_ERROR_CHARS = 500
+_SHOWN_AT_ONCE = commit_policy.ASKED_FOR | {Cause.IDLE, Cause.SWEEP}
+"""Causes of commits that lay the prompt out anew: it is asked for, or no provider has the prompt cached any more."""
 MAX_REFUSED = 5
 """Refused commits of a session that are kept to be looked at, beside the one that was refused just now."""
 
@@ -140,6 +144,8 @@ def _before_attempt(row: CommitRow) -> CommitPhase:
 def _relieve(connection: Connection, session: SessionRow, row: CommitRow) -> None:
     if row.epoch == session.epoch:
         commit_rows.clear(connection, session, row.clear_through)
+        if row.cause in _SHOWN_AT_ONCE:
+            layouts.drop(connection, session_rows.identity_of(session).tenant, session.session)
 
 
 def _summarise(connection: Connection, session: SessionRow, row: CommitRow, overview: str) -> None:

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, select, update
 from app.core.history import commit_policy
 from app.core.history.commit_policy import Boundary, Cause, CommitRules
 from app.core.identity import Identity
-from app.store import commit_rows, session_rows, steps, tool_outputs, window_rows
+from app.store import commit_rows, layouts, session_rows, steps, tool_outputs, window_rows
 from app.store.commit_rows import CommitRow
 from app.store.schema import commits
 from app.store.session_rows import SessionRow
@@ -94,6 +94,7 @@ def reset(
         assembled_at=0.0,
     )
     tool_outputs.forget_session(connection, who)
+    layouts.drop(connection, who.tenant, who.session)
     return view
 
 
@@ -107,6 +108,7 @@ def compact(
     """
     session = session_rows.lock(connection, who, now, token_budget)
     session_rows.change(connection, session.id, **window_rows.compacted(session))
+    layouts.drop(connection, who.tenant, who.session)
     if _is_unheard_of(session):
         return views(connection, [_ask_backend(connection, session, Cause.COMPACT, now)])
     again = _try_again(connection, session, now)

@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import Connection, and_, delete, func, select, update
 
-from app.store import tool_outputs
+from app.store import layouts, tool_outputs
 from app.store.schema import commits, sessions, turns
 from app.store.work import UNDELIVERED, UNSENT_COMMITS, TurnState
 
@@ -44,6 +44,7 @@ def chores(cutoff: float, max_kept_bytes: int) -> Sequence[Chore]:
         Chore(partial(_aged_texts, cutoff), _drop_texts),
         Chore(partial(_texts_beyond, max_kept_bytes), _drop_texts),
         Chore(partial(tool_outputs.orphans, cutoff), tool_outputs.drop),
+        Chore(partial(layouts.orphans, cutoff), layouts.forget),
         Chore(partial(tool_outputs.beyond, max_kept_bytes), tool_outputs.empty),
     )
 

@@ -289,6 +289,28 @@ memory_versions = Table(
 )
 """How often a tenant's memories were changed on purpose: no process answers a search from before it."""
 
+layouts = Table(
+    "layouts",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("account", Text, nullable=False),
+    Column("user_name", Text, nullable=False),
+    Column("session", Text, nullable=False),
+    Column("edge", Text, nullable=False),
+    Column("before", Integer, nullable=False),
+    Column("archived", Integer, nullable=False),
+    Column("last_archived", Text, nullable=False),
+    Column("body", Text, nullable=False),
+    Column("of_cut", Boolean, nullable=False),
+    Column("of_archives", Boolean, nullable=False),
+    Column("budget", Integer, nullable=False),
+    Column("uncut", Integer, nullable=False),
+    Column("at", Float, nullable=False),
+    UniqueConstraint("account", "user_name", "session", name="layouts_by_session"),
+    Index("layouts_by_age", "at"),
+)
+"""One row per session: how its last prompt was laid out, see `app.core.history.prompt_layout.Layout`."""
+
 tool_outputs = Table(
     "tool_outputs",
     metadata,

@@ -1,13 +1,16 @@
 """What the store knows of a session's history, for `/assemble` and for telling new messages from old."""
 
+from dataclasses import replace
+
 from sqlalchemy import ColumnElement, Connection, and_, bindparam, func, or_, select
 
 from app.core.capture.captured_message import CapturedMessage
 from app.core.identity import Identity, Tenant
 from app.core.messages.fingerprints import is_timed
 from app.ports import LocalHistory, Recorded, StoredTurn
-from app.store import session_rows, tool_outputs
+from app.store import layouts, session_rows, tool_outputs
 from app.store.codec import load_messages, load_strings
+from app.store.memory_versions import version_of
 from app.store.schema import commits, sessions, turns
 from app.store.session_rows import SessionRow
 from app.store.work import OPEN_TURNS, UNSENT_COMMITS, CommitPhase, TurnState
@@ -70,9 +73,13 @@ def recorded(connection: Connection, who: Identity, span: tuple[int, int] | None
 def local_history(connection: Connection, who: Identity) -> LocalHistory:
     """What the prompt no longer shows of the session, and what stands in its place."""
     session = session_rows.find(connection, who.tenant, who.session)
-    cuts = tool_outputs.cuts_of(connection, who)
+    shown = LocalHistory(
+        cuts=tool_outputs.cuts_of(connection, who),
+        layout=layouts.layout_of(connection, who),
+        changes=version_of(connection, who.tenant),
+    )
     if session is None:
-        return LocalHistory(cuts=cuts)
+        return shown
     gone = select(turns.c.prints, turns.c.payload).where(
         turns.c.session_id == session.id,
         turns.c.epoch == session.epoch,
@@ -84,14 +91,14 @@ def local_history(connection: Connection, who: Identity) -> LocalHistory:
     for row in connection.execute(gone.order_by(turns.c.position)):
         fingerprints += load_strings(row.prints)
         unsummarised += load_messages(row.payload)
-    return LocalHistory(
+    return replace(
+        shown,
         fingerprints=tuple(fingerprints),
         summary=session.summary if fingerprints else "",
         unsummarised=tuple(unsummarised),
         opening=_opening(connection, session),
         assemble_budget=session.assemble_budget,
         assembled_at=session.assembled_at,
-        cuts=cuts,
         epoch=session.epoch,
         known=True,
         resetting=_resetting(connection, session),

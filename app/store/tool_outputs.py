@@ -55,8 +55,6 @@ def cuts_of(connection: Connection, who: Identity) -> tuple[Cut, ...]:
 def keep(connection: Connection, who: Identity, outputs: Sequence[Packed], bounds: Bounds, now: float) -> None:
     """Write down what was decided; an original that is there already, or was forgotten, stays as it is."""
     name = name_of(who.tenant, who.session)
-    if any(one.cut.kind is Kind.DROPPED for one in outputs):
-        connection.execute(delete(tool_outputs).where(_OF_SESSION, tool_outputs.c.kind == Kind.DROPPED), name)
     known = {cut.key for cut in cuts_of(connection, who)}
     for one in outputs:
         cut = one.cut

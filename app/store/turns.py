@@ -15,6 +15,7 @@ from sqlalchemy import Connection
 from app.core.capture.captured_message import CapturedMessage
 from app.core.history.commit_policy import CommitRules
 from app.core.history.guards.packing import Original, Packed
+from app.core.history.prompt_layout import Layout
 from app.core.history.window import Window
 from app.core.identity import Identity, Tenant
 from app.errors import StoreUnavailable
@@ -23,6 +24,7 @@ from app.store import (
     acceptance,
     clock_repair,
     delivery_rows,
+    layouts,
     requests,
     retention,
     session_history,
@@ -163,9 +165,15 @@ class SqlTurnStore:
         """`note_request`, waited for."""
         await self._noting(session_rows.note_request, who, self.clock())
 
-    async def keep_outputs(self, who: Identity, outputs: Sequence[Packed]) -> None:
-        """Write down what guards decided, and the originals of what they cut. Raises `StoreUnavailable`."""
-        await self._database.write(tool_outputs.keep, who, outputs, self.backlog.bounds, self.clock())
+    async def keep_outputs(
+        self, who: Identity, outputs: Sequence[Packed], layout: Layout | None = None, changes: int = 0
+    ) -> None:
+        """Write down what guards decided, originals and layout, see `TurnStore`. Raises `StoreUnavailable`."""
+        now = self.clock()
+        if layout is not None:
+            await self._database.write(layouts.keep, who, layout, changes, now)
+        if outputs:
+            await self._database.write(tool_outputs.keep, who, outputs, self.backlog.bounds, now)
 
     async def tool_output(self, who: Identity, ref: str) -> Original | None:
         """The newest output of the session that was cut under this name; None for none."""

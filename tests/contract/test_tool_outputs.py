@@ -7,6 +7,7 @@ import pytest
 
 from app.core.history.guards.cuts import Cut, Kind
 from app.core.history.guards.packing import Original, Packed, pack
+from app.core.history.prompt_layout import Layout
 from app.core.memories.forget_selection import Erased, Forgetting, Statement
 from app.core.memories.memory import Kept
 from app.store.turns import SqlTurnStore
@@ -65,11 +66,47 @@ async def test_with_a_person_all_originals_go_where_the_backend_keeps_sessions(s
     assert theirs and theirs.text == TEXT
 
 
-async def test_where_turns_left_is_one_place(store: SqlTurnStore) -> None:
-    who, edges = somebody(), [Cut(name, Kind.DROPPED, 32_000) for name in ("edge1", "edge2")]
-    for edge in edges:
-        await store.keep_outputs(who, [Packed(edge)])
-    assert (await store.local_history(who)).cuts == (edges[1],)
+LAYOUT = Layout("edge1", 3, 2, "last", "It was said.", of_cut=True, of_archives=False, budget=32_000)
+
+
+async def test_a_session_has_one_layout(opened: OpenStore) -> None:
+    store, who = await opened(), somebody()
+    newer = replace(LAYOUT, edge="edge2", body="More \x00 was said.")
+    for layout in (LAYOUT, newer):
+        await store.keep_outputs(who, [], layout)
+    await store.aclose()
+    store = await opened()
+    assert (await store.local_history(who)).layout == replace(newer, body="More  was said.")
+    assert (await store.local_history(somebody("s2"))).layout is None
+    assert (await store.local_history(somebody(user="bob"))).layout is None
+    await store.reset(who, 1_000)
+    assert (await store.local_history(who)).layout is None
+
+
+async def test_layouts_of_requests_at_once_are_one(store: SqlTurnStore) -> None:
+    several = [replace(LAYOUT, edge=f"edge{number}") for number in range(8)]
+    await asyncio.gather(*(store.keep_outputs(somebody(), [], layout) for layout in several))
+    assert (await store.local_history(somebody())).layout in several
+
+
+async def test_a_layout_goes_with_any_forgetting_and_one_from_before_it_is_not_kept(store: SqlTurnStore) -> None:
+    who = somebody()
+    await store.keep_outputs(who, [], LAYOUT)
+    await store.keep_outputs(somebody(user="bob"), [], LAYOUT)
+    before = (await store.local_history(who)).changes
+    await store.erasing.erase(who.tenant, Forgetting("2030-01-01T00:00:00Z", everything=True), Erased())
+    assert (await store.local_history(who)).layout is None
+    assert (await store.local_history(somebody(user="bob"))).layout == LAYOUT
+    await store.keep_outputs(who, [], LAYOUT, before)
+    assert (await store.local_history(who)).layout is None
+    await store.keep_outputs(who, [], LAYOUT, (await store.local_history(who)).changes)
+    assert (await store.local_history(who)).layout == LAYOUT
+
+
+async def test_a_compaction_lays_the_prompt_out_anew(store: SqlTurnStore) -> None:
+    await store.keep_outputs(somebody(), [], LAYOUT)
+    await store.compact(somebody(), 0, 1_000)
+    assert (await store.local_history(somebody())).layout is None
 
 
 async def test_the_oldest_originals_make_room_and_decisions_stay(opened: OpenStore) -> None:

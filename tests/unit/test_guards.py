@@ -160,9 +160,14 @@ def turn(number: int, output: str, *, style: str = "openclaw", call_id: str = ""
 def guarded(messages: Sequence[Any], decisions: Decisions, budget: int = BUDGET, **rules: Any) -> Assembled:
     cold = rules.pop("cold", True)
     tools = rules.pop("tools", None)
+    layout = rules.pop("layout", None)
     situation = Situation(budget, GuardRules(**rules), cold, tools)
     return assemble_history(
-        typed(messages), History(), token_budget=budget, summary_share=0.3, guarding=Guarding(situation, decisions)
+        typed(messages),
+        History(),
+        token_budget=budget,
+        summary_share=0.3,
+        guarding=Guarding(situation, decisions, layout=layout),
     )
 
 
@@ -346,9 +351,10 @@ def test_whatever_comes_fits_and_is_valid_and_stable_and_named(plan: dict[str, A
     _assert_pairs(answer.messages)
     for one, two in pairwise(answer.messages):
         assert not one.role is two.role is Role.USER
-    again = guarded(list(answer.messages), Decisions(decisions.made.values()), budget)
+    kept = {"layout": answer.layout, "cold": False}
+    again = guarded(list(answer.messages), Decisions(decisions.made.values()), budget, **kept)
     assert raw(again.messages) == raw(answer.messages)
-    resent = guarded(messages, Decisions(decisions.made.values()), budget)
+    resent = guarded(messages, Decisions(decisions.made.values()), budget, **kept)
     assert raw(resent.messages) == raw(answer.messages) and resent.guards == answer.guards
     without_store = guarded(list(answer.messages), Decisions(), budget)
     assert without_store.estimated_tokens <= budget

@@ -12,6 +12,7 @@ from app.core.capture.captured_message import CapturedMessage, TextPart
 from app.core.deadline import Deadline
 from app.core.history import note_cache
 from app.core.history.notes import Notes, notes_on
+from app.core.history.prompt_layout import Layout
 from app.core.identity import Identity, PeerRole, Tenant
 from app.core.messages.host_message import HostMessage
 from app.core.reasons import Reason
@@ -65,6 +66,10 @@ class Store:
 
     def note_budget(self, who: Identity, token_budget: int) -> None:
         self.budgets.append(token_budget)
+
+    async def keep_outputs(self, who: Identity, outputs: object, layout: Layout | None, changes: int) -> None:
+        if not isinstance(self.known, Exception):
+            self.known = replace(self.known, layout=layout or self.known.layout)
 
     async def undelivered(self, who: Identity) -> tuple[CapturedMessage, ...]:
         if isinstance(self.known, Exception):

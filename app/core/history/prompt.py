@@ -6,17 +6,19 @@ not at all.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import compress, takewhile
 from operator import is_not
 
 from app.core.history.dropped import least_to_name
-from app.core.history.guards.cuts import Cut, GuardNote, Kept
-from app.core.history.guards.fit import from_user, leading, within_budget
-from app.core.history.guards.guard_registry import Guarding, edge_of, unguarded
+from app.core.history.guards.cuts import GuardNote, Kept
+from app.core.history.guards.earlier_outputs import cut_earlier, is_due, uncut
+from app.core.history.guards.fit import from_user, leading, pinned_in, within_budget
+from app.core.history.guards.guard_registry import Guarding, unguarded
 from app.core.history.guards.guarded_messages import Window
 from app.core.history.guards.turn_limits import turn_notes
 from app.core.history.notes import NotesOn, notes_on
+from app.core.history.prompt_layout import Layout, stride
 from app.core.history.rebuild import rebuilt
 from app.core.history.summary_message import (
     FRAME_TOKENS,
@@ -42,6 +44,8 @@ __all__ = ["Assembled", "History", "assemble_history", "brings_history"]
 
 LEAST_TOKENS = 48
 """A summary has room for so much, even where the messages that it stands for took less."""
+FULL_SUMMARY = 4_000
+"""A summary of so many tokens is told whole, whatever else has to leave; a longer one takes half of what stays."""
 _CUT_TOKENS = 2
 """By so many tokens may a text that is cut become less shorter in its message than by itself: rounding, and its end."""
 
@@ -58,8 +62,8 @@ class Assembled:
     """What is not shown of the messages, and what left the prompt."""
     originals: tuple[Kept, ...] = ()
     """Outputs that were cut now, to be kept."""
-    edges: tuple[Cut, ...] = ()
-    """Where turns were cut now."""
+    layout: Layout | None = None
+    """How the prompt is laid out, where that is new."""
 
 
 def assemble_history(
@@ -84,57 +88,138 @@ def assemble_history(
     Running this on its own output changes nothing. Linear in the size of the
     input.
     """
-    own = _own_at_the_head(messages)
-    host = [message for message, ours in zip(messages, own, strict=True) if not ours]
-    kept, gone, complete = _without_archived(host, history, cut_before=any(own))
-    if history.live and not _is_history(host):
-        kept = [*host, *rebuilt(history.live)]
-    former = _Former.of(list(compress(messages, own)), history, gone)
-    room = max(0, int(token_budget * summary_share) - FRAME_TOKENS)
-    guide = GUIDE_TO_ARCHIVES if reads_archives and history.is_archived else GUIDE
-    guarding = guarding or unguarded(token_budget)
+    prompt = _Prompt(
+        messages,
+        history,
+        token_budget,
+        max(0, int(token_budget * summary_share) - FRAME_TOKENS),
+        prompt_follows,
+        reads_archives,
+        notes,
+        may_show,
+        guarding or unguarded(token_budget),
+    )
+    return prompt.as_before() or prompt.laid_out()
 
-    def told(cut: Messages) -> str:
-        return may_show(summary_text(history, gone, cut, former.body, room, notes)) if room else ""
 
-    def answer(window: Window, live: Messages, cut: Messages, body: str) -> Assembled:
-        final = _told(live, body, prompt_follows, of_cut=former.of_cut or bool(cut))
+class _Prompt:
+    """One prompt in the making."""
+
+    def __init__(
+        self,
+        messages: Messages,
+        history: History,
+        token_budget: int,
+        room: int,
+        prompt_follows: bool,
+        reads_archives: bool,
+        notes: NotesOn,
+        may_show: Callable[[str], str],
+        guarding: Guarding,
+    ) -> None:
+        self.messages, self.history, self.budget, self.room = messages, history, token_budget, room
+        self.prompt_follows, self.reads_archives = prompt_follows, reads_archives
+        self.notes, self.may_show, self.guarding = notes, may_show, guarding
+        own = _own_at_the_head(messages)
+        self.own: Messages = list(compress(messages, own))
+        self.host = [message for message, ours in zip(messages, own, strict=True) if not ours]
+
+    def as_before(self) -> Assembled | None:
+        """The prompt with the beginning that the last one had; None where it is to be laid out anew."""
+        layout, gone = self.guarding.layout, self.history.archived_fingerprints
+        if layout is None or not layout.holds(self.budget, gone) or not _is_history(self.host):
+            return None
+        known = replace(self.history, archived_fingerprints=gone[: layout.archived])
+        kept, _, _ = _without_archived(self.host, known, cut_before=bool(self.own))
+        window = self.guarding.as_before(kept)
+        if window is None or is_due(window, self.guarding.situation, layout.uncut):
+            return None
+        body = self.may_show(layout.body)
+        whole = self._answer(window, window.messages, window.dropped, body, layout.of_cut, layout.of_archives)
+        return whole if whole.estimated_tokens <= self.budget else None
+
+    def laid_out(self) -> Assembled:
+        """The prompt as it is best laid out now. Nothing is taken out unless a summary stands in for it."""
+        kept, gone, complete = _without_archived(self.host, self.history, cut_before=bool(self.own))
+        if self.history.live and not _is_history(self.host):
+            kept = [*self.host, *rebuilt(self.history.live)]
+        former = _Former.of(self.own, self.history, gone)
+        of_archives = self.history.is_archived
+
+        def told(cut: Messages, room: int) -> str:
+            text = summary_text(self.history, gone, cut, former.body, room, self.notes) if room else ""
+            return self.may_show(text)
+
+        def answer(window: Window, live: Messages, cut: Messages, body: str) -> Assembled:
+            whole = self._answer(window, live, cut, body, former.of_cut or bool(cut), of_archives)
+            return replace(whole, layout=self._layout(window, kept, live, body, former.of_cut or bool(cut)))
+
+        body = told((), self.room)
+        untold = list(self.messages) if gone or self.own else kept
+        window = self.guarding.over(kept if body else untold)
+        cut = list(window.dropped)
+        body = told(cut, self.room) if cut else _no_longer(body, gone if complete else (), former.sent_back)
+        whole = answer(window, window.messages, cut, body)
+        until = self.budget - stride(window.messages, self.budget)
+        if whole.estimated_tokens <= (until if self._breaks_anyway else self.budget):
+            return whole
+        if self.guarding.guards:
+            cut_earlier(window, self.guarding.situation)
+        least = max(LEAST_TOKENS, least_to_name(window.messages))
+        room = min(self.room, max(FULL_SUMMARY, until // 2))
+        most = self.budget - SUMMARY_COST - least if room else self.budget
+        for_turns = min(most, self.budget - self.room - SUMMARY_COST) if room else self.budget
+        shown, more = within_budget(window, for_turns, until=until - room - SUMMARY_COST, most=most)
+        window.stay(shown)
+        cut += more
+        body = told(cut, room)
+        whole = answer(window, shown, cut, body)
+        while body and (excess := whole.estimated_tokens - self.budget) > 0:
+            body = cut_to_tokens(body, estimate_tokens(body) - excess - _CUT_TOKENS)
+            whole = answer(window, shown, cut, body)
+        if body or not room:
+            return whole
+        window = self.guarding.over(untold)
+        shown, cut = within_budget(window, self.budget)
+        window.stay(shown)
+        return answer(window, shown, [*window.dropped, *cut], "")
+
+    @property
+    def _breaks_anyway(self) -> bool:
+        """Whether the provider's cached prefix breaks at outputs that were cut now: what else has to go goes with
+        them."""
+        return self.guarding.decisions.gave_way and not self.guarding.situation.cold
+
+    def _answer(
+        self, window: Window, live: Messages, cut: Messages, body: str, of_cut: bool, of_archives: bool
+    ) -> Assembled:
+        guide = GUIDE_TO_ARCHIVES if self.reads_archives and of_archives else GUIDE
+        final = _told(live, body, self.prompt_follows, of_cut=of_cut)
         addition = guide if body else None
+        changed = len(final) != len(self.messages) or any(map(is_not, final, self.messages))
         return Assembled(
             messages=tuple(final),
             system_addition=addition,
             estimated_tokens=tokens_of(final) + estimate_tokens(addition or ""),
-            changed=bool(body) or len(final) != len(messages) or any(map(is_not, final, messages)),
+            changed=bool(body) or changed,
             guards=(*window.left, *turn_notes(cut[len(window.dropped) :]), *window.notes()),
             originals=window.originals(),
-            edges=tuple(edge_of(guarding.decisions)),
         )
 
-    body = told(())
-    # Nothing is taken out unless a summary stands in for it.
-    untold = list(messages) if gone or any(own) else kept
-    window = guarding.over(kept if body else untold)
-    shown, cut = window.messages, list(window.dropped)
-    body = told(cut) if cut else _no_longer(body, gone if complete else (), former.sent_back)
-    whole = answer(window, shown, cut, body)
-    if whole.estimated_tokens <= token_budget:
-        return whole
-    most = token_budget - SUMMARY_COST - max(LEAST_TOKENS, least_to_name(window.messages)) if room else token_budget
-    for_turns = min(most, token_budget - room - SUMMARY_COST) if room else token_budget
-    shown, more = within_budget(window, for_turns, token_budget, most)
-    window.stay(shown)
-    cut += more
-    body = told(cut)
-    whole = answer(window, shown, cut, body)
-    while body and (excess := whole.estimated_tokens - token_budget) > 0:
-        body = cut_to_tokens(body, estimate_tokens(body) - excess - _CUT_TOKENS)
-        whole = answer(window, shown, cut, body)
-    if body or not room:
-        return whole
-    window = guarding.over(untold)
-    shown, cut = within_budget(window, token_budget, token_budget)
-    window.stay(shown)
-    return answer(window, shown, [*window.dropped, *cut], "")
+    def _layout(self, window: Window, kept: Messages, live: Messages, body: str, of_cut: bool) -> Layout | None:
+        """How the prompt is laid out; None where nothing stands in front of the host's messages, or none are known."""
+        pinned = pinned_in(live)
+        first = live[pinned] if pinned < len(live) else None
+        if not body or first is None or not first.fingerprint or not _is_history(self.host):
+            return None
+        edge = first.fingerprint
+        alike = [index for index in range(pinned, len(kept)) if kept[index].fingerprint == edge]
+        place = next((index for index in alike if kept[index] is first), alike[0] if alike else pinned)
+        gone = self.history.archived_fingerprints
+        last, archives = gone[-1] if gone else "", self.history.is_archived
+        left = uncut(window, self.guarding.situation)
+        layout = Layout(edge, place, len(gone), last, body, of_cut, archives, self.budget, left)
+        return layout if layout != self.guarding.layout else None
 
 
 def _no_longer(body: str, gone: Messages, sent_back: str) -> str:

@@ -96,7 +96,10 @@ ASCII, SCRIPTS = _ascii_table(), _script_table()
 
 def pairs_of(data: bytes, table: bytes) -> bytes:
     """For each character of UTF-8 its class and, in the upper four bits, that of the one before; 0 is none."""
-    classes = data.translate(table, b"" if data.isascii() else _CONTINUED)
+    return _pairs(data.translate(table, b"" if data.isascii() else _CONTINUED))
+
+
+def _pairs(classes: bytes) -> bytes:
     number = int.from_bytes(classes, "little")
     return (number | number << 12).to_bytes(len(classes) + 2, "little")[: len(classes)]
 
@@ -132,12 +135,13 @@ class TokenWeights:
 
     def _piece(self, text: str) -> int:
         data = text.encode("utf-8", "surrogatepass")
-        units = _sum(pairs_of(data, ASCII).translate(self._ascii))
         if len(data) == len(text):
-            return units
-        units += _sum(pairs_of(data, SCRIPTS).translate(self._scripts)) + _sum(data.translate(self._leads))
+            return _sum(pairs_of(data, ASCII).translate(self._ascii))
+        first = data.translate(None, _CONTINUED)
+        units = _sum(_pairs(first.translate(ASCII)).translate(self._ascii))
+        units += _sum(_pairs(first.translate(SCRIPTS)).translate(self._scripts)) + _sum(first.translate(self._leads))
         for lead, prefixes in self._prefixes.items():
-            if lead in data:
+            if lead in first:
                 units += sum([data.count(prefix) * weight for prefix, weight in prefixes])
         return units
 

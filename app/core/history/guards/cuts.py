@@ -4,7 +4,7 @@ An output is known again by its call, its time and its text; one that comes back
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -29,7 +29,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A decision about one output, or with `Kind.DROPPED` the first message behind what was dropped."""
+    """A decision about one output."""
 
     key: str
     """Of the original: see `key_of`."""
@@ -94,15 +94,16 @@ class Decisions:
         """The decision whose outcome is a text with this fingerprint: the host sent back what we had made of it."""
         return self._by_shown.get(shown)
 
-    def edges(self) -> Mapping[str, Cut]:
-        """The cuts of whole turns, by the key of the first message that stayed."""
-        return {key: cut for key, cut in self._cuts.items() if cut.kind is Kind.DROPPED}
-
     def make(self, cut: Cut) -> None:
         """Decide."""
         if self._cuts.get(cut.key) != cut:
             self.made[cut.key] = cut
         self._enter(cut)
+
+    @property
+    def gave_way(self) -> bool:
+        """Whether outputs of earlier turns were cut now."""
+        return any(cut.kind in (Kind.TRIMMED, Kind.CLEARED) for cut in self.made.values())
 
     def excerpt(self, of: tuple[str, str, int], make: Callable[[], Excerpt]) -> Excerpt:
         """An excerpt, made once: those of large outputs are made while the backend is waited for."""

@@ -1,58 +1,38 @@
 """Guard 5: the messages fit the budget. The oldest turns leave first; then outputs of the newest turn get shorter.
 
-Turns leave in strides of half of the budget, and the place up to which they have left is kept: the prompt's beginning
-stays the same over many turns (provider caches).
+Turns leave in strides, and the place up to which they have left is kept (`app.core.history.prompt_layout`): the
+prompt's beginning stays the same over many turns (provider caches).
 """
 
 from collections.abc import Sequence
 from itertools import accumulate
 
-from app.core.history.guards.cuts import Cut, Kind, fingerprint
-from app.core.history.guards.guard_rules import Situation
 from app.core.history.guards.guarded_messages import Shown, Window
-from app.core.history.guards.turn_limits import turn_notes
 from app.core.messages.host_message import HostMessage, Messages, Role, tokens_of
 from app.core.messages.pairs import Unit, units
 
-STRIDES = 2
-"""A prompt over budget loses its oldest turns by halves of the budget."""
-OUTGROWN = 2
-"""Where the budget is so many times what it was, what had left it may come back."""
-
-
-def leave_out_again(window: Window, situation: Situation) -> None:
-    """Leave out the turns that were cut before."""
-    edges = {key: edge for key, edge in window.decisions.edges().items() if situation.budget < OUTGROWN * edge.room}
-    messages, pinned = window.messages, _pinned(window.messages)
-    found: dict[str, int] = {}
-    for index in range(pinned, len(messages)) if edges else ():
-        if messages[index].role is Role.USER and (key := _edge_key(messages[index])) in edges:
-            found.setdefault(key, index)  # equal words may come again, and nothing is to leave for that
-    place = max(found.values(), default=pinned)
-    gone = messages[pinned:place]
-    window.stay(messages[:pinned] + messages[place:], gone, turn_notes(gone))
+LEAST_TURNS = 3
+"""So many of the newest turns leave only when they do not fit, and not for a stride."""
 
 
 def within_budget(
-    window: Window, room: int, budget: int, most: int | None = None
+    window: Window, room: int, *, until: int | None = None, most: int | None = None
 ) -> tuple[list[HostMessage], list[HostMessage]]:
-    """The messages within ``room`` tokens of a prompt of ``budget``, and what had to leave. ``most``: what the newest
-    turn may take, if it needs that much.
+    """The messages within ``room`` tokens, and what had to leave. ``until``: what they are cut down to, once turns have
+    to leave. ``most``: what the newest turn may take, if it needs that much.
 
     Cut at the start of a turn. Where not even the last turn fits, its outputs get shorter; then the oldest steps behind
     its question leave, calls and results together. Leading system messages stay, and so does the newest question.
     """
-    pinned = _pinned(window.messages)
+    pinned = pinned_in(window.messages)
     taken = tokens_of(window.messages[:pinned])
-    _shorten_newest_turn(window, pinned, room - taken, (room if most is None else most) - taken)
+    most = (room if most is None else most) - taken
+    _shorten_newest_turn(window, pinned, room - taken, most)
     head, rest = window.messages[:pinned], window.messages[pinned:]
-    staying = _staying(rest, room - taken, (room if most is None else most) - taken)
+    staying = _staying(rest, room - taken, (room if until is None else min(until, room)) - taken, most)
     shown = {index for step in staying for index in step}
     cut = [message for index, message in enumerate(rest) if index not in shown]
-    kept = [rest[index] for index in sorted(shown)]
-    if cut and kept and kept[0].role is Role.USER:
-        window.decisions.make(Cut(_edge_key(kept[0]), Kind.DROPPED, budget))
-    return head + kept, cut
+    return head + [rest[index] for index in sorted(shown)], cut
 
 
 def leading(messages: Messages, roles: set[Role]) -> int:
@@ -60,14 +40,10 @@ def leading(messages: Messages, roles: set[Role]) -> int:
     return next((index for index, message in enumerate(messages) if message.role not in roles), len(messages))
 
 
-def _pinned(messages: Messages) -> int:
-    """System messages, and a host's own compaction summary behind them."""
+def pinned_in(messages: Messages) -> int:
+    """How many of the first messages always stay: system messages, and a host's own compaction summary behind them."""
     systems = leading(messages, {Role.SYSTEM})
     return systems + leading(messages[systems:], {Role.SUMMARY})
-
-
-def _edge_key(message: HostMessage) -> str:
-    return fingerprint(f"edge {message.fingerprint}")
 
 
 def _shorten_newest_turn(window: Window, pinned: int, room: int, most: int) -> None:
@@ -116,20 +92,26 @@ def _cleared(window: Window, one: Shown) -> int:
     return gain
 
 
-def _staying(rest: Messages, budget: int, most: int) -> Sequence[Unit]:
-    """The units of ``rest`` that are shown within ``budget``; the newest question and step within ``most``."""
+def _staying(rest: Messages, budget: int, until: int, most: int) -> Sequence[Unit]:
+    """The units of ``rest`` that are shown within ``budget``; the newest question and step within ``most``.
+
+    Turns leave in strides of what is between ``until`` and ``budget``, so that the same leave again with the next
+    request, whether it is known which left with the last or not.
+    """
     costs = [message.tokens for message in rest]
     steps = units(rest)
-    if not rest or sum(costs) <= budget:
+    excess = sum(costs) - budget
+    stride = max(1, budget - until)
+    if not rest or sum(costs) <= until:
         return steps
+    until = budget - -excess % stride if excess > 0 else until
     weights = [sum(costs[step.start : step.stop]) for step in steps]
     turns = [index for index, step in enumerate(steps) if rest[step.start].role is Role.USER]
-    stride = max(1, budget // STRIDES)
-    excess = sum(weights) - budget
-    for allowed in (budget - -excess % stride, budget):
+    for least, allowed in ((LEAST_TURNS, until), (1, budget)):
         first = _first_fitting(weights, allowed)
-        turn = next((index for index in turns if index >= first), None)
-        if turn is not None and sum(weights[turn:]) <= budget:
+        turn = next((index for index in turns if index >= first), len(steps))
+        turn = min([turn, *turns[-least:][:1]])
+        if turn < len(steps) and sum(weights[turn:]) <= budget:
             return steps[turn:]
     if not turns:
         return steps[first:]

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-STRIDE = 4
+DEEPER = 4
 """What has to be cut is cut deeper than needed, by this part of the budget: the next cut, which breaks a provider's
 cached prefix again, comes so much later."""
 LEAST_GAIN = 16
-"""Cuts that would together gain less than this part of the budget are not worth a broken prefix yet."""
+"""Cuts that would together gain less than this part of the budget are not worth losing anything yet."""
 
 
 class Mode(StrEnum):
@@ -43,7 +43,7 @@ class Situation:
     """Tokens."""
     rules: GuardRules = GuardRules()
     cold: bool = True
-    """Whether the provider has surely forgotten the session's last prompt."""
+    """Whether no provider has the beginning of the prompt cached: nothing was shown before, or that is forgotten."""
     tools: frozenset[str] | None = None
     """The tools that the model has, where the host says so."""
 

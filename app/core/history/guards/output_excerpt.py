@@ -61,10 +61,11 @@ def excerpt_of(text: str, ref: str) -> Callable[[int], Excerpt]:
     value = json_of(text)
     if value is not None:
         return lambda chars: Excerpt(*json_excerpt(value, len(text), chars, ref))
-    return lambda chars: _text_excerpt(text, chars, ref)
+    failures = _Failures(text)
+    return lambda chars: _text_excerpt(text, chars, ref, failures)
 
 
-def _text_excerpt(text: str, chars: int, ref: str) -> Excerpt:
+def _text_excerpt(text: str, chars: int, ref: str, failures: "_Failures") -> Excerpt:
     room = max(0, chars - NOTICE_CHARS)
     if len(text) <= 4 * room + AT_ONCE:
         lines = list(entries(text, 0, len(text)))
@@ -72,7 +73,7 @@ def _text_excerpt(text: str, chars: int, ref: str) -> Excerpt:
             return _with_notice(text, lines, (), (), ref)
     for_head, for_tail = int(room * HEAD), int(room * TAIL)
     head, tail = _head(text, for_head), _tail(text, for_tail)
-    between = _between(text, head, tail, room - _cost(head) - _cost(tail))
+    between = _between(failures, head, tail, room - _cost(head) - _cost(tail))
     left = room - _cost(head) - _cost(between) - _cost(tail)
     if left > room // 8:  # little tells of failures, so there is more room for both ends
         if _cost(head) > for_head // 2:  # else it ends because of noise
@@ -108,9 +109,9 @@ def _tail(text: str, room: int) -> list[Entry]:
         window *= 4
 
 
-def _between(text: str, head: Sequence[Entry], tail: Sequence[Entry], room: int) -> list[Entry]:
-    start, end = _gap(text, head, tail)
-    return _telling(text, start, end, room) if start < end else []
+def _between(failures: "_Failures", head: Sequence[Entry], tail: Sequence[Entry], room: int) -> list[Entry]:
+    start, end = _gap(failures.text, head, tail)
+    return _telling(failures, start, end, room) if start < end else []
 
 
 def _gap(text: str, head: Sequence[Entry], tail: Sequence[Entry]) -> tuple[int, int]:
@@ -168,12 +169,12 @@ def _line_start(text: str, near: int) -> int:
     return begin if near - begin <= LONG_LINE or is_data(text, begin, near) else near
 
 
-def _telling(text: str, start: int, end: int, room: int) -> list[Entry]:
+def _telling(failures: "_Failures", start: int, end: int, room: int) -> list[Entry]:
     """The lines between ``start`` and ``end`` that tell of failures, with what follows them; the last ones first."""
     taken: dict[int, Entry] = {}
     seen: set[str] = set()
-    for hit in sorted(_hits(text, start, end), reverse=True):
-        for number, entry in enumerate(_from_line(text, start, hit, end)):
+    for hit in sorted(failures.hits(start, end), reverse=True):
+        for number, entry in enumerate(_from_line(failures.text, start, hit, end)):
             shape = "".join(character for character in entry.shown if character.isalpha())
             if entry.start in taken or (number == 0 and shape in seen):
                 break
@@ -185,21 +186,34 @@ def _telling(text: str, start: int, end: int, room: int) -> list[Entry]:
     return sorted(taken.values(), key=lambda one: one.start)
 
 
-def _hits(text: str, start: int, end: int) -> set[int]:
-    """Where the last cues of each kind stand, one a line."""
-    cues: Iterable[str] = _CUES
-    if text.isascii():
-        text = text.lower()
-    else:  # that could move the places, and takes long
-        cues = {form for cue in _CUES for form in (cue, cue.capitalize(), cue.upper())}
-    hits: set[int] = set()
-    for cue in cues:
-        at, stop = text.rfind(cue, start, end), 0
-        while at >= 0 and stop < _MOST_HITS:
-            hits.add(at)
-            stop += 1
-            at = text.rfind(cue, start, max(start, text.rfind("\n", start, at)))
-    return hits
+class _Failures:
+    """Where a text tells of failures. What is not in it at all is looked for once, however often it is cut."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._cues: tuple[str, ...] | None = None
+        self._searched = text
+
+    def hits(self, start: int, end: int) -> set[int]:
+        """Where the last cues of each kind stand between these places, one a line."""
+        if self._cues is None:
+            self._cues = self._present()
+        text, hits = self._searched, set()
+        for cue in self._cues:
+            at, stop = text.rfind(cue, start, end), 0
+            while at >= 0 and stop < _MOST_HITS:
+                hits.add(at)
+                stop += 1
+                at = text.rfind(cue, start, max(start, text.rfind("\n", start, at)))
+        return hits
+
+    def _present(self) -> tuple[str, ...]:
+        cues: Iterable[str] = _CUES
+        if self.text.isascii():
+            self._searched = self.text.lower()
+        else:  # that could move the places, and takes long
+            cues = dict.fromkeys(form for cue in _CUES for form in (cue, cue.capitalize(), cue.upper()))
+        return tuple(cue for cue in cues if cue in self._searched)
 
 
 def _from_line(text: str, start: int, hit: int, end: int) -> Iterator[Entry]:

@@ -29,9 +29,9 @@ class Original:
     text: str | None
 
 
-def packed(originals: Sequence[Kept], edges: Sequence[Cut], rule: Callable[[str], str] = str) -> list[Packed]:
+def packed(originals: Sequence[Kept], rule: Callable[[str], str] = str) -> list[Packed]:
     """What is to be kept, each text under ``rule``."""
-    kept = [
+    return [
         Packed(
             replace(one.cut, tool=rule(one.cut.tool)),
             None if one.text is None else pack(rule(one.text)),
@@ -39,7 +39,6 @@ def packed(originals: Sequence[Kept], edges: Sequence[Cut], rule: Callable[[str]
         )
         for one in originals
     ]
-    return [*kept, *(Packed(edge) for edge in edges)]
 
 
 def pack(text: str) -> bytes:
