@@ -348,6 +348,8 @@ class LocalHistory:
     """Archived or cleared messages that ``summary`` does not cover: their extraction failed or still runs."""
     opening: tuple[str, ...] = ()
     """What the epoch's first turns told, a text for each turn."""
+    focus: str = ""
+    """What compactions were asked to keep (`app.core.history.focus`)."""
     assembled_at: float = 0
     """When a prompt was last asked for, epoch seconds, as far as that was noted; 0 for never."""
     cuts: tuple[Cut, ...] = ()

@@ -43,6 +43,7 @@ async def compact_session(
         current_tokens=body.current_token_count,
         summary_share=services.settings.capture.summary_share,
         bypassed=bypassed,
+        instructions=(body.custom_instructions or "").strip(),
     )
     deadline = Deadline.after_ms(body.deadline_ms or services.settings.limits.compact_ms)
     result = await services.compact.run(who, asked, deadline)

@@ -15,7 +15,8 @@ class CompactRequest(BudgetedBody):
     compaction_target: Any = Field(None, description="Taken and not used: `keepRecentCount` says what stays.")
     custom_instructions: str | None = Field(
         None,
-        description="Taken and not used, as `details.instructionsUsed` says: no backend lets a summary be instructed.",
+        description="What the summary is to keep, in words: of the archived messages the lines nearest to them stay in "
+        "it. `details.instructionsUsed` says whether there were any.",
     )
     keep_recent_count: Annotated[int, Strict(), Field(ge=0, le=10_000), at_most(MAX_TOKENS)] | None = Field(
         None, description="Messages to leave live, rounded up to turns; none if absent."

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from app.core.deadline import Deadline
+from app.core.history.focus import focused, section
 from app.core.history.prompt import LEAST_TOKENS
 from app.core.history.summary_message import FRAME_TOKENS, SUMMARY_COST
 from app.core.history.summary_text import summary_tokens
@@ -22,6 +23,8 @@ from app.worker.supervisor import Worker
 
 _ARCHIVED = (CommitPhase.RUNNING, CommitPhase.COMPLETED, CommitPhase.FAILED)
 _GOING_ON = (*UNSENT_COMMITS, CommitPhase.RUNNING)
+MAX_INSTRUCTIONS = 8_000
+"""Characters of instructions that are read."""
 _HOPELESS = 3
 """Failed attempts at a delivery or a commit after which `/compact` does not wait for it any longer."""
 
@@ -36,6 +39,8 @@ class CompactInput:
     summary_share: float = 0.3
     """Of the budget; see `SIDECAR_CAPTURE__SUMMARY_SHARE`."""
     bypassed: bool = False
+    instructions: str = ""
+    """What the summary is to keep, in the host's words."""
 
 
 @answer
@@ -47,7 +52,7 @@ class CompactDetails:
     extracted: bool = False
     error: str = ""
     instructions_used: bool = False
-    """Always false: neither backend lets a summary be instructed. Hosts may send instructions all the same."""
+    """Whether the summary has lines because of the host's instructions."""
 
 
 @answer
@@ -92,6 +97,7 @@ class Compact:
         if asked.bypassed:
             return CompactResult(True, False, Reason.SESSION_BYPASSED)
         before = await _prompt(self.store, who, asked)
+        live, focus, changes = await self.store.archivable(who) if asked.instructions else ((), "", 0)
         commits = await self.store.compact(who, asked.keep_recent, asked.token_budget)
         ids = [commit.id for commit in commits]
         tries = {commit.id: commit.attempts for commit in commits}
@@ -107,11 +113,18 @@ class Compact:
 
         await self.worker.wait_until(done, deadline)
         commits = await self.store.commits(ids)
+        used = False
+        if live and any(commit.phase in _ARCHIVED for commit in commits):
+            archived = live[: max(0, len(live) - asked.keep_recent)]
+            kept = await asyncio.to_thread(focused, archived, asked.instructions[:MAX_INSTRUCTIONS], focus)
+            used = kept != focus and await self.store.keep_focus(who, kept, changes)
+            focus = kept if used else focus
         after = await _prompt(self.store, who, asked)
         result = _result(asked, commits, before, after, settled=all(_settled(c, tries[c.id]) for c in commits))
-        summary = result.result.summary
+        summary = "\n\n".join(filter(None, (result.result.summary, section(focus) if used else "")))
         shown = await under(self.policy, partial(self.policy.text, summary), summary)
-        return replace(result, result=replace(result.result, summary=shown))
+        details = replace(result.result.details, instructions_used=used)
+        return replace(result, result=replace(result.result, summary=shown, details=details))
 
 
 @dataclass(frozen=True, slots=True)

@@ -166,6 +166,7 @@ class Preflight:
             history = replace(
                 history,
                 overview=self.policy.text(history.overview),
+                focus=self.policy.text(history.focus),
                 unsummarised=tuple(shown_message(self.policy, message) for message in history.unsummarised),
                 opening=tuple(map(self.policy.text, history.opening)),
                 live=tuple(shown_message(self.policy, message) for message in history.live),
@@ -260,6 +261,7 @@ def known_history(known: LocalHistory) -> History:
         unsummarised=known.unsummarised,
         opening=tuple(line for turn in known.opening for line in turn.splitlines()),
         archived_fingerprints=known.fingerprints,
+        focus=known.focus,
     )
 
 

@@ -193,20 +193,21 @@ def _sessions_of(forgetting: Forgetting, there: Erased) -> frozenset[str] | None
 
 
 def _sessions_left(connection: Connection, tenant: Tenant, redactor: Redactor, there: Erased) -> dict[int, Any]:
-    """By the ids of sessions: the summary and the opening that are left where they are to be others.
+    """By the ids of sessions: the summary, the opening and the focus that are left where they are to be others.
 
     An opening can not tell its turns apart, so it goes when one of the session's goes as a whole.
     """
     asked = redactor.forgetting
-    columns = sessions.c.id, sessions.c.session, sessions.c.summary, sessions.c.opening
+    columns = sessions.c.id, sessions.c.session, sessions.c.summary, sessions.c.opening, sessions.c.focus
     changes: dict[int, Any] = {}
     for row in connection.execute(select(*columns).where(session_rows.of_tenant(tenant))).all():
         goes = asked.everything or (asked.takes_turns and row.session in there.sessions | {asked.session})
         summary = there.summaries.get(row.session, "" if goes else redactor.derived(row.summary))
         told = load_strings(row.opening)
         left = () if goes else tuple(text for one in told if (text := redactor.derived(one)))
-        if (summary, left) != (row.summary, told):
-            changes[row.id] = {"summary": summary, "opening": dump_strings(left)}
+        focus = "" if goes else redactor.derived(row.focus)
+        if (summary, left, focus) != (row.summary, told, row.focus):
+            changes[row.id] = {"summary": summary, "opening": dump_strings(left), "focus": focus}
     return changes
 
 

@@ -6,12 +6,16 @@ from typing import Any
 
 from sqlalchemy import Connection, select, update
 
+from app.core.capture.captured_message import CapturedMessage
+from app.core.cleaning.host_text import storable
 from app.core.history import commit_policy
 from app.core.history.commit_policy import Boundary, Cause, CommitRules
 from app.core.identity import Identity
 from app.store import commit_rows, layouts, session_rows, steps, tool_outputs, window_rows
+from app.store.codec import load_messages
 from app.store.commit_rows import CommitRow
-from app.store.schema import commits
+from app.store.memory_versions import locked_version, version_of
+from app.store.schema import commits, turns
 from app.store.session_rows import SessionRow
 from app.store.work import UNSENT_COMMITS, CommitPhase, Lane
 
@@ -48,6 +52,34 @@ def size_of(connection: Connection, who: Identity) -> SessionSize | None:
     stuck = steps.open_turn(connection, session.id)
     summary = session.summary if session.cleared_message >= 0 else ""
     return SessionSize(sum(turn.tokens for turn in shown), summary, stuck.attempts if stuck and stuck.error else 0)
+
+
+def archivable(connection: Connection, who: Identity) -> tuple[tuple[CapturedMessage, ...], str, int]:
+    """The messages that the prompt shows, as far as they are kept here; the session's focus; and how often something of
+    the tenant was changed."""
+    changes = version_of(connection, who.tenant)
+    session = session_rows.find(connection, who.tenant, who.session)
+    if session is None:
+        return (), "", changes
+    shown = select(turns.c.payload).where(
+        turns.c.session_id == session.id,
+        turns.c.position > session.cleared_through,
+        turns.c.state.in_(commit_rows.SEEN_STATES),
+        turns.c.payload.is_not(None),
+    )
+    payloads = connection.execute(shown.order_by(turns.c.position)).scalars()
+    return tuple(message for payload in payloads for message in load_messages(payload)), session.focus, changes
+
+
+def keep_focus(connection: Connection, who: Identity, focus: str, changes: int) -> bool:
+    """Keep what a compaction was asked to keep, unless something of the tenant was forgotten since; whether it is."""
+    if locked_version(connection, who.tenant) != changes:
+        return False
+    session = session_rows.find(connection, who.tenant, who.session)
+    if session is not None:
+        session_rows.change(connection, session.id, focus=storable(focus))
+        layouts.drop(connection, who.tenant, who.session)
+    return session is not None
 
 
 def views(connection: Connection, ids: Sequence[int]) -> list[CommitView]:
@@ -90,6 +122,7 @@ def reset(
         cleared_message=-1,
         summary="",
         opening="[]",
+        focus="",
         **window_rows.compacted(session),
         assembled_at=0.0,
     )

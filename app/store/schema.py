@@ -62,6 +62,7 @@ sessions = Table(
     Column("cleared_message", Integer, nullable=False, server_default="-1"),
     Column("summary", Text, nullable=False, server_default=""),
     Column("opening", Text, nullable=False, server_default="[]"),
+    Column("focus", Text, nullable=False, server_default=""),
     Column("due_at", Float),
     Column("lane", Integer, nullable=False, server_default="3"),
     Column("retry_at", Float, nullable=False, server_default="0"),
@@ -77,12 +78,12 @@ sessions = Table(
 """One row per tenant and session. ``due_at``: when a worker should look at it, NULL for never; ``lane``: what it waits
 for, see `app.store.work.Lane`; ``retry_at``: not before then (back-off, or a write still settling).
 ``archived_through``: the last position that a commit holds or will hold; ``cleared_through``: the last position that
-the prompt no longer shows, ``cleared_message`` its last message's number. ``token_budget`` is the
-turns' own, ``assemble_budget`` that of the prompts, 0 while none is known; ``assembled_at``: when a prompt was last
-asked for, where the guards go by that. ``window_tokens`` to
-``token_scale``: see `app.core.history.window.Window`. ``compactions``: how many hosts asked for;
-``flushed_compaction`` is its value when a flush was last told, at ``flushed_at``. ``opening``: what the epoch's first
-turns told, a text for each. After so many ``commit_refusals`` in a row no commit is planned before ``commit_after``,
+the prompt no longer shows, ``cleared_message`` its last message's number. ``token_budget`` is the turns' own,
+``assemble_budget`` that of the prompts, 0 while none is known; ``assembled_at``: when a prompt was last asked for,
+where the guards go by that. ``window_tokens`` to ``token_scale``: see `app.core.history.window.Window`.
+``compactions``: how many hosts asked for; ``flushed_compaction`` is its value when a flush was last told, at
+``flushed_at``. ``opening``: what the epoch's first turns told, a text for each; ``focus``: see
+`app.core.history.focus`. After so many ``commit_refusals`` in a row no commit is planned before ``commit_after``,
 unless somebody asks for it."""
 
 turns = Table(

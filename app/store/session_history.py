@@ -97,6 +97,7 @@ def local_history(connection: Connection, who: Identity) -> LocalHistory:
         summary=session.summary if fingerprints else "",
         unsummarised=tuple(unsummarised),
         opening=_opening(connection, session),
+        focus=session.focus if fingerprints else "",
         assemble_budget=session.assemble_budget,
         assembled_at=session.assembled_at,
         epoch=session.epoch,

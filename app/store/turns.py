@@ -234,6 +234,14 @@ class SqlTurnStore:
         """Plan, join or retry the commits that `/compact` waits for; none when there is nothing to archive."""
         return await self._asked(requests.compact, who, keep_messages, self.clock(), token_budget, self._commit_rules)
 
+    async def archivable(self, who: Identity) -> tuple[tuple[CapturedMessage, ...], str, int]:
+        """What a compaction may archive, and what earlier ones were asked to keep; see `requests.archivable`."""
+        return await self._database.read(requests.archivable, who)
+
+    async def keep_focus(self, who: Identity, focus: str, changes: int) -> bool:
+        """Keep what a compaction was asked to keep; False where something of the tenant was forgotten meanwhile."""
+        return await self._database.write(requests.keep_focus, who, focus, changes)
+
     async def commits(self, ids: Sequence[int]) -> list[CommitView]:
         """How far these commits are."""
         return await self._database.read(requests.views, ids)

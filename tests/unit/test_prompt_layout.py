@@ -35,7 +35,7 @@ def test_what_is_archived_behind_it_is_shown_until_the_prompt_is_cut() -> None:
     second = assembled(messages, first.layout, 12, "A longer talk about the sea.")
     assert raw(second.messages[: len(first.messages)]) == raw(first.messages) and second.layout is None
     away = assembled(messages, first.layout)
-    assert away.layout, "a store that lost the archive lays the prompt out anew"
+    assert raw(away.messages) == raw(typed(messages)), "a store that lost the archive has nothing to tell instead"
     full = assembled(told(*range(60)), first.layout, 12, "A longer talk about the sea.")
     assert full.estimated_tokens <= BUDGET - stride(typed(messages), BUDGET) + BUDGET // 4
     assert "longer talk" in full.messages[0].text and full.layout

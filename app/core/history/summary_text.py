@@ -1,9 +1,9 @@
 """The text of the summary in front of a prompt: what every part of the history that is not shown contributes to it.
 
-In order: how the session began, word for word; the turns that only the budget cuts, each named; the backend's
-overview; a digest of what that does not cover, and one of those turns; the index of older archives. Each has a share of
-the space, and what one part already says no other repeats. Deterministic, and the same as long as the same messages are
-gone (provider caches).
+In order: how the session began, word for word; what compactions were asked to keep; the turns that only the budget
+cuts, each named; the backend's overview; a digest of what that does not cover, and one of those turns; the index of
+older archives. Each has a share of the space, and what one part already says no other repeats. Deterministic, and the
+same as long as the same messages are gone (provider caches).
 """
 
 from collections.abc import Iterable
@@ -15,6 +15,7 @@ from app.core.capture.captured_message import CapturedMessage
 from app.core.capture.captured_turn import captured_messages
 from app.core.history.digest import digest
 from app.core.history.dropped import least_tokens, named, taken_out
+from app.core.history.focus import section
 from app.core.history.lines import one_line
 from app.core.history.notes import NotesOn, notes_on
 from app.core.history.session_opening import OPENING_TURNS, opening_lines, told_by
@@ -44,6 +45,8 @@ class History:
     """Archived messages that ``overview`` does not cover."""
     opening: tuple[str, ...] = ()
     """What the session's first turns told (`app.core.history.session_opening.told_by`)."""
+    focus: str = ""
+    """The lines that compactions were asked to keep (`app.core.history.focus`)."""
     live: tuple[CapturedMessage, ...] = ()
     """Stored messages that are not archived: the prompt is rebuilt from them when the host has none."""
     archived_fingerprints: tuple[str, ...] = ()
@@ -79,6 +82,8 @@ def summary_text(
     began = () if former else history.opening or told_by(islice(chain(unsummarised, taken), OPENING_MESSAGES), notes)
     least = least_tokens(taken, named_before)
     opening = opening_lines(map(contained, began), min(room // _OPENING_SHARE, room - least), overview)
+    kept = "" if former else cut_to_tokens(section(contained(history.focus)), (room - _cost(opening)) // 2)
+    opening = "\n\n".join(part for part in (opening, kept) if part)
     left = room - _cost(opening)
     turns = _whole_lines(contained(named(taken, max(least, left // _TURNS_SHARE), notes, named_before)), left)
     left -= _cost(turns)

@@ -1,4 +1,4 @@
-"""How sessions' prompts are laid out. Where turns were cut was a row among the outputs before."""
+"""How sessions' prompts are laid out, and what compactions were asked to keep."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -30,4 +30,5 @@ def upgrade() -> None:
         sa.UniqueConstraint("account", "user_name", "session", name="layouts_by_session"),
     )
     op.create_index("layouts_by_age", "layouts", ["at"])
+    op.add_column("sessions", sa.Column("focus", sa.Text, nullable=False, server_default=""))
     op.execute("DELETE FROM tool_outputs WHERE kind = 'dropped'")
