@@ -17,6 +17,7 @@ from app.core.identity import Identity, Tenant
 from app.core.messages.pairs import same_call
 from app.store.backlog import Bounds
 from app.store.inserting import insert_new
+from app.store.memory_versions import locked_version
 from app.store.schema import sessions, tool_outputs
 from app.store.session_rows import name_of
 
@@ -53,7 +54,11 @@ def cuts_of(connection: Connection, who: Identity) -> tuple[Cut, ...]:
 
 
 def keep(connection: Connection, who: Identity, outputs: Sequence[Packed], bounds: Bounds, now: float) -> None:
-    """Write down what was decided; an original that is there already, or was forgotten, stays as it is."""
+    """Write down what was decided; an original that is there already, or was forgotten, stays as it is.
+
+    A tenant's writers come one after the other: each has to see what the others keep of its share.
+    """
+    locked_version(connection, who.tenant)
     name = name_of(who.tenant, who.session)
     known = {cut.key for cut in cuts_of(connection, who)}
     for one in outputs:

@@ -120,6 +120,15 @@ async def test_the_oldest_originals_make_room_and_decisions_stay(opened: OpenSto
     assert len((await store.local_history(who)).cuts) == 3
 
 
+async def test_processes_at_once_keep_within_the_share(opened: OpenStore) -> None:
+    body, who = pack(TEXT), somebody()
+    stores = [await opened(max_pending_bytes=2 * len(body)) for _ in range(3)]
+    kept = [[Packed(replace(CUT, key=f"key{number}", ref=f"call_{number}"), body)] for number in range(24)]
+    await asyncio.gather(*(stores[number % 3].keep_outputs(who, one) for number, one in enumerate(kept)))
+    texts = [await stores[0].tool_output(who, f"call_{number}") for number in range(24)]
+    assert sum(one is not None and one.text is not None for one in texts) == 2
+
+
 async def test_they_stay_as_long_as_the_session(opened: OpenStore, clock: FakeClock) -> None:
     store, who = await opened(keep_days=2), somebody()
     await store.keep_outputs(who, [Packed(CUT, pack(TEXT))])
