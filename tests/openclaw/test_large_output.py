@@ -37,9 +37,11 @@ def test_the_next_request_fits_and_the_model_reads_a_missing_part(world: World, 
     assert world.gateway.tell("And now? SAY: on we go", "large") == "on we go"
     request = world.asked("And now?")
     assert tokens_of(typed([message for message in request if message["role"] != "system"])) <= WINDOW
-    (output,) = [text for message in request if "ov_tool_result" in (text := text_of(message)) and lines[0] in text]
+    outputs = [text_of(message) for message in request if message["role"] == "tool"]
+    assert len(outputs) == 1, outputs
+    (output,) = outputs
     found = NOTICE.search(output)
-    assert found, output[:2_000]
+    assert found, f"{len(output)} characters: {output[:600]} ... {output[-600:]}"
     asked = json.loads(found[1])
     world.rig.script.write_text(
         json.dumps([{"user": "Read on", "tools": [step("ov_tool_result", **asked, limit=4_000)], "answer": "Read."}])
