@@ -131,7 +131,7 @@ class Services:
     browse_resources: BrowseResources
     remove_resource: RemoveResource
     importer: ResourceImporter
-    web: Fetching
+    web: Fetching | None
     call_tool: CallTool
     policy: Policy
     form_key: bytes
@@ -273,6 +273,9 @@ async def _opened(
         store_memory=StoreMemory(memories),
         forget_memory=ForgetMemory(forgetter.erase),
         backend=backend,
+        browse_resources=documents.browsing,
+        import_resource=documents.importing,
+        web=_web(settings),
     )
     preflight = Preflight(
         backend,
@@ -352,7 +355,7 @@ async def _opened(
         browse_resources=documents.browsing,
         remove_resource=documents.removing,
         importer=documents.importer,
-        web=Fetching(settings.limits.max_body_bytes, settings.resources.fetch_ms / 1000),
+        web=tools.web,
         call_tool=CallTool(tools),
         policy=policy,
         form_key=await anyio.to_thread.run_sync(private_key, settings.data_dir / "forms.key"),
@@ -401,6 +404,12 @@ def _memories(
     waiting = GuardedWaiting(store.waiting, policy)
     memories = Memories(kept, waiting, courier, changed, read_statement, policy=policy, audit=Audit(store.audit))
     return memories, courier
+
+
+def _web(settings: Settings) -> Fetching | None:
+    """How URLs are fetched; None where none is."""
+    rules = settings.resources
+    return Fetching(settings.limits.max_body_bytes, rules.fetch_ms / 1000) if rules.urls else None
 
 
 class _Documents(NamedTuple):

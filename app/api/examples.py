@@ -136,6 +136,7 @@ TOOL_REQUESTS: dict[str, dict[str, Any]] = {
         "memory_store": {"text": "Mia's bicycle is green.", "category": "entities", "key": "bicycle"},
         "memory_recall": {"query": "Mia's bicycle"},
         "ov_search": {"query": "green bicycle", "kinds": ["memories"]},
+        "ov_import": {"text": "# Workshop\n\nThe workshop opens at nine.\n", "title": "Workshop"},
         "ov_ls": {},
         "memory_forget": {"query": "Mia's green bicycle"},
     }.items()
@@ -175,7 +176,7 @@ REQUESTS: dict[str, Example] = {
     "memories-forget": Example(f"/memories/{MEMORY_ID}", method="DELETE"),
     "audit": Example("/audit?action=forgotten", method="GET"),
     "resources": Example("/resources", RESOURCE_REQUEST),
-    "resources-search": Example("/resources?query=go%20back%20to%20the%20release%20before", method="GET"),
+    "resources-search": Example("/resources?query=go%20back%20to%20the%20release%20before&limit=1", method="GET"),
     "resources-remove": Example("/resources?uri=viking://~/resources/Atlas%20handbook.md", method="DELETE"),
     "skills": Example("/skills", SKILL_REQUEST),
     "skills-list": Example("/skills", method="GET"),

@@ -3,7 +3,6 @@
 import base64
 import binascii
 from typing import Annotated, Any
-from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
@@ -29,11 +28,10 @@ from app.core.deadline import Deadline
 from app.core.identity import Tenant
 from app.documents.resource import HOME, Kind, Status
 from app.engine.memories.collaborators import operator_of
+from app.engine.resources.import_sources import import_from_web, import_of_text
 from app.engine.resources.importing import NewImport
-from app.errors import FieldProblem, InvalidRequest, ResourceRefused, UrlNotFetched
-from app.gathering.forges import archive_of
+from app.errors import FieldProblem, InvalidRequest, ResourceRefused
 from app.gathering.reader_process import Upload
-from app.gathering.web import UrlRefused, fetch
 from app.observe.context import note
 from app.services import Services
 
@@ -219,40 +217,8 @@ def new_import(services: Services, arrived: Arrived, kind: Kind) -> NewImport:
 
         return NewImport(kind, sent, file.name, file.name, title, to, asked.wait)
     if asked.text is not None:
-        name = "SKILL.md" if kind is Kind.SKILL else f"{title or 'note'}.md"
-        text = Upload(name, storable(asked.text).encode(), "text/markdown")
-        if not text.data.strip():
-            raise InvalidRequest(FieldProblem("text", "must say something"))
-
-        async def written() -> Upload:
-            return text
-
-        return NewImport(kind, written, "text", name, title, to, asked.wait)
-    return _from_the_web(services, asked, kind, title, to)
-
-
-def _from_the_web(services: Services, asked: ImportRequest, kind: Kind, title: str, to: str | None) -> NewImport:
-    if not services.settings.resources.urls:
-        raise UrlNotFetched("this service fetches no URLs (SIDECAR_RESOURCES__URLS)")
-    url, name = asked.url or "", ""
-    try:
-        if asked.git is not None:
-            url, name = archive_of(asked.git)
-        parts = urlsplit(url)
-    except UrlRefused as error:
-        raise UrlNotFetched(str(error)) from error
-    except ValueError as error:
-        raise UrlNotFetched(f"this is no URL: {error}") from error
-
-    async def fetched() -> Upload:
-        try:
-            return await fetch(url, services.web)
-        except UrlRefused as error:
-            raise UrlNotFetched(str(error)) from error
-
-    source = asked.git or url
-    named = name or f"{parts.hostname or ''}{parts.path}".rstrip("/")
-    return NewImport(kind, fetched, source.partition("#")[0], named, title, to, asked.wait)
+        return import_of_text(kind, storable(asked.text), title, to, wait=asked.wait)
+    return import_from_web(services.web, kind, asked.url, asked.git, title, to, wait=asked.wait)
 
 
 async def _found(

@@ -7,6 +7,7 @@ from app.tools import (
     archive_expand,
     archive_search,
     commit_memory,
+    import_resource,
     ls,
     memory_forget,
     memory_recall,
@@ -24,6 +25,7 @@ TOOLS: tuple[Tool[Any], ...] = (
     tool_result.TOOL,
     ls.TOOL,
     search.TOOL,
+    import_resource.TOOL,
 )
 """In the order in which models are told of them."""
 

@@ -7,12 +7,13 @@ from pydantic import Field
 
 from app.core.injection.fence import neutralise_line
 from app.core.memories.memory import MemoryFilter
+from app.documents.resource import Kind
 from app.engine.memories.browsing import MemoryListing
 from app.ports import Target
 from app.tools.memory_lines import details_of, line_of, peers_seen_by
 from app.tools.tool import Answer, Arguments, Caller, Text, Tool, Uses, quoted, up_to
 
-Kind = Literal["memories", "resources", "skills"]
+Searched = Literal["memories", "resources", "skills"]
 DEFAULT_FOUND = 8
 MAX_FOUND = 20
 MAX_LINE_CHARS = 500
@@ -22,7 +23,7 @@ class SearchArguments(Arguments):
     """What is looked for, and among what."""
 
     query: Text
-    kinds: list[Kind] | None = Field(None, min_length=1, max_length=3, description="All kinds if absent.")
+    kinds: list[Searched] | None = Field(None, min_length=1, max_length=3, description="All kinds if absent.")
     limit: Annotated[int, up_to(MAX_FOUND)] = Field(DEFAULT_FOUND, ge=1, le=MAX_FOUND, description="Of each kind.")
 
 
@@ -59,12 +60,16 @@ async def _resources(uses: Uses, caller: Caller, asked: SearchArguments) -> tupl
     return lines, [{"uri": hit.uri, "score": round(hit.score, 4)} for hit in hits]
 
 
-async def _skills(_uses: Uses, _caller: Caller, _asked: SearchArguments) -> tuple[list[str], list[dict[str, object]]]:
-    """None: neither backend is given any yet."""
-    return [], []
+async def _skills(uses: Uses, caller: Caller, asked: SearchArguments) -> tuple[list[str], list[dict[str, object]]]:
+    found = await uses.browse_resources.search(caller.who, asked.query, Kind.SKILL, asked.limit, caller.deadline)
+    lines = [
+        f"- {neutralise_line(one.resource.uri)}: {neutralise_line(one.resource.summary)[:MAX_LINE_CHARS]}"
+        for one in found
+    ]
+    return lines, [{"uri": one.resource.uri, "score": round(one.score, 4)} for one in found]
 
 
-_SEARCHES: Mapping[Kind, Search] = {"memories": _memories, "resources": _resources, "skills": _skills}
+_SEARCHES: Mapping[Searched, Search] = {"memories": _memories, "resources": _resources, "skills": _skills}
 
 
 TOOL = Tool(

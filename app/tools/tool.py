@@ -21,6 +21,9 @@ from app.engine.memories.browsing import ListMemories
 from app.engine.memories.forgetting import ForgetMemory, SelectMemory
 from app.engine.memories.keeping import StoreMemory
 from app.engine.output_reading import ToolOutputs
+from app.engine.resources.browse_resources import BrowseResources
+from app.engine.resources.importing import ImportResource
+from app.gathering.web import Fetching
 from app.ports import ContextBackend
 
 MAX_TEXT_CHARS = 20_000
@@ -69,6 +72,10 @@ class Uses:
     store_memory: StoreMemory
     forget_memory: ForgetMemory
     backend: ContextBackend
+    browse_resources: BrowseResources
+    import_resource: ImportResource
+    web: Fetching | None
+    """How URLs are fetched; None where none is."""
 
 
 @dataclass(frozen=True, slots=True)

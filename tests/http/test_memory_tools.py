@@ -247,6 +247,7 @@ class Model:
             ("memory_store", lambda: {"text": "The launch is on Friday.", "category": "notes"}),
             ("memory_recall", lambda: {"query": "when is the launch"}),
             ("ov_search", lambda: {"query": "launch", "kinds": ["memories"]}),
+            ("ov_import", lambda: {"text": "# Launch\n\nThe launch has three stages.", "title": "Launch"}),
             ("ov_ls", lambda: {}),
             ("ov_archive_search", lambda: {"query": "launch"}),
             ("ov_archive_expand", lambda: {"archiveId": "archive_001"}),
@@ -287,9 +288,10 @@ def test_a_tool_loop_uses_every_tool(client: TestClient, style: str) -> None:
             messages.append({"role": "user", "content": [{**result, "is_error": not answer["ok"]}]})
         model.told.append(shown)
     assert {name for name, _ in model.script} == names
-    stored, recalled, searched, tree, archives, expanded, output, forgotten, gone = model.told
+    stored, recalled, searched, imported, tree, archives, expanded, output, forgotten, gone = model.told
     assert stored.startswith("Remembered as m_")
     assert all("The launch is on Friday." in shown for shown in (recalled, searched, tree))
+    assert imported == "Imported as viking://~/resources/Launch.md."
     assert archives == NOTHING_ARCHIVED
     assert expanded == NOTHING_ARCHIVED
     assert output.startswith("No output of this conversation was cut")

@@ -197,3 +197,23 @@ def test_passages_of_documents_are_recalled_with_their_place_and_limits_of_their
         assert recalled and sum(item["chars"] for item in recalled) <= 700
         off = {"sessionId": "s", "messages": [{"role": "user", "content": "What is the weather on Titan like today?"}]}
         assert "## Documents" not in (client.post("/assemble", json=off).json().get("contextBlock", ""))
+
+
+def test_a_model_imports_and_finds_what_it_imported(person: TestClient) -> None:
+    def call(name: str, **arguments: Any) -> dict[str, Any]:
+        answer = person.post(f"/tools/{name}", json={"sessionId": "s", "arguments": arguments})
+        assert answer.status_code == 200, answer.text
+        body: dict[str, Any] = answer.json()
+        return body
+
+    imported = call("ov_import", text=GUIDE, title="Atlas guide")
+    assert imported["ok"] and imported["details"]["uri"] == "viking://~/resources/Atlas guide.md"
+    assert call("ov_import", text=SKILL, kind="skill")["ok"]
+    found = call("ov_search", query="go back to the release before", kinds=["resources"])
+    assert "atlas rewind" in found["content"][0]["text"] and "Rollback" in found["content"][0]["text"]
+    found = call("ov_search", query="check a deployment before release", kinds=["skills"])
+    assert "viking://~/skills/deploy-check" in found["content"][0]["text"]
+    refused = call("ov_import", url="http://169.254.169.254/latest")
+    assert not refused["ok"] and refused["reason"] == "url_refused"
+    for wrong in ({}, {"url": "https://example.org", "text": "x"}):
+        assert call("ov_import", **wrong)["reason"] == "invalid_arguments"
