@@ -2,16 +2,19 @@
 
 import json
 import threading
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 
-import app.core.json.encoding
 from app.api import large
 from app.core.deadline import Deadline
+from app.core.json import encoding
 from app.core.reasons import Reason
+from app.factory import create_app
 from app.offload.pool import ChildFailed, OffloadPool
+from app.settings import Settings
 from tests.http.conftest import Start
 from tests.http.test_errors import problem
 from tests.http.test_lifecycle import FACT, post, said, turn, user
@@ -24,6 +27,15 @@ LONG = [user("x" * 30, 1), said("y", 2), user("Which tea do I prefer, and with w
 def client(start: Start) -> TestClient:
     """Time enough for a process to start on a busy machine."""
     return start(limits={"assemble_ms": 60_000})
+
+
+@pytest.fixture(scope="module")
+def patient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    """`client` for several tests, so that one process is started for all of them."""
+    data = tmp_path_factory.mktemp("patient") / "data"
+    settings = Settings(_env_file=None, data_dir=data, log_level="error", limits={"assemble_ms": 60_000})
+    with TestClient(create_app(settings)) as client:
+        yield client
 
 
 @pytest.fixture
@@ -63,17 +75,17 @@ def test_they_are_answered_like_small_ones(start: Start, tmp_path: Any, monkeypa
 
 def test_they_are_not_parsed_here(start: Start, all_large: None, monkeypatch: pytest.MonkeyPatch) -> None:
     parsed: list[int] = []
-    loads = json.loads
+    decode = encoding._DECODER.decode
 
-    def noted(text: Any, **how: Any) -> Any:
+    def noted(text: str) -> Any:
         if threading.current_thread() is not threading.main_thread():
             parsed.append(len(text))
-        return loads(text, **how)
+        return decode(text)
 
     client = start()
     body = json.dumps({"sessionId": "s", "messages": [user("z" * 100_000)]}).encode()
     with monkeypatch.context() as patched:
-        patched.setattr(app.core.json.encoding.json, "loads", noted)
+        patched.setattr(encoding._DECODER, "decode", noted)
         assert client.post("/assemble", content=body, headers=JSON).json()["messages"][0]["content"] == "z" * 100_000
         assert client.post("/after-turn", content=body, headers=JSON).json()["captured"] == 1
     assert parsed and max(parsed) < 10_000
@@ -143,9 +155,10 @@ def test_a_turn_whose_reading_hangs_is_to_be_sent_again(
     ],
 )
 @pytest.mark.parametrize("path", ["/assemble", "/after-turn"])
-def test_what_is_wrong_with_them_is_named(start: Start, all_large: None, path: str, body: bytes, field: str) -> None:
-    client = start(limits={"assemble_ms": 60_000})
-    answer = client.post(path, content=body, headers=JSON)
+def test_what_is_wrong_with_them_is_named(
+    patient: TestClient, all_large: None, path: str, body: bytes, field: str
+) -> None:
+    answer = patient.post(path, content=body, headers=JSON)
     assert problem(answer, 400, Reason.INVALID_REQUEST)["errors"][0]["field"] == field
 
 
