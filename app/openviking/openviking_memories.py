@@ -225,7 +225,10 @@ class OpenVikingMemories:
         for memory in dropped:
             receipt = await self.forget(who, memory.id, deadline)
             kept += receipt.kept if receipt else ()
-        return Erased(selected, len(selected), removed=redactor.needles(), kept=tuple(dict.fromkeys(kept)))
+        named = tuple(dict.fromkeys(kept))
+        return Erased(
+            selected, len(selected), keeps_sessions=forgetting.takes_turns, removed=redactor.needles(), kept=named
+        )
 
     async def export(
         self, who: Identity, after: Place | None, limit: int, deadline: Deadline

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 
-from sqlalchemy import Connection, and_, delete, insert, select, update
+from sqlalchemy import Connection, and_, delete, func, insert, select, update
 
 from app.core.identity import Tenant
 from app.core.memories.forget_selection import Erased, Forgetting, Redactor, Statement
@@ -83,6 +83,11 @@ class SqlErasing:
         everywhere = replace(there, sessions=there.sessions | {one.session for one in touched})
         await self._database.write(_erase_starts, tenant, redactor, everywhere)
         return replace(_erased(touched, gone), removed=redactor.needles())
+
+    async def sessions_in(self, tenant: Tenant, forgetting: Forgetting) -> frozenset[str]:
+        """The sessions in which there may be turns to forget whose messages are not here any more: those of the period,
+        and all where a person is meant."""
+        return await self._database.read(_sessions_in, tenant, forgetting)
 
     async def _touched(self, tenant: Tenant, redactor: Redactor) -> list[_Touched]:
         touched: list[_Touched] = []
@@ -158,6 +163,18 @@ def _look_at_turns(
     return touched, int(rows[-1].id) if len(rows) == _AT_ONCE else None
 
 
+def _sessions_in(connection: Connection, tenant: Tenant, forgetting: Forgetting) -> frozenset[str]:
+    begins = func.coalesce(turns.c.first_at / 1000.0, turns.c.created_at)
+    ends = func.coalesce(turns.c.last_at / 1000.0, turns.c.created_at)
+    query = select(sessions.c.session).join(turns, turns.c.session_id == sessions.c.id).distinct()
+    query = query.where(session_rows.of_tenant(tenant), turns.c.created_at <= _moment(forgetting.at))
+    if forgetting.since:
+        query = query.where(ends >= _moment(forgetting.since))
+    if forgetting.until:
+        query = query.where(begins <= _moment(forgetting.until))
+    return frozenset(connection.execute(query).scalars())
+
+
 def _left(
     redactor: Redactor, turn_id: str, session: str, payload: str | None, error: str
 ) -> tuple[bool, str | None, str]:
@@ -189,7 +206,7 @@ def _erase_turn(redactor: Redactor, connection: Connection, one: _Touched) -> bo
 
 def _sessions_of(forgetting: Forgetting, there: Erased) -> frozenset[str] | None:
     """The sessions that lose turns; None where the backend keeps sessions, and can not tell in which a person spoke."""
-    return None if forgetting.person and there.kept else there.sessions
+    return None if forgetting.person and there.keeps_sessions else there.sessions
 
 
 def _sessions_left(connection: Connection, tenant: Tenant, redactor: Redactor, there: Erased) -> dict[int, Any]:
@@ -254,7 +271,8 @@ def _erase_waiting(connection: Connection, tenant: Tenant, redactor: Redactor, s
 
 
 def _begin(connection: Connection, forgetting_id: str, tenant: Tenant, forgetting: Forgetting, now: float) -> None:
-    body = json.dumps({**asdict(forgetting), "turns": sorted(forgetting.turns)})
+    told = {"turns": sorted(forgetting.turns), "sessions": sorted(forgetting.sessions)}
+    body = json.dumps({**asdict(forgetting), **told})
     name = {"account": tenant.account or "", "user_name": tenant.user or ""}
     row = {"id": forgetting_id, **name, "body": body, "created_at": now}
     connection.execute(insert(forgettings).values(row))
@@ -279,7 +297,8 @@ def _unfinished(connection: Connection) -> list[tuple[str, Tenant, Forgetting | 
 def _forgetting(body: str) -> Forgetting:
     fields: dict[str, Any] = json.loads(body)
     statements = tuple(_statement(one) for one in fields.pop("statements"))
-    return Forgetting(**{**fields, "turns": frozenset(fields["turns"]), "resumed": True}, statements=statements)
+    told = {key: frozenset(fields.get(key, ())) for key in ("turns", "sessions")}
+    return Forgetting(**{**fields, **told, "resumed": True}, statements=statements)
 
 
 def _statement(fields: dict[str, Any]) -> Statement:

@@ -141,7 +141,7 @@ def erase(connection: Connection, tenant: Tenant, redactor: Redactor, there: Era
     for kind in _KINDS:
         table = kind.table
         mine = _of_tenant(table, tenant)
-        if asked.everything or (asked.person and there.kept):
+        if asked.everything or (asked.person and there.keeps_sessions):
             connection.execute(delete(table).where(mine))
         elif asked.takes_turns:
             gone = {*there.sessions, *([asked.session] if asked.session else [])}

@@ -1,5 +1,6 @@
 """Forgetting, audit and freshness in the turn store, on both databases."""
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,18 @@ async def test_nothing_is_left_in_a_row(store: SqlTurnStore, tmp_path: Path, who
     on_files = (tmp_path / "private").exists()
     assert len(kept) == (0 if on_files else 1)  # what a server overwrites in its own time is named
     assert places_of(tmp_path, MARK) == []
+
+
+async def test_sessions_of_a_period_are_known_without_their_messages(store: SqlTurnStore, clock: FakeClock) -> None:
+    await filled(store)
+    who = somebody()
+    now = datetime.fromtimestamp(clock(), UTC)
+    before, after = ((now + timedelta(days=days)).isoformat() for days in (-400_000 // 365, 1))
+    known = store.erasing.sessions_in
+    assert await known(who.tenant, Forgetting(AT, since=before)) == {who.session}
+    assert await known(who.tenant, Forgetting(AT, person="bob")) == {who.session}
+    assert await known(who.tenant, Forgetting(AT, since=after)) == frozenset()
+    assert await known(Tenant("else", "where"), Forgetting(AT, since=before)) == frozenset()
 
 
 async def test_the_audit_trail_is_bounded_by_age(opened: OpenStore, clock: FakeClock) -> None:

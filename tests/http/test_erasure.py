@@ -253,3 +253,30 @@ def test_what_was_interrupted_goes_on(start: Start, tmp_path: Path, monkeypatch:
     assert again.portal.call(after.store.erasing.unfinished) == []  # type: ignore[union-attr]
     assert places_of(tmp_path / "data", MARK) == []
     assert "Rex" in recalled(again, "What is my dog called?")
+
+
+def test_a_period_or_a_person_whose_forgetting_was_interrupted_leaves_no_summary(
+    start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The backend's part was done: its files can not tell any more which sessions lost something."""
+    settings: dict[str, Any] = {"embedded": {"embedder": {"kind": "none"}}}
+    client = start(**settings)
+    said = [{"role": "user", "content": f"My passport has the number {MARK}."}, {"role": "assistant", "content": "Ok."}]
+    for number in range(3):
+        body = {"sessionId": "s", "senderId": "bob", "messages": said, "advancementKey": str(number), "wait": True}
+        assert client.post("/after-turn", json=body).json()["status"] == "committed"
+    client.post("/sessions/end", json={"sessionId": "s", "wait": True})
+    services: Services = client.app.state.services  # type: ignore[attr-defined]
+    erase = services.forgetter.erase
+
+    async def fails(*_: Any, **__: Any) -> Any:
+        raise StoreUnavailable("cut short")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(erase.erasing, "erase", fails)
+        patch.setattr(services.forgetter, "wake", lambda: None)
+        erase.on_left = lambda: None
+        assert client.post("/memories/forget", json={"person": "bob", "dryRun": False}).status_code == 503
+    client.portal.call(erase.go_on)  # type: ignore[union-attr]
+    assert client.portal.call(services.store.erasing.unfinished) == []  # type: ignore[union-attr]
+    assert places_of(tmp_path / "data", MARK) == []

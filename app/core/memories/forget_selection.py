@@ -48,7 +48,8 @@ class Forgetting:
     """What is to be forgotten of one tenant: statements, or the turns that one of the other fields selects.
 
     All of it counts for what was said or stored up to ``at`` (ISO 8601 in UTC): who says it again, means it. ``since``
-    and ``until`` are such moments, too. ``turns`` are ids of turns that are known to be selected.
+    and ``until`` are such moments, too. ``turns`` are ids of turns that are known to be selected, ``sessions`` those
+    that are known to lose turns.
 
     ``resumed``: it was begun before, so that something may have been said since. Only then the times of messages are
     compared with ``at``, for a host's clock may be ahead.
@@ -62,6 +63,7 @@ class Forgetting:
     until: str | None = None
     everything: bool = False
     turns: frozenset[str] = frozenset()
+    sessions: frozenset[str] = frozenset()
     resumed: bool = False
 
     @property
@@ -101,7 +103,8 @@ class Forgetting:
 class Erased:
     """What a store of memories has erased, or would: ``turns`` by their ids.
 
-    ``summaries`` are those that stand now in the place of others, by session.
+    ``summaries`` are those that stand now in the place of others, by session. ``keeps_sessions``: what was said stays
+    where it is, so that ``sessions`` are not all in which it was.
     """
 
     selected: tuple[Selected, ...] = ()
@@ -111,6 +114,7 @@ class Erased:
     notes: int = 0
     summaries: dict[str, str] = field(default_factory=dict)
     sessions: frozenset[str] = frozenset()
+    keeps_sessions: bool = False
     removed: tuple[str, ...] = ()
     """Texts that must stand nowhere any more."""
     kept: tuple[Kept, ...] = ()

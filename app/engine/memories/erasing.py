@@ -49,7 +49,8 @@ class EraseEverywhere:
     async def look(self, who: Identity, forgetting: Forgetting, deadline: Deadline) -> Receipt:
         """What would be forgotten. Raises `BackendTrouble`, `StoreUnavailable`."""
         here = await self.erasing.look(who.tenant, forgetting)
-        forgetting = replace(forgetting, turns=here.selected)
+        planned = await self._planned(who, forgetting, deadline)
+        forgetting = replace(forgetting, turns=here.selected, sessions=planned.sessions)
         with told_to_the_caller():
             there = await self.memories.store.erase(who, forgetting, deadline, dry_run=True)
         traces = await self.traces.erase(who.account_key, _takes(forgetting, there, here), dry_run=True)
@@ -96,6 +97,10 @@ class EraseEverywhere:
     async def _carried_out(self, id_: str, who: Identity, forgetting: Forgetting, deadline: Deadline) -> Receipt:
         """The backend first: what it has left of its summaries is what the store keeps of them."""
         there = await self.memories.store.erase(who, forgetting, deadline, dry_run=False)
+        known = forgetting.sessions
+        if there.keeps_sessions:
+            known |= await self.erasing.sessions_in(who.tenant, forgetting)
+        there = replace(there, sessions=there.sessions | known)
         here = await self.erasing.erase(who.tenant, forgetting, there)
         traces = await self.traces.erase(who.account_key, _takes(forgetting, there, here))
         await self._forgotten_in_memory(who.tenant, forgetting)
@@ -103,6 +108,15 @@ class EraseEverywhere:
         left = await self.erasing.look_again(who.tenant, forgetting, everywhere)
         kept = [*there.kept, *left, *await self._cleaned(id_, Needles([*there.removed, *here.removed]))]
         return replace(_receipt(id_, forgetting, there, here, traces), kept=tuple(kept))
+
+    async def _planned(self, who: Identity, forgetting: Forgetting, deadline: Deadline) -> Erased:
+        """What the backend will erase: after a crash or an outage in the middle it can not tell any more."""
+        if not forgetting.takes_turns:
+            return Erased()
+        try:
+            return await self.memories.store.erase(who, forgetting, deadline, dry_run=True)
+        except BackendTrouble:
+            return Erased()  # it has not begun then, and says so when it has
 
     async def _as_far_as_it_goes(
         self, id_: str, who: Identity, forgetting: Forgetting, deadline: Deadline, *, waits: bool
