@@ -12,7 +12,7 @@ from app.api.memory_listing import MAX_QUERY_CHARS
 from app.api.resources_schema import (
     ImportedBody,
     ImportRequest,
-    RemovedBody,
+    RemovedResourceBody,
     ResourcePageBody,
     SkillPageBody,
     shown,
@@ -150,7 +150,7 @@ async def list_skills(
 @router.delete(
     "/resources",
     summary="Remove a document or a folder",
-    response_model=RemovedBody,
+    response_model=RemovedResourceBody,
     responses={200: recorded("resources-remove"), **problems(404, 503)},
 )
 async def remove_resource(services: ServicesDep, tenant: TenantDep, uri: Uri) -> Response:
@@ -161,7 +161,7 @@ async def remove_resource(services: ServicesDep, tenant: TenantDep, uri: Uri) ->
 @router.delete(
     "/skills",
     summary="Remove a skill",
-    response_model=RemovedBody,
+    response_model=RemovedResourceBody,
     responses={200: recorded("skills-remove"), **problems(404, 503)},
 )
 async def remove_skill(services: ServicesDep, tenant: TenantDep, uri: Uri) -> Response:

@@ -85,7 +85,7 @@ class SkillPageBody(_Body):
     next_cursor: str | None
 
 
-class RemovedBody(_Body):
+class RemovedResourceBody(_Body):
     """What was removed."""
 
     uri: str

@@ -265,7 +265,7 @@ def test_a_period_or_a_person_whose_forgetting_was_interrupted_leaves_no_summary
     for number in range(3):
         body = {"sessionId": "s", "senderId": "bob", "messages": said, "advancementKey": str(number), "wait": True}
         assert client.post("/after-turn", json=body).json()["status"] == "committed"
-    client.post("/sessions/end", json={"sessionId": "s", "wait": True})
+    assert client.post("/compact", json={"sessionId": "s"}).json()["reason"] == "commit_completed"
     services: Services = client.app.state.services  # type: ignore[attr-defined]
     erase = services.forgetter.erase
 

@@ -49,8 +49,7 @@ class EraseEverywhere:
     async def look(self, who: Identity, forgetting: Forgetting, deadline: Deadline) -> Receipt:
         """What would be forgotten. Raises `BackendTrouble`, `StoreUnavailable`."""
         here = await self.erasing.look(who.tenant, forgetting)
-        planned = await self._planned(who, forgetting, deadline)
-        forgetting = replace(forgetting, turns=here.selected, sessions=planned.sessions)
+        forgetting = replace(forgetting, turns=here.selected)
         with told_to_the_caller():
             there = await self.memories.store.erase(who, forgetting, deadline, dry_run=True)
         traces = await self.traces.erase(who.account_key, _takes(forgetting, there, here), dry_run=True)
@@ -63,7 +62,8 @@ class EraseEverywhere:
         later.
         """
         here = await self.erasing.look(who.tenant, forgetting)
-        forgetting = replace(forgetting, turns=here.selected)
+        planned = await self._planned(who, forgetting, deadline)
+        forgetting = replace(forgetting, turns=here.selected, sessions=planned.sessions)
         id_ = new_receipt_id()
         self._under_way.add(id_)
         try:
