@@ -113,14 +113,15 @@ class Eraser:
         return plan
 
     def _plan_page(self, path: Path, redactor: Redactor, plan: _Plan) -> None:
-        """A page that is made of memories loses the lines of those that go; it is not counted."""
+        """A page loses the lines of memories that go, and what says a statement; it is not counted."""
+        if redactor.forgetting.everything:
+            plan.files[path] = None
+            return
         text = path.read_text("utf-8", "replace")
         dropped = {memory.id for memory in plan.dropped}
-        left = None if redactor.forgetting.everything else page_without(text, dropped, redactor.text)
-        if left != text and path.name == NAME:
+        left = page_without(text, dropped, redactor.text) if path.name == NAME else redactor.text(text)
+        if left != text:
             plan.files[path] = None if left is None else left.encode("utf-8", "replace")
-        elif path.name != NAME and (said := redactor.text(text)) != text:
-            plan.files[path] = said.encode("utf-8", "replace")
 
     def _selected_turns(self, forgetting: Forgetting) -> set[str]:
         """The turns that go as a whole: a turn goes when one of its messages is selected."""

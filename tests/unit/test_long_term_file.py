@@ -133,7 +133,7 @@ def test_the_pages_are_no_memories_and_forgetting_reaches_them(client: TestClien
     assert receipt["kept"] == [] and "number zq7flock" not in page(tmp_path).read_text()
     assert "Mia" in page(tmp_path).read_text()
     client.post("/memories/forget", json={"everything": True, "dryRun": False})
-    assert not page(tmp_path).exists() and places_of(tmp_path, "My name is Mia") == []
+    assert not page(tmp_path).exists() and places_of(tmp_path, "My name is Mia", "Always be kind") == []
 
 
 def test_a_daily_note_tells_what_was_stated_by_its_type(client: TestClient, tmp_path: Path) -> None:

@@ -197,6 +197,16 @@ def test_a_call_whose_id_comes_again_gets_another_for_anthropic(shape: str) -> N
     ] * 3
 
 
+def test_calls_of_one_message_with_the_same_id_are_told_apart() -> None:
+    rounds: list[Raw] = [{"role": "user", "content": "go on"}]
+    rounds += [_assistant("anthropic", "", False, False, [("c", "exec"), ("c", "exec")])]
+    rounds += [_result("anthropic", "c", "exec", number, "") for number in range(2)]
+    cleaned = STYLES["anthropic"].clean(_read(rounds), False)
+    assert [call.id for message in cleaned for call in message.calls] == ["c", "c-2"]
+    results = [result for message in cleaned for result in message.results]
+    assert [(result.call_id, result.text) for result in results] == [("c", "gave 0"), ("c-2", "gave 1")]
+
+
 def test_openclaw_is_left_alone() -> None:
     broken = _read([{"role": "assistant", "content": ""}, {"role": "toolResult", "toolCallId": "x", "content": "1"}])
     style = STYLES["openclaw"]

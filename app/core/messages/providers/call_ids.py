@@ -1,5 +1,6 @@
 """Ids of calls that come once: some models number their calls afresh each round, and not every provider takes that."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,24 +12,44 @@ _OF_RESULT = ("toolCallId", "tool_call_id", "toolUseId", "tool_use_id")
 
 
 def with_unique_ids(messages: Messages) -> list[HostMessage]:
-    """The messages with another id for each call whose id an earlier message used, and for its result.
+    """The messages with another id for each call whose id came before, and for its result.
 
-    The results of a message's calls stand before the next message with calls (`paired`). Linear.
+    The results of a message's calls stand before the next message with calls (`paired`), those of one id in the order
+    of their calls. Linear.
     """
     used: dict[str, int] = {}
     """How often an id was used, ours among them."""
-    names: dict[str, str] = {}
+    names, answered = _Names(), _Names()
     made: list[HostMessage] = []
     for message in messages:
         if message.calls:
-            names = {}
-            for key in dict.fromkeys(_key(call.id) for call in message.calls if call.id):
-                if key in used:
-                    names[key] = _unused(key, used)
+            told: dict[str, list[str]] = {}
+            for key in (_key(call.id) for call in message.calls if call.id):
+                told.setdefault(key, []).append(_unused(key, used) if key in used else "")
                 used[key] = used.get(key, 0) + 1
-        concerned = names and (message.calls or message.results)
-        made.append(_renamed(message, names) if concerned else message)
+            names, answered = _Names(told), _Names(told)
+        concerned = names.has_any and (message.calls or message.results)
+        made.append(_renamed(message, names, answered) if concerned else message)
     return made
+
+
+class _Names:
+    """The new ids of a message's calls: of each old one so many as there are calls of that id, empty for no other."""
+
+    def __init__(self, told: Mapping[str, Sequence[str]] | None = None) -> None:
+        self._told = told or {}
+        self._taken: Counter[str] = Counter()
+        self.has_any = any(name for names in self._told.values() for name in names)
+
+    def has(self, key: str) -> bool:
+        """Whether it is the id of such a call."""
+        return key in self._told
+
+    def next(self, key: str) -> str:
+        """The new id of the next call, or result, of this id; the last one serves all that follow."""
+        names = self._told[key]
+        self._taken[key] += 1
+        return names[min(self._taken[key], len(names)) - 1]
 
 
 def _key(call_id: str) -> str:
@@ -43,26 +64,28 @@ def _unused(key: str, used: dict[str, int]) -> str:
     return name
 
 
-def _renamed(message: HostMessage, names: Mapping[str, str]) -> HostMessage:
+def _renamed(message: HostMessage, names: _Names, answered: _Names) -> HostMessage:
     raw = dict(message.raw)
     if message.results:
-        raw |= _with_names(raw, _OF_RESULT, names)
+        raw |= _with_name(raw, _OF_RESULT, answered)
     if isinstance(raw.get("tool_calls"), list):
-        raw["tool_calls"] = [_with_names(item, _OF_CALL, names) for item in raw["tool_calls"]]
+        raw["tool_calls"] = [_with_name(item, _OF_CALL, names) for item in raw["tool_calls"]]
     if isinstance(raw.get("content"), list):
-        raw["content"] = [_renamed_block(block, names) for block in raw["content"]]
+        raw["content"] = [_renamed_block(block, names, answered) for block in raw["content"]]
     return HostMessage(raw)
 
 
-def _renamed_block(block: Any, names: Mapping[str, str]) -> Any:
+def _renamed_block(block: Any, names: _Names, answered: _Names) -> Any:
     kind = kind_of(block) if isinstance(block, Mapping) else ""
-    keys = _OF_CALL if kind in CALL_TYPES else _OF_RESULT if kind in RESULT_TYPES else ()
-    return _with_names(block, keys, names) if keys else block
+    if kind in CALL_TYPES:
+        return _with_name(block, _OF_CALL, names)
+    return _with_name(block, _OF_RESULT, answered) if kind in RESULT_TYPES else block
 
 
-def _with_names(source: Any, keys: Sequence[str], names: Mapping[str, str]) -> Any:
-    """``source`` with its ids by their new names."""
+def _with_name(source: Any, keys: Sequence[str], names: _Names) -> Any:
+    """``source``, a call or a result, with its id by its new name."""
     if not isinstance(source, Mapping):
         return source
-    told = {key: source[key] for key in keys if isinstance(source.get(key), str)}
-    return {**source, **{key: names[_key(value)] for key, value in told.items() if _key(value) in names}}
+    told = [key for key in keys if isinstance(source.get(key), str) and names.has(_key(source[key]))]
+    name = names.next(_key(source[told[0]])) if told else ""
+    return {**source, **dict.fromkeys(told, name)} if name else source
