@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Request, Response
 
 from app.api.document import problems
-from app.api.examples import recorded
+from app.api.examples import RESOURCE_REQUEST, SKILL_REQUEST, recorded
 from app.api.memory_listing import MAX_QUERY_CHARS
 from app.api.resources_schema import (
     ImportedBody,
@@ -63,15 +63,14 @@ _FILE = {
         "wait": {"type": "boolean"},
     },
 }
-_SENT: dict[str, Any] = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            JSON: {"schema": {**ImportRequest.model_json_schema(by_alias=True), "title": "ImportRequest"}},
-            FORM: {"schema": _FILE},
-        },
-    }
-}
+
+
+def _sent(example: dict[str, Any]) -> dict[str, Any]:
+    schema = {**ImportRequest.model_json_schema(by_alias=True), "title": "ImportRequest"}
+    content = {JSON: {"schema": schema, "example": example}, FORM: {"schema": _FILE}}
+    return {"requestBody": {"required": True, "content": content}}
+
+
 _ANSWERS: dict[int | str, dict[str, Any]] = {
     201: {"description": "It can be found.", "model": ImportedBody},
     **problems(415, 422, 503),
@@ -84,16 +83,16 @@ _ANSWERS: dict[int | str, dict[str, Any]] = {
     status_code=202,
     response_model=ImportedBody,
     responses={**_ANSWERS, 201: {**_ANSWERS[201], **recorded("resources")}},
-    openapi_extra=_SENT,
+    openapi_extra=_sent(RESOURCE_REQUEST),
 )
-async def import_resource(request: Request) -> Response:
+async def import_resource(request: Request, tenant: TenantDep) -> Response:
     """A file (`multipart/form-data`), or JSON with one of `url`, `git` and `text`.
 
     Markdown, text, HTML, PDF (with the extra `pdf`), source code, and zip archives of these. When this answers, it is
     on disk and read; what can not be imported is refused here and leaves nothing behind. The same again changes only
     what is different. URLs lead to public addresses only.
     """
-    return await _imported(request, Kind.RESOURCE)
+    return await _imported(request, tenant, Kind.RESOURCE)
 
 
 @taking.post(
@@ -102,11 +101,14 @@ async def import_resource(request: Request) -> Response:
     status_code=202,
     response_model=ImportedBody,
     responses={**_ANSWERS, 201: {**_ANSWERS[201], **recorded("skills")}},
-    openapi_extra=_SENT,
+    openapi_extra=_sent(SKILL_REQUEST),
 )
-async def import_skill(request: Request) -> Response:
+async def import_skill(request: Request, tenant: TenantDep) -> Response:
     """A SKILL.md, a zip of a folder with one, or its `text`. Its `name` says where it goes."""
-    return await _imported(request, Kind.SKILL)
+    return await _imported(request, tenant, Kind.SKILL)
+
+
+router.include_router(taking)
 
 
 @router.get(
@@ -153,7 +155,11 @@ async def list_skills(
     response_model=RemovedResourceBody,
     responses={200: recorded("resources-remove"), **problems(404, 503)},
 )
-async def remove_resource(services: ServicesDep, tenant: TenantDep, uri: Uri) -> Response:
+async def remove_resource(
+    services: ServicesDep,
+    tenant: TenantDep,
+    uri: Annotated[Uri, Query(openapi_examples={"one": {"value": "viking://~/resources/Atlas handbook.md"}})],
+) -> Response:
     """With all of its documents, and what of it is still being imported."""
     return await _removed(services, tenant, uri, Kind.RESOURCE)
 
@@ -164,7 +170,11 @@ async def remove_resource(services: ServicesDep, tenant: TenantDep, uri: Uri) ->
     response_model=RemovedResourceBody,
     responses={200: recorded("skills-remove"), **problems(404, 503)},
 )
-async def remove_skill(services: ServicesDep, tenant: TenantDep, uri: Uri) -> Response:
+async def remove_skill(
+    services: ServicesDep,
+    tenant: TenantDep,
+    uri: Annotated[Uri, Query(openapi_examples={"one": {"value": "viking://~/skills/deploy-check"}})],
+) -> Response:
     """With all of its files."""
     return await _removed(services, tenant, uri, Kind.SKILL)
 
@@ -184,12 +194,8 @@ async def import_task(
     return Json(shown_task(await services.browse_resources.task(tenant, task_id)))
 
 
-router.include_router(taking)
-
-
-async def _imported(request: Request, kind: Kind) -> Response:
+async def _imported(request: Request, tenant: Tenant, kind: Kind) -> Response:
     services: Services = request.app.state.services
-    tenant: Tenant = request.state.tenant
     arrived = arrived_with(request)
     settings = services.settings
     ms = settings.limits.wait_ms + settings.resources.read_ms + settings.resources.fetch_ms + GRACE_MS

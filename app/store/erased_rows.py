@@ -164,6 +164,8 @@ def _look_at_turns(
 
 
 def _sessions_in(connection: Connection, tenant: Tenant, forgetting: Forgetting) -> frozenset[str]:
+    if forgetting.session is not None:
+        return frozenset({forgetting.session})
     begins = func.coalesce(turns.c.first_at / 1000.0, turns.c.created_at)
     ends = func.coalesce(turns.c.last_at / 1000.0, turns.c.created_at)
     query = select(sessions.c.session).join(turns, turns.c.session_id == sessions.c.id).distinct()

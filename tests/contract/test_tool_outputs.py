@@ -9,7 +9,6 @@ from app.core.history.guards.cuts import Cut, Kind
 from app.core.history.guards.packing import Original, Packed, pack
 from app.core.history.prompt_layout import Layout
 from app.core.memories.forget_selection import Erased, Forgetting, Statement
-from app.core.memories.memory import Kept
 from app.store.turns import SqlTurnStore
 from tests.contract.conftest import OpenStore
 from tests.unit.turning import FakeClock, a_turn, somebody
@@ -59,7 +58,7 @@ async def test_with_a_person_all_originals_go_where_the_backend_keeps_sessions(s
     """It can not tell who spoke in those that it has archived."""
     await store.keep_outputs(somebody(), [Packed(CUT, pack(TEXT))])
     await store.keep_outputs(somebody(user="bob"), [Packed(CUT, pack(TEXT))])
-    there = Erased(kept=(Kept("sessions", "they are archived"),))
+    there = Erased(keeps_sessions=True)
     await store.erasing.erase(somebody().tenant, Forgetting("2030-01-01T00:00:00Z", person="mia"), there)
     mine, theirs = [await store.tool_output(who, "call_1") for who in (somebody(), somebody(user="bob"))]
     assert mine and mine.text is None

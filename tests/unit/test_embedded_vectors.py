@@ -118,7 +118,7 @@ def test_what_no_append_brought_gets_its_vectors_when_it_is_searched(
     note.write_text("one")
 
     def found(index: live_index.LiveIndex, query: str) -> list[float]:
-        index.search_words(query, [OWN_REALM], 5)
+        index.word_scores(query, [OWN_REALM], 5)
         index.search_vectors(query, [OWN_REALM], 5)
         if job := index.embed():
             job.result(60)
