@@ -139,3 +139,13 @@ def test_texts_can_be_taken_out_and_counts_stay() -> None:
     left = skill_without(record, frozenset(text for text in skill_texts(record) if "zebra" in text))
     assert left.uses == 1 and not any("zebra" in text for text in skill_texts(left))
     assert list(left.habits) == ["shell: word=lark"]
+
+
+def test_an_example_tells_whole_sentences() -> None:
+    long = "Elena Kowalska of Baker Street is my mother and she was born in Krakow in May near the river " * 2
+
+    def told(task: str) -> list[str]:
+        return [one.task for one in learnt(user(task), did(read("slides"), call()))["slides"].examples]
+
+    assert told(f"Make the slides.\n\nFor June. {long}.") == ["Make the slides. For June."]
+    assert told(long) == []

@@ -21,6 +21,7 @@ from app.core.capture.tool_uses import (
     uses_in,
 )
 from app.core.memories.told import told
+from app.text.sentences import sentences
 
 MAX_TASK_CHARS = 160
 MAX_EXAMPLES, MAX_TOLD = 5, 6
@@ -153,10 +154,22 @@ def _used(uses: Iterable[ToolUse]) -> dict[str, list[ToolUse]]:
     return used
 
 
+def _first_sentences(text: str) -> str:
+    """What of a request is told, in whole sentences: of half a sentence nobody knows later what it said, and whether
+    that is forgotten."""
+    told = ""
+    for sentence in sentences(text[: 4 * MAX_TASK_CHARS]):
+        more = on_one_line(f"{told} {sentence}", MAX_TASK_CHARS + 1)
+        if len(more) > MAX_TASK_CHARS:
+            break
+        told = more
+    return told
+
+
 def _record(skill: str, turn: TurnUses, calls: Sequence[ToolUse]) -> SkillRecord:
     tools = [one.record for one in tallied(calls)]
     failed = any(tool.open_error for tool in tools)
-    task = on_one_line(turn.task[: 4 * MAX_TASK_CHARS], MAX_TASK_CHARS)
+    task = _first_sentences(turn.task)
     habits = {f"{call.tool}: {text}" for call in calls if not call.failed for text in call.arguments}
     errors: dict[str, ToolError] = {}
     for tool in tools:
