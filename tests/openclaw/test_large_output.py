@@ -34,7 +34,7 @@ def test_the_next_request_fits_and_the_model_reads_a_missing_part(world: World, 
     world.gateway.tell("Hello there. SAY: hello", "large")
     words = json.dumps({"command": f"cat {log}"})
     world.gateway.tell(f"Look at the log. TOOL:exec {words} THEN SAY: I saw it.", "large")
-    assert world.gateway.tell("And now? SAY: on we go", "large") == "on we go"
+    world.gateway.tell("And now? SAY: on we go", "large")
     request = world.asked("And now?")
     assert tokens_of(typed([message for message in request if message["role"] != "system"])) <= WINDOW
     outputs = [text_of(message) for message in request if message["role"] == "tool"]
