@@ -92,12 +92,19 @@ async def _followed(url: str, how: Fetching) -> Upload:
                 try:
                     if answer.status not in _REDIRECTS:
                         return await _taken(parts, answer, how)
-                    url = urljoin(url, _header(answer, b"location"))
+                    url = _joined(url, _header(answer, b"location"))
                 finally:
                     await answer.aclose()
             except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException) as error:
                 raise UrlRefused(f"{parts.hostname} can not be read: {error or type(error).__name__}") from error
     raise UrlRefused(f"the URL redirects more than {MAX_REDIRECTS} times")
+
+
+def _joined(url: str, location: str) -> str:
+    try:
+        return urljoin(url, location)
+    except ValueError as error:
+        raise UrlRefused(f"the URL redirects to what is no URL: {error}") from None
 
 
 async def _taken(parts: SplitResult, answer: httpcore.Response, how: Fetching) -> Upload:

@@ -91,6 +91,9 @@ async def test_a_redirect_to_a_file_or_without_end_is_refused() -> None:
     async with site(lambda _: response(b"", "Location: file:///etc/passwd", status="302 Found")) as (port, _):
         with pytest.raises(UrlRefused, match="http and https"):
             await fetch(f"http://docs.example.org:{port}/", local())
+    async with site(lambda _: response(b"", "Location: http://[", status="302 Found")) as (port, _):
+        with pytest.raises(UrlRefused, match="no URL"):
+            await fetch(f"http://docs.example.org:{port}/", local())
     async with site(lambda _: response(b"", "Location: /again", status="302 Found")) as (port, asked):
         with pytest.raises(UrlRefused, match="redirects"):
             await fetch(f"http://docs.example.org:{port}/", local())
