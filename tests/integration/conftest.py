@@ -75,9 +75,13 @@ class Rigs:
         self._stack = stack
         self._running: dict[tuple[str, ...], OpenViking] = {}
 
-    def up(self, auth: str = "api_key", *flags: str) -> OpenViking:
-        """The server with this authentication and these flags of the rig (``--evolution``, ``--fast``)."""
-        key = (auth, *sorted(flags))
+    def up(self, auth: str = "api_key", *flags: str, to_break: bool = False) -> OpenViking:
+        """The server with this authentication and these flags of the rig (``--evolution``, ``--fast``).
+
+        ``to_break`` gives another one than the rest use: OpenViking stays off for a minute and more after its models
+        failed, whether they are back or not.
+        """
+        key = (auth, *sorted(flags), *(["to break"] if to_break else []))
         if key not in self._running:
             self._running[key] = self._start(auth, flags, f"pytest-{os.getpid()}-{len(self._running)}")
         return self._running[key]

@@ -171,7 +171,7 @@ async def test_a_bad_time_in_an_archive_does_not_fail_its_retry(subject: Subject
 
 
 async def test_a_dead_embedding_model_leaves_sessions_alone(rigs: Rigs) -> None:
-    server = rigs.up("dev", "--fast")
+    server = rigs.up("dev", "--fast", to_break=True)
     backend = OpenVikingBackend(server.settings())
     subject = Subject(backend, account=server.account)
     server.fault(embeddings="down")
@@ -201,7 +201,7 @@ async def test_nobody_at_the_address(openviking: OpenViking) -> None:
 
 
 async def test_a_server_that_was_killed_is_itself_again(rigs: Rigs) -> None:
-    server = rigs.up("dev", "--fast")
+    server = rigs.up("dev", "--fast", to_break=True)
     backend = OpenVikingBackend(server.settings())
     subject = Subject(backend, account=server.account)
     try:
