@@ -22,7 +22,7 @@ from app.core.memories.memory import NewMemory
 from app.core.reasons import Reason
 from app.core.recall.hits import Hit as Hit
 from app.memory_ports import MemoryLedger, MemoryStore
-from app.resource_ports import ResourceStore
+from app.resource_ports import ResourceCatalogue, ResourceStore
 
 
 class BackendError(Exception):
@@ -236,8 +236,8 @@ class OpenedBackend:
     server: BackendServer | None = None
     memories: Callable[[MemoryLedger], MemoryStore] | None = None
     """Opens its memories one by one, given a place for what the backend has none for; None while it keeps none."""
-    resources: ResourceStore | None = None
-    """Its documents and skills; None where it keeps none."""
+    resources: Callable[[ResourceCatalogue], ResourceStore] | None = None
+    """Opens its documents and skills, given a catalogue for what it has no place for; None where it keeps none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,7 +69,7 @@ from app.recall.explain import Explain, RecentQueries
 from app.recall.rerank import Reranker
 from app.recall.searches import Searches
 from app.recall.transform import Transform
-from app.resource_ports import ResourceStore
+from app.resource_ports import ResourceCatalogue, ResourceStore
 from app.settings import Settings
 from app.store.steps import WorkRules
 from app.store.traces import TraceStore, open_traces
@@ -208,11 +208,11 @@ async def _opened(
     await anyio.to_thread.run_sync(make_private, settings.data_dir)
     server: BackendServer | None = None
     open_memories: Callable[[MemoryLedger], MemoryStore] | None = None
-    resources: ResourceStore = NoResources()
+    open_resources: Callable[[ResourceCatalogue], ResourceStore] | None = None
     if backend is None:
         opened = open_backend(settings)
-        backend, server, open_memories = opened.backend, opened.server, opened.memories
-        resources = opened.resources or resources
+        backend, server = opened.backend, opened.server
+        open_memories, open_resources = opened.memories, opened.resources
         stack.push_async_callback(backend.aclose)
     policy = settings.policy.policy()
     backend = MeasuredBackend(GuardedBackend(backend, policy), metrics.on_backend_call)
@@ -264,6 +264,7 @@ async def _opened(
     keeper = FreshnessKeeper(check, fresh.every_hours * 3_600)
     queries = RecentQueries()
     forgetter = Forgetter(EraseEverywhere(memories, store.erasing, traces, (queries.forget, searches.forget)))
+    resources = open_resources(store.catalogue) if open_resources else NoResources()
     documents = await _documents(stack, settings, GuardedResources(resources, policy), store, searches)
     tools = Uses(
         archives=Archives(backend),

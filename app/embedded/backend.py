@@ -323,7 +323,11 @@ def open_backend(settings: Settings) -> OpenedBackend:
         automation_memory=settings.capture.automation_memory,
         automation_experiences=settings.automation_teaches,
     )
-    return OpenedBackend(backend, memories=lambda _ledger: EmbeddedMemories(backend), resources=backend.resources)
+    return OpenedBackend(
+        backend,
+        memories=lambda _ledger: EmbeddedMemories(backend),
+        resources=lambda _catalogue: backend.resources,
+    )
 
 
 async def _both(one: Callable[[], Coroutine[Any, Any, None]], other: Callable[[], Coroutine[Any, Any, None]]) -> None:

@@ -6,7 +6,7 @@ what                              reason                      retryable  uncerta
 connection refused                openviking_unavailable      yes        no                         yes
 connection lost, 5xx, garbage     openviking_unavailable      yes        for writes                 yes
 time-out                          deadline_exceeded           yes        for writes, once sent      by its length
-429                               openviking_unavailable      yes        no                         no
+429; 409 that says it will pass   openviking_unavailable      yes        no                         no
 find: 401/429/503 of the model    openviking_unavailable      yes        no                         503 only
 401, 403, no or another's key      openviking_rejected         yes        no                         no
 other 4xx                         openviking_rejected         no         no                         no
@@ -36,12 +36,14 @@ _OF_A_PROXY = frozenset({502, 504})
 class Lane(StrEnum):
     """Calls that fail together: a dead embedding model breaks searches and leaves sessions alone.
 
-    Writing a memory waits until it is indexed, so that it fails when neither of the others does.
+    Writing a memory waits until it is indexed, so that it fails when neither of the others does. Documents are many and
+    large, and must not be in anybody's way.
     """
 
     SEARCH = "search"
     SESSIONS = "sessions"
     MEMORIES = "memories"
+    RESOURCES = "resources"
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +130,8 @@ def from_status(operation: Operation, status: int, headers: Mapping[str, str], b
         error = _unavailable(detail, uncertain=operation.writes, retry_after_s=retry_after_s)
         error.answered = status not in _OF_A_PROXY
         return CallFailed(error, Verdict.FAILED, "server_error")
-    if status == 429 or (operation.lane is Lane.SEARCH and _is_upstream(body)):
+    passes = status == 429 or (status == 409 and _is_busy(body))
+    if passes or (operation.lane is Lane.SEARCH and _is_upstream(body)):
         return CallFailed(_unavailable(detail, retry_after_s=retry_after_s), Verdict.ALIVE, "throttled")
     if status < 400 or status == 408:  # a redirect is never followed: whatever sent it is not OpenViking
         return CallFailed(_unavailable(detail, uncertain=operation.writes), Verdict.FAILED, "garbage")
@@ -169,6 +172,12 @@ def _error_of(body: Any) -> Mapping[str, Any]:
 def _message(body: Any) -> str:
     error = _error_of(body)
     return " ".join(text for key in ("code", "message") if isinstance(text := error.get(key), str))
+
+
+def _is_busy(body: Any) -> bool:
+    """True when somebody else writes at the same place just now."""
+    details = _error_of(body).get("details")
+    return isinstance(details, dict) and details.get("retryable") is True
 
 
 def _is_upstream(body: Any) -> bool:

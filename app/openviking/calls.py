@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 from app.core.deadline import Deadline
 from app.core.identity import Identity, Tenant
 from app.openviking.call_errors import Operation
-from app.openviking.gateway import Gateway, Request
+from app.openviking.gateway import File, Gateway, Request
 from app.openviking.headers import common_key, effective_tenant, headers_for, key_for, trace_headers
 from app.openviking.health import Health
 from app.ports import BackendError
@@ -44,6 +44,7 @@ class Calls:
         *,
         body: Mapping[str, Any] | None = None,
         params: Mapping[str, str] | None = None,
+        file: File | None = None,
     ) -> T:
         """``parse`` of the answer. Raises `BackendError` for every failure, and when the key is another tenant's."""
         tenant = effective_tenant(self._settings, who.tenant)
@@ -53,7 +54,7 @@ class Calls:
         if key and key == self._common_key and tenant != self._configured:
             await self._health.learn(deadline, trace_headers(self._passed_on()), circuit)
         self._health.check_owner(key, tenant)
-        request = Request(method, path, headers, body, params)
+        request = Request(method, path, headers, body, params, file)
         return await self._gateway.call(operation, request, parse, deadline, tenant_key=circuit)
 
     async def optional(

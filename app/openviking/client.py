@@ -22,6 +22,7 @@ from app.openviking import models
 from app.openviking.breaker import State
 from app.openviking.call_errors import Lane, Operation, rejected
 from app.openviking.calls import Calls
+from app.openviking.document_recall import DocumentRecall
 from app.openviking.evolution import Evolution
 from app.openviking.gateway import Gateway
 from app.openviking.headers import common_key, effective_tenant, trace_headers
@@ -94,6 +95,8 @@ class OpenVikingBackend:
         self._evolution = Evolution(settings, self._calls, clock) if experiences else None
         self.recall: LedgerRecall | None = None
         """Knows what is not to be shown as the server has it; None where no memories are kept one by one."""
+        self.documents: DocumentRecall | None = None
+        """The same of documents; None where none are imported."""
         self._url = _shown(settings.url)
         self.place = f"{self.name} {self._url}"
         self.call_s = settings.timeout_ms / 1000
@@ -113,12 +116,15 @@ class OpenVikingBackend:
             "level": models.LEAF,
             "target_uri": _places(target, who.actor_peer),
         }
+        if target is Target.RESOURCES and self.documents:
+            body["read_content"] = True
 
         def parse(result: Any) -> list[Hit]:
             return models.hits(result, target, tenant.user, who.actor_peer)[:limit]
 
         hits = await self._calls.make(_FIND, who, "POST", "/api/v1/search/find", parse, deadline, body=body)
-        return hits if self.recall is None or target is Target.RESOURCES else await self.recall.shown(tenant, hits)
+        recall = self.documents if target is Target.RESOURCES else self.recall
+        return hits if recall is None else await recall.shown(tenant, hits)
 
     async def find_below(
         self, tenant: Tenant, query: str, folders: Sequence[str], limit: int, deadline: Deadline
@@ -136,13 +142,15 @@ class OpenVikingBackend:
     async def read(self, who: Identity, uris: Sequence[str], deadline: Deadline) -> dict[str, str]:
         """See `ContextBackend.read`. One request a URI, a few at a time."""
         places = CapacityLimiter(READS_AT_ONCE)
+        tenant = self.tenant_of(who.tenant)
         found: dict[str, str] = {}
         failures: list[BackendError] = []
 
         async def read_one(uri: str) -> None:
-            path, params = "/api/v1/content/read", {"uri": uri}
             async with places:
                 try:
+                    at = await self.documents.remote(tenant, uri) if self.documents else uri
+                    path, params = "/api/v1/content/read", {"uri": at}
                     text = await self._calls.optional(_READ, who, path, models.text, deadline, params=params)
                 except BackendError as error:
                     failures.append(error)
@@ -157,7 +165,7 @@ class OpenVikingBackend:
         if self.recall is None:
             return found
         hits = [Hit(uri, text, 0.0) for uri, text in found.items()]
-        return {hit.uri: hit.text for hit in await self.recall.shown(self.tenant_of(who.tenant), hits)}
+        return {hit.uri: hit.text for hit in await self.recall.shown(tenant, hits)}
 
     async def append(self, who: Identity, messages: Sequence[CapturedMessage], deadline: Deadline) -> Appended:
         """See `ContextBackend.append`. Use `capture.batches` to cut a turn into what one call takes."""
@@ -311,7 +319,7 @@ class OpenVikingBackend:
         return {"breakers_open": float(sum(state is not State.CLOSED for state in self.breaker_states().values()))}
 
     def breaker_states(self) -> dict[tuple[str, str], State]:
-        """(``account/user``, ``search``, ``sessions`` or ``memories``) to state, for those that are not well."""
+        """``(account/user, lane)`` to state, for those that are not well; see `Lane`."""
         return self._gateway.breakers.states()
 
     async def aclose(self) -> None:

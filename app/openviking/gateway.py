@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import json
+import secrets
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -43,14 +44,23 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
+class File:
+    """A file to upload. Its name has no sign that means anything in a header."""
+
+    name: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Request:
-    """What is sent. ``body`` None is no body."""
+    """What is sent: ``body`` as JSON, or ``file`` as a form; with neither there is no body."""
 
     method: str
     path: str
     headers: Mapping[str, str]
     body: Mapping[str, Any] | None = None
     params: Mapping[str, str] | None = None
+    file: File | None = None
 
 
 class _Probe:
@@ -184,10 +194,10 @@ class Gateway:
             raise from_garbage(operation, str(problem)) from problem
 
     async def _send(self, operation: Operation, request: Request, budget_s: float) -> tuple[httpx.Response, bytes]:
-        content = b"" if request.body is None else encode(request.body)
+        kind, content = _content(request)
         headers = {**self._headers, **request.headers}
-        if request.body is not None:
-            headers |= {"Content-Type": "application/json", "Content-Length": str(len(content))}
+        if kind:
+            headers |= {"Content-Type": kind, "Content-Length": str(len(content))}
         limits = {"connect": min(budget_s, self._connect_s), "pool": budget_s, "read": budget_s, "write": budget_s}
         message = httpx.Request(
             request.method,
@@ -207,6 +217,17 @@ class Gateway:
             return response, bytes(chunks)
         finally:
             await response.aclose()
+
+
+def _content(request: Request) -> tuple[str, bytes]:
+    """The type of the body, and its bytes; no type where there is none."""
+    if request.file is not None:
+        boundary = secrets.token_hex(16)
+        named = f'Content-Disposition: form-data; name="file"; filename="{request.file.name}"'
+        head = f"--{boundary}\r\n{named}\r\nContent-Type: application/octet-stream\r\n\r\n".encode()
+        form = b"".join((head, request.file.data, f"\r\n--{boundary}--\r\n".encode()))
+        return f"multipart/form-data; boundary={boundary}", form
+    return ("", b"") if request.body is None else ("application/json", encode(request.body))
 
 
 @lru_cache(maxsize=1024)

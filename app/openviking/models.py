@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from app.core.capture.captured_message import CapturedMessage
 from app.core.recall.hits import MACHINE_RECORDS
 from app.openviking.call_errors import Garbage
+from app.openviking.packing import remote_passage
 from app.openviking.prose import without_hints, without_speaker
 from app.openviking.session_messages import from_jsonl, from_wire, once
 from app.ports import Appended, CommitReceipt, CommitState, CommitStatus, Hit, SessionHistory, Target
@@ -48,7 +49,7 @@ class _Place(NamedTuple):
 def hits(result: Any, target: Target, user: str | None, peer: str | None) -> list[Hit]:
     """The leaf hits of a find, best first, without those of another user or of another peer than ``peer``."""
     kind = "resources" if target is Target.RESOURCES else "memories"
-    found = [_hit(item, target) for item in _list(_object(result, "result"), kind)]
+    found = [_shown(item, target) for item in _list(_object(result, "result"), kind)]
     mine = [
         _unlabelled(hit, peer)
         for hit in found
@@ -64,6 +65,33 @@ def files_found(result: Any) -> list[Hit]:
     """The files of memories that a find has, best first, whosever they are."""
     found = [_hit(item, Target.MEMORIES) for item in _list(_object(result, "result"), "memories")]
     return sorted((hit for hit in found if hit.level == LEAF), key=lambda hit: -hit.score)
+
+
+def documents_found(result: Any, kind: str) -> list[Hit]:
+    """What a find has of ``resources`` or ``skills``, best first, with the whole text where that was asked for."""
+    found = [_with_content(item, _hit(item, Target.RESOURCES)) for item in _list(_object(result, "result"), kind)]
+    return sorted(found, key=lambda hit: -hit.score)
+
+
+def _with_content(item: Any, hit: Hit) -> Hit:
+    content = _object(item, "hit").get("content")
+    return replace(hit, text=content) if isinstance(content, str) else hit
+
+
+def taken_in(result: Any) -> CommitStatus:
+    """How far the taking in of documents is; one that left out any of them has failed."""
+    status = commit_status(result)
+    told = _object(result, "result").get("result")
+    meta = told.get("meta") if isinstance(told, dict) else None
+    left = (
+        [meta.get(key) for key in ("failed_files", "unsupported_files", "skipped_files")]
+        if isinstance(meta, dict)
+        else []
+    )
+    first = next((files[0] for files in left if isinstance(files, list) and files), None)
+    if status.state is not CommitState.COMPLETED or first is None:
+        return status
+    return CommitStatus(CommitState.FAILED, f"left out {str(first)[:200]}")
 
 
 def dated(uri: str) -> str:
@@ -246,6 +274,12 @@ def _hit(item: Any, target: Target) -> Hit:
         peer=place.peer,
         updated_at=dated(uri) or None,
     )
+
+
+def _shown(item: Any, target: Target) -> Hit:
+    """A hit; a passage of an import with what it says, anything else with its summary."""
+    hit = _hit(item, target)
+    return _with_content(item, hit) if target is Target.RESOURCES and remote_passage(hit.uri) else hit
 
 
 def _unlabelled(hit: Hit, peer: str | None) -> Hit:

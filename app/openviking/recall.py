@@ -33,12 +33,12 @@ def withholding_of(tenant: Tenant, entries: Sequence[LedgerEntry] = ()) -> Withh
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def told_of_the_store() -> Iterator[None]:
     """A store that is away as the one error of the backend port."""
     try:
         yield
     except StoreUnavailable as error:
-        detail = "the sidecar's store does not tell what was changed or forgotten"
+        detail = "the sidecar's store does not tell what may be shown"
         raise BackendError(Reason.OPENVIKING_UNAVAILABLE, detail, retryable=True) from error
 
 
@@ -74,7 +74,7 @@ class LedgerRecall:
         """The hits as they may be shown, in their order."""
         if not hits:
             return []
-        with _told():
+        with told_of_the_store():
             notable = await self.notable(tenant)
             if not notable.entries:
                 return list(hits)
@@ -92,7 +92,7 @@ class LedgerRecall:
 
     async def heard(self, tenant: Tenant, messages: Sequence[CapturedMessage]) -> None:
         """Withhold no more what a user has said again since it was changed or forgotten: it is meant."""
-        with _told():
+        with told_of_the_store():
             await self._heard(tenant, messages)
 
     async def _heard(self, tenant: Tenant, messages: Sequence[CapturedMessage]) -> None:

@@ -361,5 +361,32 @@ resource_imports = Table(
     Index("resource_imports_by_path", "account", "user_name", "path"),
     Index("resource_imports_by_state", "state", "retry_at"),
 )
+
+resource_catalogue = Table(
+    "resource_catalogue",
+    metadata,
+    *_tenant(in_key=True),
+    Column("path", Text, primary_key=True, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("body", Text, nullable=False),
+)
+"""Documents and skills that are all there, where a backend keeps only their passages."""
+
+resource_documents = Table(
+    "resource_documents",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    *_tenant(),
+    Column("resource", Text, nullable=False),
+    Column("path", Text, nullable=False),
+    Column("folder", Text, nullable=False),
+    Column("digest", Text, nullable=False),
+    Column("body", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("text", LargeBinary, nullable=False),
+    UniqueConstraint("account", "user_name", "folder", name="resource_documents_by_folder"),
+    Index("resource_documents_by_path", "account", "user_name", "resource", "path"),
+)
+"""Their documents, each with the folder of its passages; see `app.resource_ports.DocumentState`."""
 """One row per import that was accepted. ``body`` is its resource as JSON; ``spool`` names the file with its documents,
 which lies where the process that accepted it keeps its data. ``owner`` works on it until ``lease_until``."""

@@ -44,6 +44,7 @@ from app.store.freshness_reports import SqlFreshnessReports
 from app.store.memory_ledger import SqlMemoryLedger
 from app.store.prepared import Prepared, prepare
 from app.store.requests import CommitView, SessionSize
+from app.store.resource_catalogue import SqlResourceCatalogue
 from app.store.resource_imports import SqlResourceImports
 from app.store.session_lists import CommitLine, SessionLine, SessionPage, TurnPage
 from app.store.session_starts import SqlSessionStarts, tenants_with_old
@@ -106,6 +107,8 @@ class SqlTurnStore:
         """What is remembered of tool calls and of skills."""
         self.imports = SqlResourceImports(database, clock)
         """Documents and skills that were accepted."""
+        self.catalogue = SqlResourceCatalogue(database)
+        """Documents and skills whose passages a backend keeps."""
         self.erasing = SqlErasing(database, clock)
         """Forgetting in this store."""
         self.backlog = Backlog(bounds, lambda: database.read(bytes_by_tenant))

@@ -5,9 +5,11 @@ Behind a fake transport it needs no socket; `served` puts it on a port, for a si
 What it answers has the shape of OpenViking 0.5.2's answers; ``tests/integration`` runs the same suite on the real one.
 """
 
+import io
 import json
 import re
 import threading
+import zipfile
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
@@ -19,7 +21,7 @@ from typing import Any
 import httpx
 
 from app.openviking.client import OpenVikingBackend
-from app.openviking.opening import open_memories
+from app.openviking.opening import open_memories, open_resources
 from app.settings import OpenVikingSettings
 from app.store.turns import open_store
 from app.text.words import token_set
@@ -27,6 +29,7 @@ from tests.contract.subject import Subject
 from tests.unit.turning import FakeClock, work_rules
 
 TRAILER = '\n\n<!-- MEMORY_FIELDS\n{\n  "version": 1\n}\n-->'
+_KINDS = "memories", "resources", "skills"
 _FIELDS = re.compile(r"<!-- MEMORY_FIELDS.*?-->", re.DOTALL)
 
 
@@ -37,6 +40,11 @@ class FakeOpenViking:
     files: dict[str, str] = field(default_factory=dict)
     times: dict[str, str] = field(default_factory=dict)
     sessions: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    uploads: dict[str, bytes] = field(default_factory=dict)
+    asked: list[dict[str, Any]] = field(default_factory=list)
+    """The bodies of requests for documents and skills."""
+    failing: int = 0
+    """How many of the next tasks fail."""
     down: bool = False
     refuses: bool = False
     before: Callable[[httpx.Request], None] = lambda _request: None
@@ -64,7 +72,8 @@ class FakeOpenViking:
 
     def _answer(self, request: httpx.Request) -> httpx.Response:
         user = request.headers.get("x-openviking-user", "default")
-        url, body = request.url, json.loads(request.content or b"{}")
+        is_form = request.headers.get("content-type", "").startswith("multipart/")
+        url, body = request.url, {} if is_form else json.loads(request.content or b"{}")
 
         def real(uri: str) -> str:
             return uri.replace("viking://~", f"viking://user/{user}", 1)
@@ -79,6 +88,26 @@ class FakeOpenViking:
                 uri = real(url.params["uri"])
                 text = self.files.get(uri)
                 return _missing() if text is None else _ok(text + TRAILER * ("raw" in url.params))
+            case "DELETE", ["fs"] if "recursive" in url.params:
+                for uri in self.below(real(url.params["uri"])):
+                    del self.files[uri]
+                return _ok({"uri": real(url.params["uri"]), "estimated_deleted_count": 1})
+            case "POST", ["resources", "temp_upload"]:
+                return self._uploaded(request)
+            case "POST", ["resources"]:
+                self.asked.append(body)
+                return self._taken_in(real(body["to"]), _unzipped(self.uploads.pop(body["temp_file_id"])))
+            case "POST", ["skills"]:
+                self.asked.append(body)
+                return self._skill(real("viking://~/skills"), body)
+            case "DELETE", ["skills", name]:
+                below = self.below(real(f"viking://~/skills/{name}"))
+                for uri in below:
+                    del self.files[uri]
+                return _ok({"name": name}) if below else _missing()
+            case "GET", ["tasks", name]:
+                failed = {"error": "Failed to generate embedding", "status": "failed"}
+                return _ok({"task_id": name, **(failed if name == "failing" else {"status": "completed"})})
             case "DELETE", ["fs"]:
                 self.files.pop(real(url.params["uri"]), None)
                 return _ok({"uri": real(url.params["uri"]), "estimated_deleted_count": 1})
@@ -90,7 +119,10 @@ class FakeOpenViking:
             case "POST", ["search", "find"]:
                 targets = body["target_uri"] if isinstance(body["target_uri"], list) else [body["target_uri"]]
                 found = self._found(body["query"], [real(one) for one in targets])[: body["limit"]]
-                return _ok({"memories": found, "resources": [], "skills": [], "total": len(found)})
+                if body.get("read_content"):
+                    found = [{**one, "content": self.files[one["uri"]]} for one in found]
+                kinds = {kind: [one for one in found if kind in one["uri"].split("/")] for kind in _KINDS}
+                return _ok({**kinds, "total": len(found)})
             case "POST", ["sessions", name, "messages", "batch"]:
                 live = self.sessions.setdefault(f"{user}/{name}", [])
                 live += body["messages"]
@@ -103,6 +135,31 @@ class FakeOpenViking:
             case "GET", ["/health"]:
                 return httpx.Response(200, json={"status": "ok", "healthy": True, "version": "0.5.2"})
         return _missing()
+
+    def _uploaded(self, request: httpx.Request) -> httpx.Response:
+        boundary = request.headers["content-type"].partition("boundary=")[2].encode()
+        part = request.content.split(b"--" + boundary)[1]
+        name = f"upload_{len(self.asked)}_{len(self.uploads)}.zip"
+        self.uploads[name] = part.partition(b"\r\n\r\n")[2].removesuffix(b"\r\n")
+        return _ok({"temp_file_id": name})
+
+    def _taken_in(self, root: str, files: dict[str, str]) -> httpx.Response:
+        if self.failing:
+            self.failing -= 1
+            return _ok({"status": "success", "task_id": "failing", "root_uri": root})
+        for uri in self.below(root):
+            del self.files[uri]
+        self.files |= {f"{root}/{name}": text for name, text in files.items()}
+        return _ok({"status": "success", "task_id": "done", "root_uri": root})
+
+    def _skill(self, home: str, body: dict[str, Any]) -> httpx.Response:
+        is_zip = "temp_file_id" in body
+        files = _unzipped(self.uploads.pop(body["temp_file_id"])) if is_zip else {"SKILL.md": body["data"]}
+        text = next(text for name, text in files.items() if name.endswith("SKILL.md"))
+        name = re.search(r"^name: (\S+)$", text, re.MULTILINE)
+        assert name is not None and text.startswith("---\n"), text
+        below = {path.removeprefix(f"{name.group(1)}/"): text for path, text in files.items()}
+        return self._taken_in(f"{home}/{name.group(1)}", below)
 
     def _listed(self, uri: str) -> dict[str, Any]:
         return {"uri": uri, "isDir": False, "size": len(self.files[uri].encode()), "modTime": self.times[uri]}
@@ -186,10 +243,15 @@ async def subject_on(server: FakeOpenViking, directory: Path) -> AsyncIterator[S
     backend = backend_on(server)
     store = await open_store(f"sqlite:///{directory / 'turns.db'}", rules=work_rules(), clock=FakeClock())
     try:
-        yield Subject(backend, open_memories(backend, store.ledger))
+        yield Subject(backend, open_memories(backend, store.ledger), open_resources(backend, store.catalogue))
     finally:
         await store.aclose()
         await backend.aclose()
+
+
+def _unzipped(data: bytes) -> dict[str, str]:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return {one: archive.read(one).decode() for one in archive.namelist()}
 
 
 def _ok(result: Any) -> httpx.Response:

@@ -1,5 +1,6 @@
 """What every store of documents promises (`app.resource_ports.ResourceStore`); see `tests.contract.subject`."""
 
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -9,10 +10,18 @@ from app.documents.document_reading import Reading, Skipped, Unchanged, read
 from app.documents.resource import Kind, Resource
 from app.gathering import spool
 from app.resource_ports import NewResource, ResourceStore
-from tests.contract.subject import Subject, eventually, soon
+from tests.contract.openviking import openviking
+from tests.contract.subject import SUBJECTS, Subject, eventually, soon
 from tests.http.test_resources import GUIDE, OTHER, SKILL, zipped
 
 pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(params=[*sorted(SUBJECTS), "openviking"])
+async def subject(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Subject]:
+    plugin = {**SUBJECTS, "openviking": openviking}[request.param]
+    async with plugin(tmp_path) as subject:
+        yield subject
 
 
 @pytest.fixture

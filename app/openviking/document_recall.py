@@ -1,0 +1,54 @@
+"""Recall of documents by the catalogue: what OpenViking finds, without passages of what is removed, or half made."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from app.core.identity import Tenant
+from app.core.recall.hits import Hit
+from app.documents.resource import HOME
+from app.openviking.packing import passage_path, remote_passage
+from app.openviking.recall import told_of_the_store
+from app.resource_ports import DocumentPlace, ResourceCatalogue
+
+
+class DocumentRecall:
+    """Tells passages of this service's imports by their URIs. What others put there is shown as it is."""
+
+    def __init__(self, catalogue: ResourceCatalogue) -> None:
+        self._catalogue = catalogue
+
+    async def shown(self, tenant: Tenant, hits: Sequence[Hit]) -> list[Hit]:
+        """The hits as they may be shown, in their order, each under the URI of its document and passage."""
+        return [hit for hit, _ in await self.placed(tenant, hits)]
+
+    async def placed(self, tenant: Tenant, hits: Sequence[Hit]) -> list[tuple[Hit, DocumentPlace | None]]:
+        """The same, each with the document that it stands in; None for what others put there."""
+        passages = [remote_passage(hit.uri) for hit in hits]
+        with told_of_the_store():
+            places = await self._catalogue.places(tenant, {one.folder for one in passages if one})
+        found: list[tuple[Hit, DocumentPlace | None]] = []
+        for hit, passage in zip(hits, passages, strict=True):
+            if passage is None:
+                found.append((hit, None))
+            elif place := places.get(passage.folder):
+                uri = f"{HOME}{place.resource}/{place.document}#{passage.number}"
+                found.append((replace(hit, uri=uri), place))
+        return found
+
+    async def remote(self, tenant: Tenant, uri: str) -> str:
+        """Where the server has the passage that is shown under a URI; the URI itself for anything else."""
+        path, _, number = uri.removeprefix(HOME).partition("#")
+        if not number.isdecimal() or not uri.startswith(f"{HOME}resources/"):
+            return uri
+        with told_of_the_store():
+            resource = await self._catalogue.get(tenant, prefixes(path))
+            if resource is None:
+                return uri
+            document = await self._catalogue.document(tenant, resource.path, path[len(resource.path) + 1 :])
+        return HOME + passage_path(document.folder, int(number)) if document else uri
+
+
+def prefixes(path: str) -> list[str]:
+    """A path and all the paths above it."""
+    parts = path.split("/")
+    return ["/".join(parts[:count]) for count in range(1, len(parts) + 1)]
