@@ -1,4 +1,4 @@
-"""The command line: ``openviking-sidecar serve | openapi | doctor | outbox``, and `app.remote_commands`."""
+"""The command line: ``openviking-sidecar serve | openapi | doctor | outbox``, and `app.remote`."""
 
 import argparse
 import asyncio
@@ -11,8 +11,9 @@ from pathlib import Path
 from pydantic import ValidationError
 from pydantic_settings import SettingsError
 
-from app import __version__, remote_commands
+from app import __version__
 from app.errors import CanNotStart
+from app.remote.commands import NAMES, add_commands, run_remote
 from app.settings import Settings, unknown_variables
 
 COLLECT_EVERY = (20_000, 2, 1_000)
@@ -62,8 +63,8 @@ def _run(arguments: argparse.Namespace, settings: Settings) -> int:
             from app.doctor import run_doctor
 
             return asyncio.run(run_doctor(settings))
-        case name if name in remote_commands.NAMES:
-            return remote_commands.run_remote(settings, arguments)
+        case name if name in NAMES:
+            return run_remote(settings, arguments)
         case _:
             from app.outbox import run_outbox
 
@@ -105,7 +106,7 @@ def _parser() -> argparse.ArgumentParser:
     outbox.add_argument("--state", help="only this state: pending, sending, delivered, dead, discarded, skipped")
     outbox.add_argument("--session", help="only this session: the host's id, or the backend's")
     outbox.add_argument("--limit", type=int, default=50, help="most rows (default 50)")
-    remote_commands.add_commands(commands)
+    add_commands(commands)
     return parser
 
 

@@ -21,7 +21,6 @@ from app.core.injection.session_start.section import Source
 from app.core.injection.session_start.sections import SECTIONS
 from app.core.memories.freshness import FreshnessRules
 from app.core.messages.reading_cache import Readings
-from app.documents.parsed_document import Limits
 from app.embedded.classifying import classifier_of
 from app.embedded.extraction.readings import read_statement
 from app.embedded.index.embedders import make_embedder
@@ -432,7 +431,7 @@ async def _documents(
     incoming = settings.data_dir / "incoming"
     await anyio.to_thread.run_sync(make_private, incoming)
     reader = ReaderProcess(
-        Limits(files=rules.max_files, file_bytes=settings.limits.max_body_bytes, total_bytes=rules.max_unpacked_bytes),
+        settings.import_limits,
         at_once=rules.at_once,
         seconds=rules.read_ms / 1000,
         rules=settings.policy.rules,

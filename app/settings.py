@@ -21,6 +21,7 @@ from app.backends import BACKENDS
 from app.core.history.guards.guard_rules import GuardRules, Mode
 from app.core.history.window import FlushRules
 from app.core.identity import PeerRole, Tenant, is_openviking_id
+from app.documents.parsed_document import Limits
 from app.policy.detectors import CLASSES
 from app.policy.policy import Policy
 
@@ -566,6 +567,13 @@ class Settings(BaseSettings):
     def automation_teaches(self) -> bool:
         """Whether sessions of automation teach experiences; only where somebody is shown them."""
         return self.capture.automation_experiences and self.experience.enabled
+
+    @property
+    def import_limits(self) -> Limits:
+        """What one import may be."""
+        rules = self.resources
+        most = self.limits.max_body_bytes
+        return Limits(files=rules.max_files, file_bytes=most, total_bytes=rules.max_unpacked_bytes)
 
     @property
     def is_loopback(self) -> bool:

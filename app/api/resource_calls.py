@@ -4,7 +4,7 @@ import base64
 import binascii
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
 from app.api.document import problems
 from app.api.examples import RESOURCE_REQUEST, SKILL_REQUEST, recorded
@@ -29,7 +29,7 @@ from app.core.identity import Tenant
 from app.documents.resource import HOME, Kind, Status
 from app.engine.memories.collaborators import operator_of
 from app.engine.resources.import_sources import import_from_web, import_of_text
-from app.engine.resources.importing import NewImport
+from app.engine.resources.importing import Imported, NewImport
 from app.errors import FieldProblem, InvalidRequest, ResourceRefused
 from app.gathering.reader_process import Upload
 from app.observe.context import note
@@ -40,19 +40,38 @@ taking = APIRouter(route_class=UploadRoute)
 
 MAX_PAGE = 200
 MAX_URI_CHARS = 1_000
+MAX_CURSOR_CHARS = 1_000
 GRACE_MS = 5_000
 """Beside the time to fetch and to read what is imported: for all else."""
 
 Uri = Annotated[str, Query(max_length=MAX_URI_CHARS, description="As listed, or any spelling of it.")]
-MaybeUri = Annotated[
-    str | None, Query(max_length=MAX_URI_CHARS, description="This one alone, with its `text` and `documents`.")
-]
-QueryText = Annotated[
-    str | None,
-    Query(max_length=MAX_QUERY_CHARS, description="By relevance, each with a `score` and its best `passages`."),
-]
-Limit = Annotated[int, Query(ge=1, le=MAX_PAGE, description="How many on a page.")]
-Cursor = Annotated[str | None, Query(max_length=1_000, description="`nextCursor` of the page before.")]
+
+
+class Wanted:
+    """What is asked for of a list: what a ``query`` is about, what stands at a ``uri``, or else a page of all."""
+
+    def __init__(
+        self,
+        query: Annotated[
+            str | None,
+            Query(max_length=MAX_QUERY_CHARS, description="By relevance, each with a `score` and its best `passages`."),
+        ] = None,
+        uri: Annotated[
+            str | None,
+            Query(max_length=MAX_URI_CHARS, description="This one alone, with its `text` and `documents`."),
+        ] = None,
+        limit: Annotated[int, Query(ge=1, le=MAX_PAGE, description="How many on a page.")] = 50,
+        cursor: Annotated[
+            str | None, Query(max_length=MAX_CURSOR_CHARS, description="`nextCursor` of the page before.")
+        ] = None,
+    ) -> None:
+        self.query = (query or "").strip()
+        self.uri = uri
+        self.limit = limit
+        self.cursor = cursor
+
+
+WantedDep = Annotated[Wanted, Depends()]
 
 _FILE = {
     "type": "object",
@@ -118,16 +137,9 @@ router.include_router(taking)
     response_model_exclude_none=True,
     responses={200: recorded("resources-search"), **problems(404, 503)},
 )
-async def list_resources(
-    services: ServicesDep,
-    tenant: TenantDep,
-    query: QueryText = None,
-    uri: MaybeUri = None,
-    limit: Limit = 50,
-    cursor: Cursor = None,
-) -> Response:
+async def list_resources(services: ServicesDep, tenant: TenantDep, wanted: WantedDep) -> Response:
     """The first page begins with those that are being imported, or could not be."""
-    return await _found(services, tenant, Kind.RESOURCE, query, uri, limit, cursor)
+    return await _found(services, tenant, Kind.RESOURCE, wanted)
 
 
 @router.get(
@@ -137,16 +149,9 @@ async def list_resources(
     response_model_exclude_none=True,
     responses={200: recorded("skills-list"), **problems(404, 503)},
 )
-async def list_skills(
-    services: ServicesDep,
-    tenant: TenantDep,
-    query: QueryText = None,
-    uri: MaybeUri = None,
-    limit: Limit = 50,
-    cursor: Cursor = None,
-) -> Response:
+async def list_skills(services: ServicesDep, tenant: TenantDep, wanted: WantedDep) -> Response:
     """With a `uri`, the skill as it was imported."""
-    return await _found(services, tenant, Kind.SKILL, query, uri, limit, cursor)
+    return await _found(services, tenant, Kind.SKILL, wanted)
 
 
 @router.delete(
@@ -195,18 +200,22 @@ async def import_task(
 
 
 async def _imported(request: Request, tenant: Tenant, kind: Kind) -> Response:
-    services: Services = request.app.state.services
-    arrived = arrived_with(request)
-    settings = services.settings
-    ms = settings.limits.wait_ms + settings.resources.read_ms + settings.resources.fetch_ms + GRACE_MS
-    imported = await services.import_resource.run(tenant, new_import(services, arrived, kind), Deadline.after_ms(ms))
-    note(resource=imported.resource.path, status=str(imported.resource.status))
-    if imported.resource.status is Status.FAILED:
-        raise ResourceRefused(imported.resource.detail or "it could not be imported")
+    imported = await import_arrived(request.app.state.services, tenant, arrived_with(request), kind)
     return Json(shown_import(imported), 201 if imported.resource.status is Status.READY else 202)
 
 
-def new_import(services: Services, arrived: Arrived, kind: Kind) -> NewImport:
+async def import_arrived(services: Services, tenant: Tenant, arrived: Arrived, kind: Kind) -> Imported:
+    """Import what was sent. Raises `ResourceRefused` where that has failed, and what `ImportResource` raises."""
+    settings = services.settings
+    ms = settings.limits.wait_ms + settings.resources.read_ms + settings.resources.fetch_ms + GRACE_MS
+    imported = await services.import_resource.run(tenant, _new_import(services, arrived, kind), Deadline.after_ms(ms))
+    note(resource=imported.resource.path, status=str(imported.resource.status))
+    if imported.resource.status is Status.FAILED:
+        raise ResourceRefused(imported.resource.detail or "it could not be imported")
+    return imported
+
+
+def _new_import(services: Services, arrived: Arrived, kind: Kind) -> NewImport:
     """What was sent, as the use case takes it. Raises `InvalidRequest`, `UrlNotFetched`."""
     asked = arrived.asked
     given = [name for name in ("url", "git", "text") if getattr(asked, name) is not None]
@@ -227,31 +236,23 @@ def new_import(services: Services, arrived: Arrived, kind: Kind) -> NewImport:
     return import_from_web(services.web, kind, asked.url, asked.git, title, to, wait=asked.wait)
 
 
-async def _found(
-    services: Services,
-    tenant: Tenant,
-    kind: Kind,
-    query: str | None,
-    uri: str | None,
-    limit: int,
-    cursor: str | None,
-) -> Response:
+async def _found(services: Services, tenant: Tenant, kind: Kind, wanted: Wanted) -> Response:
     deadline = _deadline(services)
     browse = services.browse_resources
     after = ""
-    if uri is not None:
-        known = await browse.read(tenant, uri, deadline, kind)
+    if wanted.uri is not None:
+        known = await browse.read(tenant, wanted.uri, deadline, kind)
         found = [{**shown(known.resource), "text": known.text, "documents": list(known.documents)}]
-    elif query is not None and query.strip():
-        scored = await browse.search(operator_of(tenant), query, kind, limit, deadline)
+    elif wanted.query:
+        scored = await browse.search(operator_of(tenant), wanted.query, kind, wanted.limit, deadline)
         found = [
             {**shown(one.resource), "score": round(one.score, 4), "passages": shown_passages(one.passages)}
             for one in scored
         ]
     else:
-        page = await browse.page(tenant, kind, _place(cursor), limit, deadline)
+        page = await browse.page(tenant, kind, place_of(wanted.cursor), wanted.limit, deadline)
         found, after = [shown(one) for one in page.resources], page.after
-    return Json({f"{kind.folder}": found, "nextCursor": _cursor(after)})
+    return Json({kind.folder: found, "nextCursor": cursor_after(after)})
 
 
 async def _removed(services: Services, tenant: Tenant, uri: str, kind: Kind) -> Response:
@@ -263,11 +264,13 @@ def _deadline(services: Services) -> Deadline:
     return Deadline.after_ms(services.settings.limits.wait_ms or 1)
 
 
-def _cursor(path: str) -> str | None:
+def cursor_after(path: str) -> str | None:
+    """What a page's reader gives back to read on behind ``path``; None at the end."""
     return base64.urlsafe_b64encode(path.encode()).decode().rstrip("=") or None
 
 
-def _place(cursor: str | None) -> str:
+def place_of(cursor: str | None) -> str:
+    """The path that a cursor stands for, empty for the beginning. Raises `InvalidRequest`."""
     try:
         return base64.urlsafe_b64decode((cursor or "") + "=" * (-len(cursor or "") % 4)).decode()
     except (binascii.Error, ValueError):

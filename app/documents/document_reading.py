@@ -10,7 +10,8 @@ from app.documents.registry import is_archive, type_of
 
 VERSION = 1
 """Another number reads everything anew: raise it when parsers or passages change."""
-_IGNORED = frozenset({".git", ".hg", ".svn", "__MACOSX", "node_modules", "__pycache__", ".venv"})
+IGNORED_FOLDERS = frozenset({".git", ".hg", ".svn", "__MACOSX", "node_modules", "__pycache__", ".venv"})
+"""Of an archive nothing in these is read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ class Reading:
 def check(name: str, data: bytes, media_type: str, limits: Limits) -> None:
     """Raise `Refused` for what can be told to be no import before anything of it is parsed."""
     if is_archive(name, data, media_type):
-        if not [one for one in archive.members(data, limits) if _is_wanted(one.filename)]:
+        if not [one for one in archive.members(data, limits) if is_wanted(one.filename)]:
             raise Refused(Refusal.UNKNOWN_TYPE, "the archive holds no file of a type that can be read")
     elif type_of(name, media_type) is None:
         raise Refused(Refusal.UNKNOWN_TYPE, f"{name[:80]!r} is of no type that can be read")
@@ -66,7 +67,7 @@ def read(name: str, data: bytes, how: Reading) -> Iterator[Document | Unchanged 
         return
     counted = [0, 0]
     found = 0
-    wanted = [one for one in archive.members(data, how.limits) if _is_wanted(one.filename)]
+    wanted = [one for one in archive.members(data, how.limits) if is_wanted(one.filename)]
     for path, content in archive.unpacked(data, wanted, how.limits):
         kind = type_of(path)
         assert kind is not None  # noqa: S101 - wanted
@@ -116,6 +117,7 @@ def _count(document: Document | Unchanged, counted: list[int], limits: Limits) -
         raise Refused(Refusal.TOO_LARGE, "the archive holds too much text")
 
 
-def _is_wanted(path: str) -> bool:
+def is_wanted(path: str) -> bool:
+    """Whether a file of an archive is of a type that can be read, and no tool's or version control's own."""
     parts = path.split("/")
-    return type_of(path) is not None and not _IGNORED.intersection(parts[:-1]) and not parts[-1].startswith("._")
+    return type_of(path) is not None and not IGNORED_FOLDERS.intersection(parts[:-1]) and not parts[-1].startswith("._")

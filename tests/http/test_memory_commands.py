@@ -1,4 +1,4 @@
-"""The command line against a running sidecar."""
+"""Memory on the command line, against a running sidecar."""
 
 import contextlib
 import io
@@ -77,7 +77,7 @@ def test_what_is_exported_can_be_taken_in(run: Run, tmp_path: Path, monkeypatch:
     [memory] = answered(run("search", "--query", "bicycle", "--user", "bob"))["memories"]
     assert memory["id"] == stored["id"]
     file.write_bytes(b"not a memory\n" + lines)
-    status, out_text, _ = run("import", str(file))
+    status, out_text, _ = run("import", str(file), "--kind", "memories")
     assert status == 1
     assert [problem["line"] for problem in json.loads(out_text)["rejected"]] == [1]
 

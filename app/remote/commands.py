@@ -1,0 +1,27 @@
+"""Which commands there are, and running one."""
+
+import argparse
+from collections.abc import Mapping
+
+from app.remote import document_commands, memory_commands
+from app.remote.client import Command, Failed, complain, connected
+from app.settings import Settings
+
+NAMES = frozenset({*memory_commands.COMMANDS, *document_commands.NAMES})
+
+
+def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add them to the command line."""
+    memory_commands.add_commands(commands)
+    document_commands.add_commands(commands)
+
+
+def run_remote(settings: Settings, arguments: argparse.Namespace) -> int:
+    """Run one of the commands; the exit status."""
+    commands: Mapping[str, Command] = {**memory_commands.COMMANDS, **document_commands.commands_for(settings)}
+    try:
+        with connected(settings, arguments) as client:
+            return commands[arguments.command](client, arguments)
+    except Failed as failure:
+        complain(arguments, failure)
+        return 1
