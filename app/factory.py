@@ -26,6 +26,7 @@ from app.api import (
     memory_transfer,
     recalls,
     resource_calls,
+    resources_pages,
     service,
     sessions,
     sessions_pages,
@@ -97,7 +98,15 @@ def create_app(settings: Settings, *, backend: ContextBackend | None = None) -> 
         service,
     ):
         app.include_router(module.router)
-    for module in (memories_pages, sessions_pages, deliveries_pages, forget_pages, freshness_pages, tenant_pages):
+    for module in (
+        memories_pages,
+        resources_pages,
+        sessions_pages,
+        deliveries_pages,
+        forget_pages,
+        freshness_pages,
+        tenant_pages,
+    ):
         app.include_router(module.router)
     app.openapi = partial(describe, app)  # type: ignore[method-assign]
     return app

@@ -57,9 +57,14 @@ async def form_of(request: Request, tenant: TenantDep) -> Form:
     if kind != KIND:
         raise InvalidRequest(FieldProblem("headers.Content-Type", f"send the form as {KIND}"))
     form = Form(_fields(await _body(request)))
-    if not hmac.compare_digest(form.text(PROOF).encode(), proof_for(request, tenant).encode()):
-        raise Forbidden("this form was not made for you by this service, or too long ago: open its page again")
+    check_proof(request, tenant, form.text(PROOF))
     return form
+
+
+def check_proof(request: Request, tenant: Tenant, brought: str) -> None:
+    """Raises `Forbidden` for a form that did not bring back what stands in ours."""
+    if not hmac.compare_digest(brought.encode("utf-8", "replace"), proof_for(request, tenant).encode()):
+        raise Forbidden("this form was not made for you by this service, or too long ago: open its page again")
 
 
 def refuse_other_sites(headers: Headers) -> None:

@@ -24,6 +24,7 @@ PAGES = "/ui/"
 NAVIGATION = (
     ("/", "Sidecar"),
     ("/ui/memories", "Memories"),
+    ("/ui/resources", "Documents"),
     ("/ui/sessions", "Sessions"),
     ("/ui/recalls", "Recalls"),
     ("/ui/freshness", "Freshness"),

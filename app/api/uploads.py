@@ -92,7 +92,7 @@ async def _form(headers: Headers, body: bytes) -> Arrived:
 async def _arrived(form: FormData) -> Arrived:
     texts = {name: value for name, value in form.multi_items() if isinstance(value, str)}
     file = next((value for name, value in form.multi_items() if name == "file" and isinstance(value, UploadFile)), None)
-    if file is None:
+    if file is None or not (file.filename or file.size):  # a browser sends an empty part where none was chosen
         raise InvalidRequest(FieldProblem("file", "send the document as the form's field `file`"))
     known = {field.alias or name for name, field in ImportRequest.model_fields.items()}
     asked = {name: value for name, value in texts.items() if name in known and value != ""}

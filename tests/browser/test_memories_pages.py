@@ -1,4 +1,4 @@
-"""The pages about memories, sessions and deliveries in a real headless Chromium: by keyboard alone, and on a phone."""
+"""Pages about memories, documents, sessions and deliveries in a real headless Chromium: by keyboard, and on a phone."""
 
 import http.server
 import json
@@ -36,6 +36,11 @@ TROUBLE = """width => {
 def stored(host: httpx.Client) -> None:
     for text in (HOSTILE, LONG, RIGHT_TO_LEFT, "Mia likes green tea."):
         host.post("/memories", json={"text": text, "category": "notes"}).raise_for_status()
+    for title in (HOSTILE, LONG[:200], RIGHT_TO_LEFT):
+        said = {"text": f"# {title}\n\nTea: {HOSTILE} {LONG} {RIGHT_TO_LEFT}", "title": title, "wait": True}
+        host.post("/resources", json=said).raise_for_status()
+    skill = f"---\nname: make-tea\ndescription: How tea is made {HOSTILE}\n---\n# Tea\n\n{LONG}\n"
+    host.post("/skills", json={"text": skill, "wait": True}).raise_for_status()
     turn = [{"role": "user", "content": f"Which tea? {LONG} {HOSTILE}"}, {"role": "assistant", "content": "Green."}]
     for session in ({"sessionId": "tea"}, {"sessionId": "k", "sessionKey": f"agent:main:{HOSTILE}{LONG[:900]}"}):
         host.post("/after-turn", json={**session, "messages": turn, "wait": True}).raise_for_status()
@@ -124,11 +129,40 @@ def test_from_searching_to_forgetting_by_keyboard_alone(page: Page, url: str) ->
     expect(page.get_by_role("main").get_by_role("link", name="document.title")).to_have_count(1)
 
 
+def test_a_document_from_the_upload_to_the_removal(page: Page, url: str, tmp_path: Path) -> None:
+    guide = tmp_path / "guide.md"
+    guide.write_text("# Atlas guide\n\n## Rollback\n\nTo go back to the release before, run `atlas rewind`.\n")
+    page.goto(url)
+    tab_to(page, "Documents")
+    page.keyboard.press("Enter")
+    page.get_by_label("File").set_input_files(guide)  # what the dialogue of the browser does
+    page.get_by_label("File").focus()
+    tab_to(page, "Upload", "button")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("status")).to_contain_text("Atlas guide can be found now.")
+    tab_to(page, "Search", "searchbox")
+    page.keyboard.type("go back to the release before")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("guide.md > Atlas guide > Rollback")).to_be_visible()
+    tab_to(page, "Atlas guide")
+    page.keyboard.press("Enter")
+    expect(page.locator("pre")).to_contain_text("atlas rewind")
+    tab_to(page, "Remove …")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Nothing is removed yet")).to_be_visible()
+    tab_to(page, "Remove it for good", "button")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("status")).to_contain_text("Removed.")
+    expect(page.get_by_role("link", name="Atlas guide")).to_have_count(0)
+
+
 def every_page(page: Page, url: str) -> list[str]:
     """One address of each page, with what is hardest to show on it."""
     addresses = ["/", "/ui/memories", "/ui/memories?query=tea&state=any", "/ui/memories?since=soon", "/ui/sessions"]
     for path, kind in (
         ("/ui/memories", "memories"),
+        ("/ui/resources", "resources"),
+        ("/ui/resources?kind=skill", "resources"),
         ("/ui/sessions", "sessions"),
         ("/ui/deliveries?state=all", "deliveries"),
     ):
@@ -136,6 +170,8 @@ def every_page(page: Page, url: str) -> list[str]:
         links = page.locator(f"main .list a[href^='/ui/{kind}/']").all()
         addresses += [str(link.get_attribute("href")) for link in links[:5]]
     addresses += [f"{one}/forget" for one in addresses if one.startswith("/ui/memories/")]
+    addresses += [one.replace("/one?", "/remove?") for one in addresses if one.startswith("/ui/resources/one?")]
+    addresses += ["/ui/resources", "/ui/resources?query=tea", "/ui/resources?kind=skill&query=tea&done=removed"]
     for session in [one for one in addresses if one.startswith("/ui/sessions/")]:
         page.goto(f"{url}{session}")
         addresses.append(str(page.locator("a[href*='/archives/']").first.get_attribute("href")))
@@ -160,6 +196,7 @@ def test_on_a_phone_nothing_is_cut_off_and_everything_has_a_label(page: Page, ur
         assert page.evaluate(TROUBLE, PHONE) == [], address
     for name, address in {
         "memories": "/ui/memories",
+        "resources": "/ui/resources?query=tea",
         "session": "/ui/sessions/tea",
         "deliveries": "/ui/deliveries",
     }.items():

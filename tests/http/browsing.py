@@ -58,6 +58,13 @@ def forms_in(page: httpx.Response) -> dict[str, Form]:
     return {form.action.rpartition("/")[2]: form for form in parser.forms if form.method == "post"}
 
 
+def send_file(client: TestClient, form: Form, name: str, content: str | bytes, **typed: str) -> httpx.Response:
+    """Send a form with a chosen file; with an empty name nobody chose one."""
+    fields = {**form.fields, **typed}
+    fields.pop("file", None)
+    return client.post(form.action, data=fields, files={"file": (name, content)}, headers=OURS)
+
+
 def send(client: TestClient, form: Form, headers: dict[str, str] | None = None, **typed: str) -> httpx.Response:
     """Send a form with some fields typed anew; redirects are followed, as a browser does."""
     return client.post(form.action, data={**form.fields, **typed}, headers=OURS if headers is None else headers)

@@ -140,6 +140,7 @@ def test_the_first_page_leads_on(client: TestClient) -> None:
     for path in (
         "/docs",
         "/ui/memories",
+        "/ui/resources",
         "/ui/sessions",
         "/ui/recalls",
         "/ui/freshness",

@@ -30,8 +30,7 @@ class GuardedResources:
     async def listed(self, who: Identity, kind: Kind, after: str, limit: int, deadline: Deadline) -> Sequence[Resource]:
         """See `ResourceStore.listed`."""
         found = await self._store.listed(who, kind, after, limit, deadline)
-        text = self._policy.text
-        return [replace(one, title=text(one.title), summary=text(one.summary)) for one in found]
+        return [self._named(one) for one in found]
 
     async def search(
         self, who: Identity, query: str, kind: Kind, limit: int, deadline: Deadline
@@ -48,13 +47,21 @@ class GuardedResources:
         if found is None:
             return None
         text = await under(self._policy, partial(self._policy.text, found.text), found.text)
-        return found if text == found.text else replace(found, text=text)
+        return replace(found, resource=self._named(found.resource), text=text)
 
     async def remove(self, who: Identity, path: str, deadline: Deadline) -> bool:
         """See `ResourceStore.remove`."""
         return await self._store.remove(who, path, deadline)
 
+    def _named(self, resource: Resource) -> Resource:
+        """What is told of a resource: its texts are from before a rule, too."""
+        text = self._policy.text
+        title, summary, source = text(resource.title), text(resource.summary), text(resource.source)
+        return replace(resource, title=title, summary=summary, source=source)
+
 
 def _shown(policy: Policy, found: Sequence[FoundPassage]) -> list[FoundPassage]:
     judged = [(one, policy.apply(one.text)) for one in found]
-    return [replace(one, text=outcome.text) for one, outcome in judged if not outcome.dropped]
+    return [
+        replace(one, text=outcome.text, place=policy.text(one.place)) for one, outcome in judged if not outcome.dropped
+    ]
