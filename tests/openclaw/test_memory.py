@@ -42,7 +42,7 @@ def test_facts_are_told(world: World) -> None:
     world.gateway.say("I love jasmine tea from Fujian. Please remember this. SAY: noted, jasmine", "tea")
     world.gateway.say("我喜欢群青色，请记住。 SAY: 记住了", "colour")
     for session in ("tea", "colour"):
-        world.gateway.verb("reset", f"agent:main:{session}")
+        world.gateway.reset(session)
     told = eventually(lambda: [m for m in world.stored() if "jasmine" in m.text or "群青色" in m.text])
     assert {message.role for message in told} >= {"user"}
 
@@ -104,8 +104,7 @@ def test_nothing_that_was_injected_is_stored(world: World) -> None:
 
 def test_after_compaction_the_model_sees_summary_and_live_messages(world: World) -> None:
     before = len(world.asked("Step number 9"))
-    answer = json.loads(world.gateway.verb("compact", "agent:main:tools"))
-    assert answer["compacted"] is True
+    world.gateway.compact("tools")
     world.gateway.say("What came out of it? SAY: all ten are done", "tools")
     world.gateway.say("And the last one? SAY: it was nine", "tools")
     messages = world.asked("And the last one?")
@@ -131,7 +130,7 @@ def test_an_overflow_is_recovered_with_a_shorter_history(world: World) -> None:
 
 
 def test_after_a_reset_the_old_summary_is_gone(world: World) -> None:
-    world.gateway.verb("reset", "agent:main:tools")
+    world.gateway.reset("tools")
     world.gateway.say("A new beginning. SAY: hello again", "tools")
     [only] = conversation(world.asked("A new beginning."))
     assert only["role"] == "user"

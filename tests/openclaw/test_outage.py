@@ -67,7 +67,7 @@ def test_what_the_host_could_not_compact_with_us_it_compacts_itself(alone: World
     for n in range(3):
         alone.gateway.say(f"Page {n}: {'a long story about the sea. ' * 40} SAY: page {n}", "sea")
     alone.sidecar.down()
-    alone.gateway.verb("compact", "agent:main:sea")
+    alone.gateway.compact("sea")
     alone.gateway.say("Go on. SAY: still here", "sea")
     alone.sidecar.up()
     eventually(lambda: not alone.gateway.waiting(), what="an empty spool")

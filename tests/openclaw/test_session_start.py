@@ -46,7 +46,7 @@ def test_the_next_session_knows_what_was_learnt_meanwhile(world: World) -> None:
 
 
 def test_a_reset_begins_anew(world: World) -> None:
-    world.gateway.verb("reset", "agent:main:cached")
+    world.gateway.reset("cached")
     before = len(world.rig.requests())
     world.gateway.say("Once more. SAY: yes", "cached")
     [shown] = additions(world.rig.requests()[before:])

@@ -58,7 +58,7 @@ def test_the_agent_reads_what_a_summary_stands_for(world: World) -> None:
     world.gateway.say(f"The deploy command is `{words}`, to the letter. SAY: noted", "manual")
     for n in range(4):
         world.gateway.say(f"Chapter {n}: {'the ship went on over the wide sea; ' * 30} SAY: heard {n}", "manual")
-    assert json.loads(world.gateway.verb("compact", "agent:main:manual"))["compacted"] is True
+    world.gateway.compact("manual")
     found = shown(world, "Which command was it?", "manual", step("ov_archive_search", query="deploy command"))
     assert words in found
     archive = re.findall(r"archive_[0-9]{3}", found[: found.index(words)])[-1]
