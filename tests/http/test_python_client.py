@@ -8,6 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from tests.http.conftest import Start
+from tests.http.test_resources import GUIDE, OTHER, SKILL
 from tests.unit.memory_backend import MemoryBackend, rejected
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "integrations/python"))
@@ -53,6 +54,11 @@ TYPES = {
     answers.Freshness: "FreshnessBody",
     answers.Finding: "FindingBody",
     answers.Findings: "FindingsBody",
+    answers.ImportTask: "ImportedBody",
+    answers.Passage: "PassageBody",
+    answers.Resource: "ResourceBody",
+    answers.ResourcePage: "ResourcePageBody",
+    answers.RemovedResource: "RemovedResourceBody",
     Change: "ChangeMemoryRequest",
 }
 
@@ -138,6 +144,46 @@ def test_all_memories_go_out_and_come_in_again(sidecar: Sidecar, person: TestCli
 
 def test_a_memory_of_an_agent_belongs_to_it(sidecar: Sidecar) -> None:
     assert sidecar.memories.store("Be brief.", session=Session("s", "second"), for_peer=True)["peer"] == "second"
+
+
+@pytest.mark.filterwarnings("ignore:You should not use the 'timeout' argument")  # of the test client alone
+def test_documents_from_the_import_to_the_removal(sidecar: Sidecar, tmp_path: Path) -> None:
+    documents = sidecar.resources
+    folder = tmp_path / "handbook"
+    (folder / "sub").mkdir(parents=True)
+    (folder / "guide.md").write_text(GUIDE)
+    (folder / "sub" / "canteen.md").write_text(OTHER)
+    (folder / ".hidden.md").write_text("Hidden plans.")
+    (tmp_path / "outside.md").write_text("Outside plans.")
+    (folder / "link.md").symlink_to(tmp_path / "outside.md")
+    imported = documents.ended(documents.import_folder(folder, wait=True))
+    assert (imported["uri"], imported["status"]) == ("viking://~/resources/handbook", "ready")
+    assert imported["taskId"] and documents.task(imported["taskId"]) == imported
+    assert documents.import_folder(folder, wait=True)["taskId"] is None
+    assert documents.read(imported["uri"])["documents"] == ["guide.md", "sub/canteen.md"]
+    [found] = documents.search("how do I go back to the release before?", limit=1)
+    assert found["passages"][0]["place"] == "guide.md > Atlas guide > Rollback"
+    documents.import_file(folder / "guide.md", to="guides/atlas", wait=True)
+    documents.import_text("The yard's gate code is on the card.", title="Yard", wait=True)
+    assert len(documents.page(limit=2)["resources"]) == 2
+    assert [one["title"] for one in documents.every()] == ["Yard", "Atlas guide", "handbook"]
+    assert documents.remove(imported["uri"]) == {"uri": imported["uri"], "removed": True}
+    with pytest.raises(SidecarError, match="not_found"):
+        documents.read(imported["uri"])
+    with pytest.raises(SidecarError, match="url_refused") as caught:
+        documents.import_url("http://127.0.0.1/secret")
+    with pytest.raises(SidecarError, match="url_refused"):
+        documents.import_git("https://example.org/acme/docs.git")
+    assert caught.value.is_final
+
+
+@pytest.mark.filterwarnings("ignore:You should not use the 'timeout' argument")  # of the test client alone
+def test_skills_are_listed_apart_from_documents(sidecar: Sidecar) -> None:
+    skill = sidecar.skills.import_text(SKILL, wait=True)
+    assert skill["uri"] == "viking://~/skills/deploy-check" and sidecar.skills.read(skill["uri"])["text"] == SKILL
+    assert [one["uri"] for one in sidecar.skills.search("check a deployment")] == [skill["uri"]]
+    assert list(sidecar.resources.every()) == [] and len(list(sidecar.skills.every())) == 1
+    assert sidecar.skills.remove(skill["uri"])["removed"]
 
 
 def test_tools_for_a_model(sidecar: Sidecar) -> None:

@@ -22,6 +22,7 @@ from sidecar_client.answers import (
 )
 from sidecar_client.connection import Connection, SidecarError
 from sidecar_client.memories import Memories
+from sidecar_client.resources import Resources
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,8 @@ class Sidecar:
         given = {name: value for name, value in headers.items() if value}
         self._connection = Connection(base_url, given, http or httpx.Client(timeout=timeout))
         self.memories = Memories(self._connection)
+        self.resources = Resources(self._connection, "resource")
+        self.skills = Resources(self._connection, "skill")
 
     def __enter__(self) -> Self:
         return self
