@@ -243,8 +243,6 @@ async def _opened(
         changes=store.changes,
     )
     stack.push_async_callback(searches.aclose)
-    offload = OffloadPool(settings, {"backend": backend, "store": store, "searches": searches})
-    stack.push_async_callback(offload.aclose)
     worker = Worker(
         store,
         backend,
@@ -253,6 +251,9 @@ async def _opened(
         on_doubled=metrics.on_doubled,
     )
     memories, courier = _memories(settings, kept, store, searches, backend.call_s)
+    ports = {"audit": memories.audit, "backend": backend, "store": store, "searches": searches}
+    offload = OffloadPool(settings, ports)
+    stack.push_async_callback(offload.aclose)
     listing = ListMemories(memories, partial(recallable, settings))
     looked_at = replace(memories, audit=NOT_AUDITED)
     selecting = SelectMemory(ListMemories(looked_at, whole), ReadMemory(looked_at))

@@ -1,6 +1,7 @@
 """What runs in the other process: the engine's use cases over messages that only that process has parsed.
 
-Store, backend, searches and traces stay where they are; `Ports` are stand-ins that call them over the link.
+Store, backend, searches, traces and audit trail stay where they are; `Ports` are stand-ins that call them over the
+link.
 """
 
 import asyncio
@@ -16,6 +17,7 @@ from app.core.history.prompt_layout import Layout
 from app.core.history.window import Window
 from app.core.identity import Identity
 from app.core.json.encoding import parse_json
+from app.core.memories.audit import Action
 from app.core.messages.host_message import HostMessage, encode_messages
 from app.core.messages.validation import wrong_messages
 from app.core.reasons import Reason
@@ -24,6 +26,7 @@ from app.embedded.classifying import classifier_of
 from app.embedded.extraction.readings import read_statement
 from app.engine.assembly import Assemble
 from app.engine.host_window import WindowWatch
+from app.engine.memories.auditing import Audit
 from app.engine.preflight import Preflight
 from app.engine.results import AssembleInput, AssembleResult
 from app.engine.turn_capture import AfterTurn, AfterTurnResult, TurnInput
@@ -140,6 +143,17 @@ class _Store:
         return cast(Acceptance, await self.call("store", "accept_prepared", bare))
 
 
+@dataclass(frozen=True, slots=True)
+class _Audit:
+    """`Audit` of the serving process, which knows the request and its token."""
+
+    call: Call
+
+    async def wrote(self, who: Identity, action: Action, ids: Sequence[str]) -> None:
+        if ids:
+            await self.call("audit", "wrote", who, action, ids)
+
+
 async def assemble(
     ports: Ports, settings: Settings, raw: Sequence[bytes], who: Identity, asked: AssembleInput, deadline: Deadline
 ) -> Assembled:
@@ -166,9 +180,16 @@ async def keep_turn(
     messages, _ = _parsed(raw)
     turn = replace(turn, messages=messages, wait=False)
     store, capture = cast(SqlTurnStore, _Store(ports.call)), settings.capture
-    policy = settings.policy.policy()
-    keep = AfterTurn(store, None, capture.enabled, read_statement, capture.automation_memory, policy)
-    keep = replace(keep, flush=settings.guards.flush_rules())
+    keep = AfterTurn(
+        store,
+        None,
+        capture.enabled,
+        read_statement,
+        capture.automation_memory,
+        settings.policy.policy(),
+        cast(Audit, _Audit(ports.call)),
+        settings.guards.flush_rules(),
+    )
     return await keep.run(who, turn, deadline)
 
 

@@ -25,6 +25,7 @@ RETIRE_BYTES = 8 * 1024 * 1024
 """A child that has parsed this much holds memory that it never gives back, so it is replaced."""
 _CALLS = frozenset(
     {
+        ("audit", "wrote"),
         ("backend", "history"),
         ("backend", "archived_messages"),
         ("searches", "find"),
@@ -134,7 +135,7 @@ class _Child:
 class OffloadPool:
     """Runs the jobs of `app.offload.jobs`, at most ``limit`` at once; others wait their turn.
 
-    ``ports`` are what a job may call: backend, searches and store.
+    ``ports`` are what a job may call: audit, backend, searches and store.
     """
 
     def __init__(self, settings: Settings, ports: Mapping[str, Any], *, limit: int | None = None) -> None:

@@ -3,8 +3,10 @@
 import hashlib
 from typing import Any
 
+import pytest
 from starlette.testclient import TestClient
 
+from app.api import large
 from tests.http.conftest import Start
 
 SECRET_WORD = "zq7faudited"
@@ -72,6 +74,27 @@ def test_what_a_turn_asks_to_remember_and_a_tool_reads(client: TestClient) -> No
     call = {"sessionId": "s1", "arguments": {"query": "badge number"}}
     assert client.post("/tools/memory_recall", json=call).json()["ok"]
     assert {one["actor"]["session"] for one in entries(client, action="read")} == {"s1"}
+
+
+def test_a_large_turn_is_noted_like_a_small_one(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is read in another process, which knows neither the request nor its token."""
+    client = start(
+        auth={"tokens": "sesame"},
+        limits={"large_turn_ms": 60_000},
+        embedded={"embedder": {"kind": "none"}},
+    )
+    client.headers["Authorization"] = "Bearer sesame"
+    said = "Remember that my badge number is 5512. Remember that I park in bay 7."
+    found = []
+    for name, at_once in (("small", large.AT_ONCE_VALUES), ("large", 0)):
+        monkeypatch.setattr(large, "AT_ONCE_VALUES", at_once)
+        body = {"sessionId": name, "agentId": "ada", "messages": [{"role": "user", "content": f"I am {name}. {said}"}]}
+        answer = client.post("/after-turn", json=body, headers={"X-Request-ID": "req-7"})
+        assert answer.json()["status"] == "committed", answer.text
+        noted = [one for one in entries(client, action="stored") if one["actor"]["session"] == name]
+        found.append(sorted((one["actor"]["token"], one["actor"]["agent"], one["requestId"]) for one in noted))
+    token = hashlib.sha256(b"sesame").hexdigest()[:8]
+    assert found == [[(token, "ada", "req-7")] * 2] * 2
 
 
 def test_another_tenant_sees_nothing_of_it(client: TestClient) -> None:
