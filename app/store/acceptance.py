@@ -70,7 +70,7 @@ def accept(
     for new in turn.memories:
         waiting_memories.put(connection, turn.who.tenant, _of_turn(new, prepared.turn_id), bounds, now)
     if state is TurnState.PENDING:
-        use_rows.count(connection, use_rows.TOOLS, turn.who, prepared.tools, now)
+        use_rows.count_tools(connection, turn.who, prepared.tools, prepared.late, now)
         use_rows.count(connection, use_rows.SKILLS, turn.who, prepared.skills, now)
     waiting_before = session.due_at, session.lane
     window, flushes = _window(session, turn, state, now)

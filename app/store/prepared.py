@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from app.core.capture.captured_turn import with_ids
 from app.core.capture.skill_uses import SkillRecord, skills_in, turns_in
-from app.core.capture.tool_uses import ToolTally, tallied
+from app.core.capture.tool_uses import ToolTally, ToolUse, parted, tallied
 from app.core.history.session_opening import told_in
 from app.ports import NewTurn
 from app.store.codec import dump_messages, dump_strings, new_id
@@ -31,6 +31,8 @@ class Prepared:
     """The tool calls in them, counted: the transaction is not to take longer for a turn of many."""
     skills: tuple[SkillRecord, ...] = ()
     """The skills that were used in them."""
+    late: tuple[ToolUse, ...] = ()
+    """The results in them whose calls stand in earlier turns."""
 
     def without_lists(self) -> "Prepared":
         """The same for another process: half a million strings take it long to read, and it has them as one."""
@@ -42,7 +44,9 @@ def prepare(turn: NewTurn) -> Prepared:
     turn_id = new_id("t")
     captured = 0 if turn.skipped is not None else len(turn.messages)
     payload, fingerprints = dump_messages(with_ids(turn.messages, turn_id)), dump_strings(turn.fingerprints)
-    uses = tuple(turns_in(turn.messages)) if captured else ()
-    tools, skills = tallied(use for one in uses for use in one.uses), skills_in(uses)
+    turns = tuple(turns_in(turn.messages)) if captured else ()
+    late, calls = parted(use for one in turns for use in one.uses)
     told, host_messages = told_in(turn.messages), len(turn.fingerprints)
-    return Prepared(turn, turn_id, payload, fingerprints, told, host_messages, captured, tools, skills)
+    return Prepared(
+        turn, turn_id, payload, fingerprints, told, host_messages, captured, tallied(calls), skills_in(turns), late
+    )

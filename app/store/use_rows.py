@@ -16,7 +16,7 @@ from sqlalchemy import Connection, Table, and_, bindparam, delete, func, insert,
 from app.core.capture import skill_uses as skills
 from app.core.capture import tool_uses as tools
 from app.core.capture.skill_uses import SkillRecord
-from app.core.capture.tool_uses import ToolRecord, ToolTally
+from app.core.capture.tool_uses import ToolRecord, ToolTally, ToolUse
 from app.core.identity import Identity, Tenant
 from app.core.memories.forget_selection import Erased, Redactor
 from app.store.connections import Database
@@ -98,6 +98,19 @@ class SqlUses:
             await self._database.write_in_slices(_trim, [(kind.table, *tenant) for tenant in tenants])
 
 
+def count_tools(
+    connection: Connection, who: Identity, added: Sequence[ToolTally], late: Sequence[ToolUse], now: float
+) -> None:
+    """Add the tool calls of a turn, and what came of calls of earlier ones; see `count`."""
+    if late:
+        mine = _of_session(tool_uses, who)
+        held = select(tool_uses.c.body).where(mine).order_by(tool_uses.c.used_at).with_for_update()
+        changed, late = tools.settled(map(TOOLS.read, connection.execute(held).scalars()), late)
+        rows = {name: json.dumps(record.to_json()) for name, record in changed.items()}
+        _put(connection, tool_uses, mine, rows, now)
+    count(connection, TOOLS, who, [*tools.tallied(late), *added], now)
+
+
 def count(connection: Connection, kind: Kind[R, N], who: Identity, added: Iterable[N], now: float) -> None:
     """Add what a turn counted, within the transaction that takes it in, whose lock on the session is held.
 
@@ -107,7 +120,7 @@ def count(connection: Connection, kind: Kind[R, N], who: Identity, added: Iterab
     if not new:
         return
     table = kind.table
-    mine = and_(_of_tenant(table, who.tenant), table.c.agent == who.agent, table.c.session == who.session)
+    mine = _of_session(table, who)
     taken = connection.execute(select(func.count()).select_from(table).where(mine)).scalar_one()
     names = {one.name for one in new} | {kind.others or ""}
     # Locked: what is read here must not be forgotten before it is written.
@@ -122,14 +135,20 @@ def count(connection: Connection, kind: Kind[R, N], who: Identity, added: Iterab
             continue
         taken += name not in records
         records[name] = changed[name] = kind.joined(records.get(name) or kind.empty(name), one)
-    rows = [{"named": name, "new": json.dumps(record.to_json())} for name, record in sorted(changed.items())]
-    if again := [row for row in rows if row["named"] in known]:
-        put = {"body": bindparam("new"), "used_at": now}
-        connection.execute(update(table).where(mine, table.c.name == bindparam("named")).values(put), again)
-    if first := [row for row in rows if row["named"] not in known]:
+    rows = {name: json.dumps(record.to_json()) for name, record in sorted(changed.items())}
+    _put(connection, table, mine, {name: body for name, body in rows.items() if name in known}, now)
+    if first := {name: body for name, body in rows.items() if name not in known}:
         key = {**_name(who.tenant), "agent": who.agent, "session": who.session}
-        values = [{**key, "name": row["named"], "body": row["new"], "used_at": now} for row in first]
+        values = [{**key, "name": name, "body": body, "used_at": now} for name, body in first.items()]
         connection.execute(insert(table), values)
+
+
+def _put(connection: Connection, table: Table, mine: Any, bodies: Mapping[str, str], now: float) -> None:
+    """Write records that are there by their names."""
+    if bodies:
+        put = update(table).where(mine, table.c.name == bindparam("named"))
+        rows = [{"named": name, "new": body} for name, body in bodies.items()]
+        connection.execute(put.values({"body": bindparam("new"), "used_at": now}), rows)
 
 
 def erase(connection: Connection, tenant: Tenant, redactor: Redactor, there: Erased) -> None:
@@ -197,6 +216,10 @@ def _trim(connection: Connection, piece: tuple[Table, str, str]) -> bool:
 
 def _name(tenant: Tenant) -> dict[str, str]:
     return {"account": tenant.account or "", "user_name": tenant.user or ""}
+
+
+def _of_session(table: Table, who: Identity) -> Any:
+    return and_(_of_tenant(table, who.tenant), table.c.agent == who.agent, table.c.session == who.session)
 
 
 def _of_tenant(table: Table, tenant: Tenant) -> Any:

@@ -36,6 +36,24 @@ def without(text: str, is_gone: Callable[[str], bool]) -> str:
     return "".join([*kept, text[at:]]) if kept else text
 
 
+def first_sentences(text: str, limit: int) -> str:
+    """The sentences that ``text`` begins with, on one line, as many as ``limit`` characters hold; none in part.
+
+    Of half a sentence nobody knows later what it said, and whether that is to be forgotten.
+    """
+    seen = text[: 4 * limit]
+    whole = list(sentences(seen))
+    if len(text) > len(seen):
+        whole = whole[:-1]  # it may go on
+    told = ""
+    for sentence in whole:
+        longer = " ".join(f"{told} {sentence}".split())
+        if len(longer) > limit:
+            break
+        told = longer
+    return told
+
+
 def ends_in_question(text: str) -> bool:
     """Whether ``text`` ends in a question mark."""
     return text.rstrip().endswith(("?", "？"))

@@ -65,6 +65,37 @@ async def test_what_is_forgotten_is_not_told(store: SqlTurnStore, meant: Forgett
     assert not any(FACT in text for text in told) or not meant.statements
 
 
+def with_part(part: ToolPart, text: str, **more: Any) -> NewTurn:
+    turn = a_turn(text, **more)
+    return replace(turn, messages=(CapturedMessage("assistant", (part,), TIME), *turn.messages))
+
+
+async def test_a_result_that_comes_in_a_later_turn_is_no_second_call(opened: OpenStore) -> None:
+    store = await opened()
+    called = with_part(ToolPart("c_1", "shell", {"word": "zebra"}, None), "Run it.", key="k1")
+    ended = with_part(ToolPart("c1", "", {}, "Error: no such file", True, is_late=True), "And?", key="k2")
+    for turn in (called, called, ended, called, ended):
+        await store.accept(turn)
+    again = await opened()
+    [record] = await again.uses.tools(somebody())
+    assert (record.tool, record.calls, record.failures) == ("shell", 1, 1)
+    assert {text: one.count for text, one in record.errors.items()} == {"Error: no such file": 1}
+    await again.accept(with_part(ToolPart("c2", "shell", {"word": "lark"}, "ok"), "Again.", key="k3"))
+    [record] = await again.uses.tools(somebody())
+    assert dict(record.errors["Error: no such file"].fixes) == {"word=lark": 1}
+    orphan = with_part(ToolPart("c9", "", {}, "ok", is_late=True), "And now?", key="k4")
+    await again.accept(orphan)
+    assert await counts(again) == {"shell": 2, "tool": 1}
+
+
+async def test_another_session_does_not_get_the_result(store: SqlTurnStore) -> None:
+    await store.accept(with_part(ToolPart("c1", "shell", {}, None), "Run it."))
+    late = ToolPart("c1", "shell", {}, "Error: no", True, is_late=True)
+    await store.accept(with_part(late, "And?", who=somebody("s2")))
+    [record] = await store.uses.tools(somebody())
+    assert (record.calls, record.failures) == (2, 1)
+
+
 def with_skill(text: str, *skills: str, who: Identity | None = None, **more: Any) -> NewTurn:
     """A turn that reads these skills and then fails once and works."""
     reads = tuple(

@@ -108,6 +108,18 @@ def test_nothing_of_a_forgotten_memory_is_left(
     assert MARK not in recalled(client, "What is the code of the vault?")
 
 
+@pytest.mark.parametrize("rows", [34, 35, 36, 37])
+def test_no_piece_of_it_is_left_of_a_long_error(start: Start, tmp_path: Path, rows: int) -> None:
+    client = start(trace={"texts": True}, embedded={"embedder": {"kind": "none"}})
+    stored_on_purpose(client)
+    call = {"type": "toolCall", "id": "c1", "name": "shell", "arguments": {"note": "x" * 2 * rows}}
+    result = {"role": "toolResult", "toolCallId": "c1", "isError": True, "content": f"Error: {'row ' * rows}{FACT}"}
+    messages = [{"role": "user", "content": "Run it."}, {"role": "assistant", "content": [call]}, result]
+    assert client.post("/after-turn", json={"sessionId": "s1", "messages": messages, "wait": True}).is_success
+    assert forget(client, id=remembered(client, MARK)["id"])["kept"] == []
+    assert [piece for piece in ("The co", "vault", MARK) if places_of(tmp_path / "data", piece)] == []
+
+
 SELECTIONS: dict[str, dict[str, Any]] = {
     "session": {"session": "s1"},
     "person": {"person": "mallory"},

@@ -26,6 +26,8 @@ class ToolPart:
     """Whether the host called it an error; see `failed`."""
     ms: int | None = field(default=None, compare=False)
     """Milliseconds between call and result, where the host says when both were."""
+    is_late: bool = field(default=False, compare=False)
+    """Whether it is a result alone: its call stands in an earlier turn, or nowhere."""
 
     @property
     def failed(self) -> bool:

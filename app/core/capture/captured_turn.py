@@ -111,7 +111,7 @@ def captured_messages(
         if message.is_excluded:
             continue
         drafts += [
-            _Draft("assistant", moment, [_Call(ToolCall(result.call_id, result.name, {}), result)])
+            _Draft("assistant", moment, [_Call(ToolCall(result.call_id, result.name, {}), result, is_late=True)])
             for result in message.results
             if not _answer(waiting, result, message.time)
         ]
@@ -142,6 +142,8 @@ class _Call:
     result: ToolResult | None = None
     called_at: datetime | None = None
     ms: int | None = None
+    is_late: bool = False
+    """Whether the call stands in no message here."""
 
     def part(self) -> ToolPart:
         output = None if self.result is None else storable(clean_tool_text(self.result.text))
@@ -152,6 +154,7 @@ class _Call:
             output=output,
             is_error=self.result is not None and self.result.is_error,
             ms=self.ms,
+            is_late=self.is_late,
         )
 
 

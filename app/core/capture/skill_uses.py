@@ -15,13 +15,12 @@ from app.core.capture.tool_uses import (
     ToolUse,
     errors_together,
     most,
-    on_one_line,
     summed,
     tallied,
     uses_in,
 )
 from app.core.memories.told import told
-from app.text.sentences import sentences
+from app.text.sentences import first_sentences
 
 MAX_TASK_CHARS = 160
 MAX_EXAMPLES, MAX_TOLD = 5, 6
@@ -137,11 +136,14 @@ def skill_without(record: SkillRecord, gone: frozenset[str]) -> SkillRecord:
 
 def _used(uses: Iterable[ToolUse]) -> dict[str, list[ToolUse]]:
     """The calls behind the reading of each skill that a turn read. Skills that are read one after another are used
-    together; one that is read after work had begun ends the uses before."""
+    together; one that is read after work had begun ends the uses before. The result of an earlier turn's call is none
+    of them."""
     used: dict[str, list[ToolUse]] = {}
     current: list[str] = []
     is_working = False
     for use in uses:
+        if use.is_late:
+            continue
         if not use.skill:
             is_working = True
             for skill in current:
@@ -154,22 +156,10 @@ def _used(uses: Iterable[ToolUse]) -> dict[str, list[ToolUse]]:
     return used
 
 
-def _first_sentences(text: str) -> str:
-    """What of a request is told, in whole sentences: of half a sentence nobody knows later what it said, and whether
-    that is forgotten."""
-    told = ""
-    for sentence in sentences(text[: 4 * MAX_TASK_CHARS]):
-        more = on_one_line(f"{told} {sentence}", MAX_TASK_CHARS + 1)
-        if len(more) > MAX_TASK_CHARS:
-            break
-        told = more
-    return told
-
-
 def _record(skill: str, turn: TurnUses, calls: Sequence[ToolUse]) -> SkillRecord:
     tools = [one.record for one in tallied(calls)]
     failed = any(tool.open_error for tool in tools)
-    task = _first_sentences(turn.task)
+    task = first_sentences(turn.task, MAX_TASK_CHARS)
     habits = {f"{call.tool}: {text}" for call in calls if not call.failed for text in call.arguments}
     errors: dict[str, ToolError] = {}
     for tool in tools:

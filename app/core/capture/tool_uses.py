@@ -1,10 +1,12 @@
 """What is remembered of tool calls: how often, how well, how long, with which arguments, and what mended a failure.
 
 A `ToolRecord` counts the calls of one tool. Those of a turn are counted before the store is locked for it (`tallied`),
-and added to the session's record then (`joined`); records add up. Counts are exact. Of arguments, errors and what
-mended them the most frequent are kept, each a short line of text.
+and added to the session's record then (`joined`); records add up. A result that comes in a later turn than its call is
+added to what the call was counted as (`settled`). Counts are exact. Of arguments, errors and what mended them the most
+frequent are kept, each a short line of text, and none cut: of half a statement nobody could tell that it is forgotten.
 """
 
+import hashlib
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,17 +14,26 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from app.core.capture.captured_message import CapturedMessage, ToolPart
+from app.core.messages.pairs import same_call
 from app.core.messages.skill_files import skill_read
+from app.text.sentences import first_sentences
 
 MAX_NAME_CHARS = 100
 MAX_VALUE_CHARS = 60
 """A longer argument is no habit but content."""
 MAX_ERROR_CHARS = 160
+MAX_LONG_ERROR_CHARS = 400
+"""Where the first sentence of an error is longer."""
+TOO_LONG = "an error that is too long to be told"
 MAX_ARGUMENTS, MAX_ERRORS, MAX_FIXES = 24, 12, 4
 """So many different ones are kept of a tool; the least frequent go."""
 MAX_TOOLS = 200
 """Tools that are told apart in one session; a host that makes up names without end fills no more."""
 OTHERS = "other tools"
+MAX_WAITING = 200
+"""Calls of a tool whose results may still come in a later turn; the oldest go."""
+MAX_LATE = 1_000
+"""Results of a turn that are looked up among the calls of earlier ones."""
 
 _NUMBER = re.compile(r"\d+")
 _TELLS = re.compile(
@@ -44,6 +55,12 @@ class ToolUse:
     failed: bool = False
     skill: str = ""
     """The skill whose SKILL.md it has read."""
+    call: str = ""
+    """What its call and its result have in common, hashed."""
+    is_open: bool = False
+    """Whether no result has come yet."""
+    is_late: bool = False
+    """Whether it is a result alone; see `ToolPart.is_late`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +74,8 @@ class ToolError:
 @dataclass(frozen=True, slots=True)
 class ToolRecord:
     """The calls of one tool. ``timed`` of them took ``total_ms`` together. ``open_error`` is the last call's, with its
-    arguments: what works next mends it."""
+    arguments: what works next mends it. ``waiting`` are the calls without a result, oldest first; ``open_call`` is the
+    last call where it is one of them."""
 
     tool: str
     calls: int = 0
@@ -68,6 +86,8 @@ class ToolRecord:
     errors: Mapping[str, ToolError] = field(default_factory=dict)
     open_error: str = ""
     open_arguments: tuple[str, ...] = ()
+    waiting: tuple[str, ...] = ()
+    open_call: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The record as plain JSON."""
@@ -77,7 +97,8 @@ class ToolRecord:
     def from_json(cls, fields: Mapping[str, Any]) -> "ToolRecord":
         """The inverse of `to_json`."""
         errors = {text: ToolError(**one) for text, one in fields["errors"].items()}
-        return cls(**{**fields, "errors": errors, "open_arguments": tuple(fields["open_arguments"])})
+        lists = {name: tuple(fields.get(name, ())) for name in ("open_arguments", "waiting")}
+        return cls(**{**fields, **lists, "errors": errors})
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +121,7 @@ def uses_in(messages: Iterable[CapturedMessage]) -> Iterator[ToolUse]:
     for part in (part for message in messages for part in message.parts if isinstance(part, ToolPart)):
         if open_part is not None and part.id == f"{open_part.id}.{pieces + 1}" and part.name == open_part.name:
             pieces += 1
-            open_part = replace(open_part, output=(open_part.output or "")[:_HEAD] + (part.output or "")[-_TAIL:])
+            open_part = replace(open_part, output=_ends(open_part.output or "", part.output or ""))
             continue
         if open_part is not None:
             yield _use(open_part)
@@ -114,7 +135,31 @@ def _use(part: ToolPart) -> ToolUse:
     error = _error_line(part.output or "") if failed else ""
     skill = skill_read(part.name, part.input) if part.output is not None and not failed else ""
     name = on_one_line(part.name, MAX_NAME_CHARS) or "tool"
-    return ToolUse(name, tuple(_short(part.input)), error, part.ms, failed, on_one_line(skill, MAX_NAME_CHARS))
+    return ToolUse(
+        name,
+        tuple(_short(part.input)),
+        error,
+        part.ms,
+        failed,
+        on_one_line(skill, MAX_NAME_CHARS),
+        _hashed(part.id or part.name),
+        is_open=part.output is None,
+        is_late=part.is_late,
+    )
+
+
+def _hashed(name: str) -> str:
+    """Of bounded length whatever a host makes up, and no text. See `same_call` for what is no difference."""
+    return hashlib.blake2b(same_call(name).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def parted(uses: Iterable[ToolUse]) -> tuple[tuple[ToolUse, ...], list[ToolUse]]:
+    """Results whose calls stand in earlier turns, at most `MAX_LATE`; and the calls, results too many among them."""
+    late: list[ToolUse] = []
+    calls: list[ToolUse] = []
+    for use in uses:
+        (late if use.is_late and len(late) < MAX_LATE else calls).append(use)
+    return tuple(late), calls
 
 
 def tallied(uses: Iterable[ToolUse]) -> tuple[ToolTally, ...]:
@@ -133,7 +178,56 @@ def joined(record: ToolRecord, tally: ToolTally) -> ToolRecord:
     if known and (fix := _difference(record.open_arguments, first.arguments)):
         mended = replace(known, fixes=most(summed(known.fixes, {fix: 1}), MAX_FIXES))
         record = replace(record, errors={**record.errors, record.open_error: mended})
-    return replace(_together(record, new), open_error=new.open_error, open_arguments=new.open_arguments)
+    return replace(
+        _together(record, new),
+        open_error=new.open_error,
+        open_arguments=new.open_arguments,
+        waiting=_waiting((*record.waiting, *new.waiting)),
+        open_call=new.open_call,
+    )
+
+
+def settled(
+    records: Iterable[ToolRecord], late: Iterable[ToolUse]
+) -> tuple[Mapping[str, ToolRecord], Sequence[ToolUse]]:
+    """What ``late`` results make of a session's records, those used last at the end: the records that they change, by
+    tool, and the results that no call waits for, as calls of their own.
+
+    A result belongs to the call of its id: hosts seldom name the tool a second time. Linear in the results.
+    """
+    known = {one.tool: one for one in records}
+    waiting: defaultdict[str, list[str]] = defaultdict(list)
+    for one in known.values():
+        for call in one.waiting:
+            waiting[call].append(one.tool)
+    changed: dict[str, ToolRecord] = {}
+    orphans: list[ToolUse] = []
+    for use in late:
+        tools = waiting.get(use.call)
+        if tools:
+            tool = tools.pop(tools.index(use.tool) if use.tool in tools else -1)
+            known[tool] = changed[tool] = _with_result(known[tool], use)
+        else:
+            orphans.append(replace(use, is_late=False))
+    return changed, orphans
+
+
+def _with_result(record: ToolRecord, late: ToolUse) -> ToolRecord:
+    """The record of a call that was counted when it was made, with what came of it."""
+    record = replace(record, waiting=tuple(call for call in record.waiting if call != late.call))
+    is_last = record.open_call == late.call
+    if is_last:
+        record = replace(record, open_call="", open_arguments=record.open_arguments if late.failed else ())
+    if not late.failed:
+        return record
+    errors = errors_together(record.errors, {late.error: ToolError(1)})
+    open_error = late.error if is_last else record.open_error
+    return replace(record, failures=record.failures + 1, errors=errors, open_error=open_error)
+
+
+def _waiting(calls: Iterable[str]) -> tuple[str, ...]:
+    """Each call once, at its last place: a host that numbers its calls afresh has given up on the one before."""
+    return tuple(reversed(dict.fromkeys(reversed(tuple(calls)))))[-MAX_WAITING:]
 
 
 @dataclass(slots=True)
@@ -148,6 +242,7 @@ class _Counting:
     arguments: Counter[str] = field(default_factory=Counter)
     errors: Counter[str] = field(default_factory=Counter)
     fixes: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    waiting: list[str] = field(default_factory=list)
     last: ToolUse | None = None
 
     def add(self, use: ToolUse) -> None:
@@ -157,6 +252,8 @@ class _Counting:
         self.timed += use.ms is not None
         self.total_ms += use.ms or 0
         self.arguments.update(use.arguments)
+        if use.is_open:
+            self.waiting.append(use.call)
         if use.failed:
             self.errors[use.error] += 1
         elif self.last and self.last.failed and (fix := _difference(self.last.arguments, use.arguments)):
@@ -169,7 +266,7 @@ class _Counting:
             text: ToolError(count, most(self.fixes[text], MAX_FIXES))
             for text, count in most(self.errors, MAX_ERRORS).items()
         }
-        is_open = self.last is not None and self.last.failed
+        last = self.last or self.first
         record = ToolRecord(
             tool,
             self.calls,
@@ -178,8 +275,10 @@ class _Counting:
             self.total_ms,
             most(self.arguments, MAX_ARGUMENTS),
             errors,
-            self.last.error if self.last and is_open else "",
-            self.last.arguments if self.last and is_open else (),
+            last.error if last.failed else "",
+            last.arguments if last.failed or last.is_open else (),
+            _waiting(self.waiting),
+            last.call if last.is_open else "",
         )
         return ToolTally(record, self.first)
 
@@ -193,7 +292,7 @@ def together(records: Iterable[ToolRecord]) -> list[ToolRecord]:
 
 
 def _together(one: ToolRecord, other: ToolRecord) -> ToolRecord:
-    """The sum of two records; whose error is open is not told."""
+    """The sum of two records; what is open in them is not told."""
     return ToolRecord(
         one.tool,
         one.calls + other.calls,
@@ -238,28 +337,45 @@ def _short(value: Any) -> Iterator[str]:
     """``name=value`` of the arguments that are short."""
     if isinstance(value, dict):
         for name, one in list(value.items())[:MAX_ARGUMENTS]:
-            text = on_one_line(_shown(one), MAX_VALUE_CHARS + 1) if isinstance(one, str | int | float) else ""
-            if 0 < len(text) <= MAX_VALUE_CHARS:
-                yield f"{on_one_line(str(name), MAX_VALUE_CHARS)}={text}"
+            said = _whole(str(name), MAX_VALUE_CHARS), _whole(_shown(one), MAX_VALUE_CHARS)
+            if all(said):
+                yield "=".join(said)
 
 
 def _shown(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)[: 4 * MAX_VALUE_CHARS]
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value) if isinstance(value, str | int | float) else ""
+
+
+def _whole(text: str, limit: int) -> str:
+    """A text on one line; nothing where it is longer than ``limit``."""
+    line = "" if len(text) > 4 * limit else " ".join(text.split())
+    return line if len(line) <= limit else ""
 
 
 def _error_line(output: str) -> str:
     """The line that tells what went wrong, with its numbers left out, so that the same error is the same text."""
-    text = output if len(output) <= _HEAD + _TAIL else f"{output[:_HEAD]}\n{output[-_TAIL:]}"
+    text = output if len(output) <= _HEAD + _TAIL else _ends(output, output)
     lines = [line for line in map(str.strip, text.splitlines()) if line and not _STATUS.fullmatch(line)]
     telling = [line for line in lines if _TELLS.search(line[: 4 * MAX_ERROR_CHARS])]
-    line = telling[-1] if telling else lines[-1] if lines else "it failed without a word"
-    return on_one_line(_NUMBER.sub("#", line[: 4 * MAX_ERROR_CHARS]), MAX_ERROR_CHARS)
+    line = _NUMBER.sub("#", telling[-1] if telling else lines[-1] if lines else "")
+    if not line:
+        return "it failed without a word" if text == output else TOO_LONG
+    return first_sentences(line, MAX_ERROR_CHARS) or first_sentences(line, MAX_LONG_ERROR_CHARS) or TOO_LONG
+
+
+def _ends(first: str, last: str) -> str:
+    """The beginning of one piece of an output and the end of another, without the lines that are cut in two."""
+    head, tail = first[:_HEAD].rpartition("\n")[0], last[-_TAIL:].partition("\n")[2]
+    return f"{head}\n{tail}"
 
 
 def _difference(before: Sequence[str], after: Sequence[str]) -> str:
-    """What a call had that the one before had not, by name."""
+    """What a call had that the one before had not, by name: one argument, or two where both are short."""
     new = [one for one in after if one not in before]
-    return on_one_line(", ".join(new[:2]), 2 * MAX_VALUE_CHARS)
+    both = ", ".join(new[:2])
+    return both if len(both) <= 2 * MAX_VALUE_CHARS else new[0]
 
 
 def on_one_line(text: str, limit: int) -> str:
