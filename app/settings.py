@@ -21,6 +21,7 @@ from app.backends import BACKENDS
 from app.core.history.guards.guard_rules import GuardRules, Mode
 from app.core.history.window import FlushRules
 from app.core.identity import PeerRole, Tenant, is_openviking_id
+from app.core.recall.detail import Detail
 from app.documents.parsed_document import Limits
 from app.policy.detectors import CLASSES
 from app.policy.policy import Policy
@@ -180,6 +181,11 @@ class RecallSettings(BaseModel):
 
     enabled: bool = Field(True, description="Recall long-term memories.")
     limit: int = Field(6, ge=1, le=1000, description="Most memories in a block.")
+    detail: Detail = Field(
+        Detail.OVERVIEW,
+        description="How much of a memory is shown: `abstract` (L0, the sentences that answer), `overview` (L1, the "
+        "passage that was found) or `full` (L2, all of it where there is room).",
+    )
     score_threshold: Fraction = Field(0.15, description="Least probability that a memory helps; applied last.")
     relative_cut: Fraction = Field(0.5, description="Lowest share of the best score that a memory needs; 0 is off.")
     max_injected_chars: int = Field(4000, ge=0, le=1_000_000, description="Characters for memory lines.")

@@ -17,6 +17,7 @@ from app.core.deadline import Deadline
 from app.core.history.summary_message import cut_to_tokens
 from app.core.identity import Identity, Tenant
 from app.core.reasons import Reason
+from app.core.recall.detail import Detail
 from app.core.recall.hits import Hit
 from app.documents.resource import Kind
 from app.embedded.index.documents import EXPERIENCES_REALM, OWN_REALM, peer_realm
@@ -76,11 +77,14 @@ class EmbeddedBackend:
         clock: WallClock = utc_now,
         automation_memory: bool = False,
         automation_experiences: bool = False,
+        whole: bool = False,
     ) -> None:
+        """``whole``: `find` gives all of the turns that hits are pieces of, too."""
         require_fts5()
         self._data_dir = data_dir
         self._settings = settings
         self.clock = clock
+        self._whole = whole
         self._learning = Learning(automation_memory, automation_experiences)
         self._embedder: Embedder | None = make_embedder(settings.embedder)
         self._limiter = CapacityLimiter(THREADS)
@@ -127,7 +131,9 @@ class EmbeddedBackend:
         )
         now = self.clock()
         return await self.reading(
-            who, lambda space: space.index.hits(query, words, similar, realms, limit, now, admits), deadline
+            who,
+            lambda space: space.index.hits(query, words, similar, realms, limit, now, admits, whole=self._whole),
+            deadline,
         )
 
     async def both_searches(
@@ -322,6 +328,7 @@ def open_backend(settings: Settings) -> OpenedBackend:
         settings.embedded,
         automation_memory=settings.capture.automation_memory,
         automation_experiences=settings.automation_teaches,
+        whole=settings.recall.detail is Detail.FULL,
     )
     return OpenedBackend(
         backend,

@@ -14,6 +14,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import NamedTuple
 
+from app.core.recall.detail import Detail
 from app.core.recall.hits import MACHINE_RECORDS, Hit
 from app.core.recall.trace import Verdict
 from app.recall.relevance.evidence import question_of
@@ -61,6 +62,8 @@ class Policy(NamedTuple):
     """For freshness, which needs it; whole days, so that answers do not change from call to call."""
     personal: float | None = None
     """How likely the question is about who asks (`app.classify.classifier.Classifier.personal`); None: not judged."""
+    detail: Detail | None = None
+    """How much of an item is shown; None where the section knows no levels."""
     refuses: "Callable[[Candidate], Verdict | None]" = admits_all
     """What the source itself leaves out, and why."""
 

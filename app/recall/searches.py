@@ -202,7 +202,8 @@ class Searches:
             hits = await self._reranker.with_evidence(of, question.query, hits, deadline)
         if hits and (self._cache_s or self._stale_s):
             version = version if self._settled(who) else _NEVER_GOOD
-            self._keep(question, _Answer(hits, self._clock(), version, sum(len(hit.text) for hit in hits)))
+            chars = sum(len(hit.text) + len(hit.whole or "") for hit in hits)
+            self._keep(question, _Answer(hits, self._clock(), version, chars))
         return hits
 
     def _keep(self, question: _Question, answer: _Answer) -> None:

@@ -34,7 +34,8 @@ class Selection:
     def cut(self) -> CutTrace:
         """The scores that a candidate had to reach."""
         threshold = max(self.policy.threshold, self.policy.floor)
-        return CutTrace(self.section.name, threshold, round(cut_score(self.candidates, self.policy), 4))
+        detail = self.policy.detail.value if self.policy.detail else ""
+        return CutTrace(self.section.name, threshold, round(cut_score(self.candidates, self.policy), 4), detail)
 
     def traced(self, *, texts: bool) -> list[CandidateTrace]:
         """The candidates for the trace, with their text only where ``texts`` allows it."""

@@ -167,7 +167,7 @@ def test_the_trace_and_its_page_show_what_became_of_each_candidate(client: TestC
         f"{HOME}/backup.md": "kept",
         f"{HOME}/office.md": "below_threshold",
     }
-    assert {"section": "runbooks", "threshold": 0.3, "relative": 0.0} in trace["cuts"]
+    assert {"section": "runbooks", "threshold": 0.3, "relative": 0.0, "detail": ""} in trace["cuts"]
     assert [(search["target"], search["hits"]) for search in trace["searches"]] == [("memories", 1), ("resources", 3)]
     page = client.get(f"/ui/recalls/{trace_id}").text
     assert "Team runbooks" in page and f"{HOME}/office.md" in page

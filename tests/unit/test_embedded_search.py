@@ -9,8 +9,11 @@ from app.core.capture.captured_message import CapturedMessage, TextPart
 from app.core.deadline import Deadline
 from app.core.identity import SessionKind, Tenant
 from app.core.recall.hits import Hit
+from app.embedded.backend import open_backend
 from app.embedded.space import UserSpace
-from app.settings import EmbeddedSettings, EmbedderSettings
+from app.ports import Target
+from app.settings import EmbeddedSettings, EmbedderSettings, Settings
+from tests.unit.recalling import someone
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 
@@ -28,10 +31,10 @@ class Said:
         message = CapturedMessage(role, (TextPart(text),), f"{at}T10:00:00+00:00", f"t_{self.count}.0")
         self.space.append(session, SessionKind.CHAT, [message], message.created_at, Deadline.after_ms(60_000))
 
-    def find(self, query: str, limit: int = 6) -> list[Hit]:
+    def find(self, query: str, limit: int = 6, *, whole: bool = False) -> list[Hit]:
         words = self.space.index.word_scores(query, [""], 96)
         similar = self.space.index.search_vectors(query, [""], 96)
-        return self.space.index.hits(query, words, similar, [""], limit, NOW)
+        return self.space.index.hits(query, words, similar, [""], limit, NOW, whole=whole)
 
 
 @pytest.fixture
@@ -103,3 +106,37 @@ def test_a_word_that_was_mistyped_is_found(said: Said) -> None:
         assert "MongoDB" in said.find(typed)[0].text, typed
     assert "Kubernetes" in said.find("which kuberntes version?")[0].text
     assert not any("MongoDB" in hit.text for hit in said.find("is there a mango?"))
+
+
+def test_the_whole_of_a_long_turn_comes_with_its_piece_when_asked_for(said: Said) -> None:
+    filler = "General advice about gardens that goes on and on without any end in sight. " * 12
+    said.add(f"First: {filler}\n\nThe spare key lies under the blue flowerpot.\n\n{filler} Last.", role="assistant")
+    said.add("My spare key is a copy.", session="short")
+    plain, hits = said.find("where is the spare key?"), said.find("where is the spare key?", whole=True)
+    assert all(hit.whole is None for hit in plain)
+    assert [(hit.uri, hit.text, hit.score) for hit in hits] == [(hit.uri, hit.text, hit.score) for hit in plain]
+    long = next(hit for hit in hits if "flowerpot" in hit.text)
+    assert long.whole and long.whole.startswith("2026-03-04 assistant: First: General") and long.whole.endswith("Last.")
+    assert "flowerpot" in long.whole and "…" not in long.whole
+    assert next(hit for hit in hits if "copy" in hit.text).whole is None
+
+
+@pytest.mark.anyio
+async def test_the_setting_for_full_detail_has_the_backend_give_whole_turns(tmp_path: Path) -> None:
+    who, soon = someone(), Deadline.after_ms(60_000)
+    filler = "General advice about gardens that goes on and on without any end in sight. " * 12
+    told = CapturedMessage(
+        "user", (TextPart(f"{filler}\n\nThe spare key lies under the pot."),), NOW.isoformat(), "t.0"
+    )
+    for detail, is_whole in (("full", True), ("overview", False)):
+        settings = Settings(
+            _env_file=None,
+            data_dir=tmp_path,
+            recall={"detail": detail},
+            embedded=EmbeddedSettings(embedder=EmbedderSettings(kind="none")),
+        )
+        backend = open_backend(settings).backend
+        await backend.append(who, [told], soon)
+        (hit,) = await backend.find(who, "where is the spare key?", Target.MEMORIES, 1, soon)
+        assert bool(hit.whole and hit.whole.count("General advice") == 12) is is_whole
+        await backend.aclose()

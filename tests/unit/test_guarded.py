@@ -102,6 +102,9 @@ def backend(text: str) -> dict[str, Callable[[Policy], Coroutine[Any, Any, Any]]
 
     return {
         "find": lambda policy: over([Hit("u", text, 0.5)])(policy).find(WHO, "tea", Target.MEMORIES, 5, SOON),
+        "find whole": lambda policy: over([Hit("u", "tea", 0.5, whole=text)])(policy).find(
+            WHO, "tea", Target.MEMORIES, 5, SOON
+        ),
         "find for": lambda policy: over([])(policy).find(WHO, text, Target.MEMORIES, 5, SOON),
         "read": lambda policy: over({"u": text})(policy).read(WHO, ["u"], SOON),
         "history": lambda policy: over(history)(policy).history(WHO, 1000, SOON),

@@ -491,3 +491,31 @@ async def test_an_equal_recall_is_decided_once_until_something_else_is_found(mon
     found = await engine(QUESTION)
     assert "loud bell" in (found.context_block or "")
     assert decided == ["main", "other", "main"]
+
+
+class TestDetail:
+    WALK = "We walked along the harbour and looked at the boats. "
+    RIDE = f"The bike has a bell that everybody on the street can hear. {WALK}"
+    LONG = f"{WALK * 20}The bike stands in the cellar. {WALK * 20}{RIDE * 6}"
+    PIECE = memory("turn", "… The bike stands in the cellar. …", whole=LONG)
+
+    async def shown(self, *hits: Hit, **recall: Any) -> tuple[str, str]:
+        engine = Recalling(ScriptedBackend(memories=list(hits)), recall=recall)
+        result = await engine("Where does my bike stand?")
+        (cut,) = engine.traces[0].cuts
+        return result.context_block or "", cut.detail
+
+    async def test_a_setting_says_how_much_of_a_memory_is_shown_and_the_trace_tells(self) -> None:
+        long = memory("long", self.LONG)
+        default, overview = await self.shown(long), await self.shown(long, detail="overview")
+        abstract, full = await self.shown(long, detail="abstract"), await self.shown(long, detail="full")
+        assert default == overview and default[1] == "overview" and abstract[1] == "abstract" and full[1] == "full"
+        assert len(abstract[0]) < len(default[0]) < len(full[0])
+        assert all("The bike stands in the cellar." in block for block, _ in (default, abstract, full))
+        assert self.LONG.strip() in full[0]
+
+    async def test_full_is_all_of_a_turn_where_it_fits_and_the_passage_elsewhere(self) -> None:
+        assert self.LONG.strip() in (await self.shown(self.PIECE, detail="full"))[0]
+        narrow, _ = await self.shown(self.PIECE, BIKE, detail="full", max_injected_chars=1_000)
+        assert self.PIECE.text in narrow and BIKE.text in narrow
+        assert self.PIECE.text in (await self.shown(self.PIECE))[0]

@@ -54,3 +54,5 @@ class Hit:
     updated_at: str | None = None
     evidence: Evidence | None = None
     """From a backend that knows more than a score; None from one that gives a score alone."""
+    whole: str | None = None
+    """All of what ``text`` is a passage of, from a backend that was opened to give it."""

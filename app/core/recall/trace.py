@@ -125,6 +125,8 @@ class CutTrace:
     threshold: float
     relative: float
     """The share of the best score, as a score; 0 where that cut is off."""
+    detail: str = ""
+    """How much of each item is shown: `abstract`, `overview` or `full`; empty where the section knows no levels."""
 
 
 @answer

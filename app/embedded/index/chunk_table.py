@@ -83,13 +83,14 @@ class ChunkTable:
             ).fetchall()
         return [_chunk(row) for row in rows]
 
-    def turns_at(self, places: Iterable[tuple[int, int]]) -> list[Chunk]:
-        """The turns (their first pieces) at these places in their files."""
+    def turns_at(self, places: Iterable[tuple[int, int]], *, whole: bool = False) -> list[Chunk]:
+        """The turns at these places in their files: their first pieces, or all of the ``whole``."""
         wanted = sorted(set(places))
         values = ",".join(["(?,?)"] * len(wanted))
         with self._database.reading() as db:
             query = f"WITH wanted(f, o) AS (VALUES {values}) SELECT id, file_id, {_DOCUMENT_COLUMNS}"
-            query += " FROM wanted CROSS JOIN chunks ON file_id = f AND ordinal = o AND part = 0 AND speaker != ''"
+            query += " FROM wanted CROSS JOIN chunks ON file_id = f AND ordinal = o AND speaker != ''"
+            query += "" if whole else " AND part = 0"
             rows = db.execute(query, [number for place in wanted for number in place]).fetchall() if wanted else []
         return [_chunk(row) for row in rows]
 

@@ -1,7 +1,7 @@
 """The index of one user at work: kept in step with the files, repaired, made anew, given its vectors. Synchronous."""
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from datetime import datetime
@@ -102,18 +102,31 @@ class LiveIndex:
         limit: int,
         now: datetime,
         admits: Admits = admits_all,
+        *,
+        whole: bool = False,
     ) -> list[Hit]:
-        """The best hits from what both searches found, of the documents that ``admits`` takes."""
+        """The best hits from what both searches found, of the documents that ``admits`` takes; with the ``whole`` of
+        the turns that they are pieces of."""
         found = self._index.chunks({**words, **similar.best})
         if self._settings.merge == "sum":
             best = {*list(words)[:limit], *list(similar.best)[:limit]}
             beside = self._index.turns_at(excerpts.neighbours(found, best))
             found += [chunk for chunk in beside if chunk.document.realm in realms]
-        found = [left for chunk in found if admits(chunk.document) and (left := self._left_of(chunk))]
-        if not asks_about_past(query):
-            found = self._current(found)
+        of_past = asks_about_past(query)
+        found = self._to_show([chunk for chunk in found if admits(chunk.document)], of_past=of_past)
         rarity = self._index.rarity(query)
-        return excerpts.hits(query, words, similar, found, self._settings, now, limit, rarity)
+
+        def all_at(places: Collection[tuple[int, int]]) -> Sequence[Chunk]:
+            return self._to_show(self._index.turns_at(places, whole=True), of_past=of_past)
+
+        return excerpts.hits(
+            query, words, similar, found, self._settings, now, limit, rarity, all_at=all_at if whole else None
+        )
+
+    def _to_show(self, chunks: Sequence[Chunk], *, of_past: bool) -> list[Chunk]:
+        """What may be shown of the chunks, and is not outdated unless the question is ``of_past``."""
+        found = [left for chunk in chunks if (left := self._left_of(chunk))]
+        return found if of_past else self._current(found)
 
     def texts(self, uris: Sequence[str]) -> dict[str, str]:
         """What stands at these URIs, as a hit says it, after a look for edited files."""

@@ -5,7 +5,7 @@ Hits that are neighbours in a session come back as one excerpt, which says the d
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -27,6 +27,8 @@ from app.text.words import tokens
 
 EXCERPT_CHARS = 800
 """Longest excerpt of several turns."""
+MAX_WHOLE_CHARS = 32_000
+"""Longest turn that is shown whole."""
 EXCERPT_REACH = 3
 """Turns this near to one in an excerpt may join it."""
 _NEAR = tuple(sorted(range(-EXCERPT_REACH, EXCERPT_REACH + 1), key=abs))
@@ -73,9 +75,12 @@ def hits(
     now: datetime,
     limit: int,
     rarity: Mapping[str, float],
+    *,
+    all_at: Callable[[Collection[tuple[int, int]]], Sequence[Chunk]] | None = None,
 ) -> list[Hit]:
     """The best ``limit`` hits of what holds ``now``. ``words`` are BM25 scores by chunk id, ``chunks`` the candidates
-    with neighbours, ``rarity`` says how much each word of the query tells (`Index.rarity`).
+    with neighbours, ``rarity`` says how much each word of the query tells (`Index.rarity`). ``all_at``
+    gives all pieces of the turns at these places; then hits have their whole.
 
     Scores are between 0 and 1, in the order of the hits: what speaks for the best of them, and of the others the share
     that the search found for them.
@@ -90,6 +95,7 @@ def hits(
     cosines = similar.of([chunk.id for excerpt in excerpts for chunk in excerpt.chunks])
     vectors = similar.vectors([chunk.id for excerpt in excerpts if (chunk := excerpt.only)])
     texts = [said(excerpt.documents, named) for excerpt in excerpts]
+    wholes = _wholes(excerpts, all_at, named) if all_at else [None] * len(excerpts)
     evidence = [
         _evidence(excerpt, text, rarity, cosines, vectors, similar)
         for excerpt, text in zip(excerpts, texts, strict=True)
@@ -97,9 +103,9 @@ def hits(
     top = max(map(_likely, evidence, [len(_held(text, rarity)) for text in texts]), default=0.0)
     best = max((excerpt.best for excerpt in excerpts), default=0.0) or 1.0
     found: list[Hit] = []
-    for excerpt, text, known in zip(excerpts, texts, evidence, strict=True):
+    for excerpt, text, whole, known in zip(excerpts, texts, wholes, evidence, strict=True):
         score = min(top * excerpt.best / best, found[-1].score * RANK_STEP if found else 1.0)
-        found.append(_hit(excerpt.documents[0], text, score, known))
+        found.append(_hit(excerpt.documents[0], text, score, known, whole))
     return found
 
 
@@ -208,7 +214,29 @@ class _Excerpt:
         )
 
 
-def _hit(first: Document, text: str, score: float, evidence: Evidence) -> Hit:
+def _wholes(
+    excerpts: "Sequence[_Excerpt]",
+    all_at: Callable[[Collection[tuple[int, int]]], Sequence[Chunk]],
+    named: Collection[str],
+) -> list[str | None]:
+    """Of each excerpt all that its turns say; None where it holds that already, or a turn is very long."""
+    cut = {chunk.place for excerpt in excerpts for chunk in excerpt.chunks if chunk.document.parts > 1}
+    pieces: dict[tuple[int, int], list[Chunk]] = defaultdict(list)
+    for chunk in all_at(cut):
+        pieces[chunk.place].append(chunk)
+
+    def whole(excerpt: _Excerpt) -> str | None:
+        places = {chunk.place for chunk in excerpt.chunks}
+        if not places & pieces.keys() or any(chunk.document.length > MAX_WHOLE_CHARS for chunk in excerpt.chunks):
+            return None
+        others = [chunk for chunk in excerpt.chunks if chunk.place not in pieces]
+        every = [*others, *(chunk for place in places & pieces.keys() for chunk in pieces[place])]
+        return said(sorted((chunk.document for chunk in every), key=lambda d: (d.ordinal, d.part)), named)
+
+    return [whole(excerpt) for excerpt in excerpts]
+
+
+def _hit(first: Document, text: str, score: float, evidence: Evidence, whole: str | None) -> Hit:
     return Hit(
         uri=first.uri,
         text=text,
@@ -217,6 +245,7 @@ def _hit(first: Document, text: str, score: float, evidence: Evidence) -> Hit:
         peer=first.peer,
         updated_at=first.at,
         evidence=evidence,
+        whole=whole,
     )
 
 

@@ -37,7 +37,7 @@ class GuardedBackend:
         policy = self._policy
         query = await under(policy, partial(policy.text, query), query)
         hits = await self._backend.find(who, query, target, limit, deadline)
-        return await under(policy, partial(_recalled, policy, hits), [hit.text for hit in hits])
+        return await under(policy, partial(_recalled, policy, hits), [[hit.text, hit.whole or ""] for hit in hits])
 
     async def read(self, who: Identity, uris: Sequence[str], deadline: Deadline) -> dict[str, str]:
         """See `ContextBackend.read`."""
@@ -102,12 +102,19 @@ def _masked(policy: Policy, messages: Sequence[CapturedMessage]) -> list[Capture
 
 
 def _recalled(policy: Policy, hits: Sequence[Hit]) -> list[Hit]:
-    judged = [(hit, policy.apply(hit.text)) for hit in hits]
+    judged = [(_with_whole(policy, hit), policy.apply(hit.text)) for hit in hits]
     return [
         hit if outcome.text == hit.text else replace(hit, text=outcome.text)
         for hit, outcome in judged
         if not outcome.dropped
     ]
+
+
+def _with_whole(policy: Policy, hit: Hit) -> Hit:
+    if hit.whole is None:
+        return hit
+    outcome = policy.apply(hit.whole)
+    return replace(hit, whole=None if outcome.dropped else outcome.text)
 
 
 def _remembered(policy: Policy, history: SessionHistory) -> SessionHistory:

@@ -8,6 +8,7 @@ from app.classify.replaces import ByEvidence
 from app.core.identity import SessionKind
 from app.core.injection.fence import neutralise, neutralise_line
 from app.core.injection.markers import declared
+from app.core.recall.detail import Detail
 from app.core.recall.hits import Hit
 from app.core.recall.trace import Verdict
 from app.ports import Target
@@ -49,12 +50,28 @@ def _category(name: str, _markers: tuple[str, ...]) -> str:
     return neutralise_line(name).replace("]", ")")
 
 
-def _to_the_point(candidate: Candidate, query: str) -> Candidate:
+def _to_the_point(candidate: Candidate, query: str, detail: Detail) -> Candidate:
     """The candidate with what of a long text answers the question."""
     if candidate.verdict is not Verdict.KEPT:
         return candidate
-    text = excerpt(candidate.hit.text, query)
+    text = excerpt(candidate.hit.text, query, detail)
     return candidate if text is candidate.hit.text else candidate._replace(hit=replace(candidate.hit, text=text))
+
+
+def _widened(candidates: Sequence[Candidate], policy: Policy) -> list[Candidate]:
+    """The candidates with all of what they are passages of, the best first, where that fits into the section."""
+    widened: list[Candidate] = []
+    left, shown = policy.max_chars, 0
+    for candidate in candidates:
+        if candidate.verdict is Verdict.KEPT and shown < policy.limit:
+            if candidate.hit.whole:
+                whole = candidate._replace(hit=replace(candidate.hit, text=candidate.hit.whole))
+                candidate = whole if len(SECTION.render(whole)) <= left else candidate
+            if (chars := len(SECTION.render(candidate))) <= left:
+                left -= chars + len(SECTION.separator)
+                shown += 1
+        widened.append(candidate)
+    return widened
 
 
 SECTION = Section(
@@ -116,13 +133,15 @@ class Memories:
             actor_peer=asked.who.actor_peer,
             today=asked.today,
             personal=asked.personal,
+            detail=rules.detail,
             refuses=_refusal(asked),
         )
         ranked = rank(hits, asked.query, policy)
         ranked = without_superseded(ranked, asked.query, ByEvidence(vectors_in(ranked)))
         if before := said_before(asked.messages):
             ranked = drop(ranked, lambda candidate: is_said(candidate.hit.text, before), Verdict.SAID)
-        ranked = [_to_the_point(candidate, asked.query) for candidate in ranked]
+        ranked = [_to_the_point(candidate, asked.query, rules.detail) for candidate in ranked]
+        ranked = _widened(ranked, policy) if rules.detail is Detail.FULL else ranked
         if shown := shown_items(asked.messages, rules.cooldown_turns, self.section):
             ranked = rest(ranked, lambda candidate: self.section.render(candidate) in shown)
         return select(self.section, policy, ranked)
