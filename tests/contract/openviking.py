@@ -11,7 +11,7 @@ import re
 import threading
 import zipfile
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -202,11 +202,12 @@ class _Handler(BaseHTTPRequestHandler):
         except httpx.ConnectError:
             self.close_connection = True
             return
-        self.send_response(answer.status_code)
-        self.send_header("content-type", "application/json")
-        self.send_header("content-length", str(len(answer.content)))
-        self.end_headers()
-        self.wfile.write(answer.content)
+        with suppress(BrokenPipeError):  # who asked was killed
+            self.send_response(answer.status_code)
+            self.send_header("content-type", "application/json")
+            self.send_header("content-length", str(len(answer.content)))
+            self.end_headers()
+            self.wfile.write(answer.content)
 
     do_GET = do_POST = do_DELETE = _serve
 
