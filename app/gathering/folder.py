@@ -79,7 +79,8 @@ def pack(folder: Path, into: BinaryIO, limits: Limits) -> Packed:
 
 
 def files_below(folder: Path, depth: int) -> Iterator[Path]:
-    """The regular files of a folder and of those in it, by their names; without links and what git ignores."""
+    """The regular files of a folder and of those in it, by their names; without links, what git ignores, and the
+    files that say so."""
     waiting: list[tuple[Path, Sequence[_Rules]]] = [(folder, _rules_around(folder))]
     while waiting:
         here, around = waiting.pop()
@@ -93,7 +94,9 @@ def files_below(folder: Path, depth: int) -> Iterator[Path]:
                 deep = len(path.relative_to(folder).parts) >= depth
                 if entry.name not in IGNORED_FOLDERS and not deep and not _is_ignored(path, True, rules):
                     found.append((path, rules))
-            elif entry.is_file(follow_symlinks=False) and not _is_ignored(path, False, rules):
+            elif entry.name == IGNORE_FILE or not entry.is_file(follow_symlinks=False):
+                continue
+            elif not _is_ignored(path, False, rules):
                 yield path
         waiting += reversed(found)
 

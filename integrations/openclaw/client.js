@@ -12,8 +12,11 @@ const MAX_RETRY_AFTER_MS = 60_000;
 const BROKEN_CONNECTION = new Set(["UND_ERR_SOCKET", "ECONNRESET", "EPIPE"]);
 
 /**
- * @typedef {(path: string, body: unknown, options: {timeoutMs: number, signal?: AbortSignal}) => Promise<Outcome>} Post
- * @typedef {{post: Post, isHealthy: (timeoutMs: number) => Promise<boolean>}} Client
+ * @typedef {{timeoutMs: number, signal?: AbortSignal}} Limits
+ * @typedef {(path: string, body: unknown, options: Limits) => Promise<Outcome>} Post
+ * @typedef {(path: string, form: FormData, options: Limits) => Promise<Outcome>} Upload
+ * @typedef {(path: string, options: Limits) => Promise<Outcome>} Get
+ * @typedef {{post: Post, upload: Upload, get: Get, isHealthy: (timeoutMs: number) => Promise<boolean>}} Client
  */
 
 /**
@@ -24,18 +27,34 @@ const BROKEN_CONNECTION = new Set(["UND_ERR_SOCKET", "ECONNRESET", "EPIPE"]);
  * @returns {Client}
  */
 export function createClient(config, fetcher = fetch) {
-  const headers = requestHeaders(config);
+  const caller = callerHeaders(config);
+  const headers = { ...caller, "Content-Type": "application/json" };
 
   /** @type {Post} */
-  async function post(path, body, { timeoutMs, signal }) {
+  async function post(path, body, options) {
     const payload = toJson(body);
     if (payload === null) return { kind: "rejected", why: "the message can not be written as JSON" };
+    return exchange(path, { method: "POST", headers, body: payload }, options);
+  }
+
+  /** @type {Upload} */
+  async function upload(path, form, options) {
+    return exchange(path, { method: "POST", headers: caller, body: form }, options);
+  }
+
+  /** @type {Get} */
+  async function get(path, options) {
+    return exchange(path, { headers: caller }, options);
+  }
+
+  /** @param {string} path @param {RequestInit} options @param {Limits} limits @returns {Promise<Outcome>} */
+  async function exchange(path, options, { timeoutMs, signal }) {
     if (signal?.aborted) return { kind: "aborted", why: "aborted" };
     const limit = deadline(timeoutMs);
     const stop = signal ? AbortSignal.any([limit.signal, signal]) : limit.signal;
-    const send = () => request(`${config.baseUrl}${path}`, { method: "POST", headers, body: payload, signal: stop });
+    const send = () => request(`${config.baseUrl}${path}`, { ...options, signal: stop });
     try {
-      // Every path is safe to repeat: reads, turns (by their key), ends and resets.
+      // Every path is safe to repeat: reads, turns (by their key), imports (by their place), ends and resets.
       return await send().catch((error) => {
         if (BROKEN_CONNECTION.has(codeOf(error)) && !stop.aborted) return send();
         throw error;
@@ -68,13 +87,12 @@ export function createClient(config, fetcher = fetch) {
     }
   }
 
-  return { post, isHealthy };
+  return { post, upload, get, isHealthy };
 }
 
 /** @param {Config} config @returns {Record<string, string>} */
-function requestHeaders(config) {
+function callerHeaders(config) {
   return {
-    "Content-Type": "application/json",
     ...(config.token ? { Authorization: `Bearer ${config.token}` } : {}),
     ...(config.account ? { "X-OpenViking-Account": config.account } : {}),
     ...(config.user ? { "X-OpenViking-User": config.user } : {}),

@@ -1,4 +1,5 @@
 // OpenClaw's memory in the OpenViking sidecar: registration. What each part does stands at the top of its file.
+import { registerCommands } from "./commands.js";
 import { PLUGIN_ID, PLUGIN_NAME, readConfig } from "./config.js";
 import { createEngine } from "./engine.js";
 import { writeHook } from "./guidance.js";
@@ -43,6 +44,7 @@ function register(api) {
 
   api.registerContextEngine(PLUGIN_ID, () => createEngine(runtime()));
   if (config.tools) registerTools(api, runtime);
+  if (config.commands) registerCommands(api, runtime);
   on("before_prompt_build", (event, context) => recallHook(runtime(), event, context), {
     timeoutMs: config.recallTimeoutMs + HOOK_GRACE_MS,
   });

@@ -18,6 +18,7 @@ export interface Config {
   capture: boolean;
   compaction: boolean;
   tools: boolean;
+  commands: boolean;
   writePreflight: boolean;
   skillMemory: boolean;
   turnBudgetMs: number;
@@ -27,6 +28,7 @@ export interface Config {
   compactTimeoutMs: number;
   sessionTimeoutMs: number;
   toolTimeoutMs: number;
+  importTimeoutMs: number;
   retryMinMs: number;
   retryMaxMs: number;
   spoolDir: string;
@@ -97,14 +99,36 @@ export interface ToolContext {
   requesterSenderId?: string;
 }
 
+/** What the host says about a slash command that somebody sent. */
+export interface CommandContext {
+  args?: string;
+  config?: unknown;
+  agentId?: string;
+  sessionKey?: string;
+  sessionId?: string;
+  senderId?: string;
+}
+
+export interface CommandDefinition {
+  name: string;
+  description: string;
+  acceptsArgs: boolean;
+  requiredScopes?: string[];
+  handler(context: CommandContext): Promise<{ text: string }>;
+}
+
 /** The parts of OpenClaw's plugin API that are used. */
 export interface HostApi {
   id?: string;
   pluginConfig?: Record<string, unknown>;
   logger?: Logger;
-  runtime?: { state?: { resolveStateDir?: () => string } };
+  runtime?: {
+    state?: { resolveStateDir?: () => string };
+    agent?: { resolveAgentWorkspaceDir?: (config: any, agentId: string) => string };
+  };
   registerContextEngine(id: string, factory: (context?: unknown) => unknown): void;
   registerTool(factory: (context: ToolContext) => object, options: { name: string }): void;
+  registerCommand?(definition: CommandDefinition): void;
   registerAgentToolResultMiddleware?(
     handler: (event: any, context: any) => unknown,
     options: { runtimes: string[] },

@@ -1,8 +1,9 @@
 """A real OpenClaw with the plugin, a real sidecar, and both backends behind it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
@@ -51,12 +52,14 @@ def openclaw(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rig]:
 
 
 BACKENDS = "embedded", "openviking"
+PATIENT = {"turnBudgetMs": 60_000, "assembleTimeoutMs": 60_000, "recallTimeoutMs": 14_000, "toolTimeoutMs": 60_000}
+"""A busy machine must change no answer; a host gives a hook 15 seconds, however."""
 
 
 @pytest.fixture(scope="module", params=BACKENDS)
 def world(request: pytest.FixtureRequest, openclaw: Rig, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     """The whole chain on this backend; the same sessions for all tests of a module."""
-    yield from _run(_world(request, "alice", openclaw, request.param, tmp_path_factory))
+    yield from _run(_world(request, "alice", openclaw, request.param, tmp_path_factory, PATIENT))
 
 
 @pytest.fixture(scope="module", params=BACKENDS)
@@ -66,10 +69,16 @@ def alone(request: pytest.FixtureRequest, openclaw: Rig, tmp_path_factory: pytes
 
 
 def _world(
-    request: pytest.FixtureRequest, user: str, openclaw: Rig, name: str, directories: pytest.TempPathFactory
+    request: pytest.FixtureRequest,
+    user: str,
+    openclaw: Rig,
+    name: str,
+    directories: pytest.TempPathFactory,
+    config: Mapping[str, int] = MappingProxyType({}),
 ) -> World:
     data_dir = directories.mktemp(name) / "data"
     settings = {"BACKEND": request.param, "LOG_LEVEL": "debug"}
+    settings |= {"RECALL__RESOURCES": "true", "RECALL__TIMEOUT_MS": "30000"}
     if request.param == "openviking":
         server = request.getfixturevalue("rigs").up("api_key")
         headers = server.users[user]
@@ -77,12 +86,14 @@ def _world(
         stored = lambda: in_openviking(server.url, headers)  # noqa: E731
     else:
         stored = lambda: in_embedded(data_dir)  # noqa: E731
-    return World(request.param, openclaw, *_parts(openclaw, name, data_dir, settings), stored)
+    return World(request.param, openclaw, *_parts(openclaw, name, data_dir, settings, config), stored)
 
 
-def _parts(openclaw: Rig, name: str, data_dir: Path, settings: dict[str, str]) -> tuple[Gateway, Sidecar]:
+def _parts(
+    openclaw: Rig, name: str, data_dir: Path, settings: dict[str, str], config: Mapping[str, int] = MappingProxyType({})
+) -> tuple[Gateway, Sidecar]:
     sidecar = Sidecar(data_dir, settings)
-    return Gateway(openclaw, name, {"baseUrl": sidecar.url}), sidecar
+    return Gateway(openclaw, name, {"baseUrl": sidecar.url, **config}), sidecar
 
 
 def _run(world: World) -> Iterator[World]:

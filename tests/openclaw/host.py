@@ -143,6 +143,11 @@ class Gateway:
         assert "error" not in answer, f"{method}: {answer['error']}"
         return dict(answer["result"])
 
+    def command(self, text: str, session: str = "rig", agent: str = "main") -> None:
+        """A slash command, as a person sends it from the host's own chat; nobody waits for what it does."""
+        key = f"agent:{agent}:{session}"
+        self.call("chat.send", sessionKey=key, message=text, idempotencyKey=str(uuid.uuid4()))
+
     def verb(self, name: str, *args: str) -> str:
         """Another verb of the rig on this gateway."""
         return self.rig.run(name, "--name", self.name, *args)
@@ -261,6 +266,11 @@ class Sidecar:
     def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         """Ask it something."""
         answer: dict[str, Any] = httpx.post(f"{self.url}{path}", json=body, timeout=30, trust_env=False).json()
+        return answer
+
+    def get(self, path: str) -> dict[str, Any]:
+        """Look something up."""
+        answer: dict[str, Any] = httpx.get(f"{self.url}{path}", timeout=120, trust_env=False).json()
         return answer
 
     def recalls(self, question: str, session: str, agent: str = "main") -> str:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -46,6 +47,29 @@ def test_the_agent_stores_recalls_and_forgets(world: World) -> None:
     forget = step("memory_forget", query="harbour master parrot Bartholomew")
     assert "Forgotten: m_" in shown(world, "Drop it.", "forgetter", forget)
     assert "Bartholomew" not in shown(world, "What was the name again?", "asks again", recall)
+
+
+def test_an_imported_folder_answers_what_nothing_else_does(world: World, tmp_path: Path) -> None:
+    folder = tmp_path / f"atlas-{world.backend}"
+    folder.mkdir()
+    rewind = "## Rollback\n\nTo go back to the release before, run `atlas rewind --to tuesday` on the console.\n"
+    (folder / "guide.md").write_text(f"# Atlas guide\n\nAtlas deploys services to the cluster.\n\n{rewind}")
+    (folder / ".gitignore").write_text("draft.md\n")
+    (folder / "draft.md").write_text("# Draft\n\nThe release before is found in the attic.\n")
+    world.gateway.command(f'/ov-import "{folder}"', "importer")
+    uri = f"viking://~/resources/atlas-{world.backend}"
+
+    def ready() -> list[dict[str, Any]]:
+        listed = world.sidecar.get("/resources")["resources"]
+        return [one for one in listed if one["uri"] == uri and one["status"] == "ready"]
+
+    eventually(ready, 300, "the imported folder")
+    question = "What do I run to go back to the release before?"
+    eventually(lambda: "## Documents" in world.sidecar.recalls(question, "looks"), 300, "what the server has indexed")
+    world.gateway.say(f"{question} SAY: noted", "asks-documents")
+    [said] = [text_of(m) for m in world.asked(question) if m["role"] == "user" and question in text_of(m)]
+    assert "## Documents" in said and "atlas rewind --to tuesday" in said and uri in said
+    assert "attic" not in said
 
 
 def test_a_mistake_reaches_the_model_as_advice(world: World) -> None:

@@ -16,14 +16,17 @@ export function freshDir(t) {
  * Loads one more copy of the plugin, modules of its own and all but what the copies share on purpose.
  *
  * @param {Record<string, unknown>} pluginConfig
- * @returns {Promise<{engine: () => any, after: (event: any, context: any) => Promise<any>, fire: (hook: string, event: any, context: any) => Promise<any>, log: string[], tool: (name: string, params: object, context?: object) => Promise<any>, toolNames: () => string[]}>}
+ * @param {object} [runtime] what the host offers
+ * @returns {Promise<{engine: () => any, after: (event: any, context: any) => Promise<any>, fire: (hook: string, event: any, context: any) => Promise<any>, log: string[], tool: (name: string, params: object, context?: object) => Promise<any>, toolNames: () => string[], command: (name: string, args?: string, context?: object) => Promise<string>}>}
  */
-export async function loadPlugin(pluginConfig) {
+export async function loadPlugin(pluginConfig, runtime) {
   const plugin = (await import(`../index.js?copy=${++copies}`)).default;
   /** @type {Map<string, Function>} */
   const hooks = new Map();
   /** @type {Map<string, Function>} */
   const tools = new Map();
+  /** @type {Map<string, any>} */
+  const commands = new Map();
   /** @type {string[]} */
   const log = [];
   /** @type {() => any} */
@@ -33,9 +36,11 @@ export async function loadPlugin(pluginConfig) {
   const say = (/** @type {string} */ level) => (/** @type {string} */ message) => void log.push(`${level} ${message}`);
   plugin.register({
     pluginConfig,
+    runtime,
     logger: { info: say("info"), warn: say("warn"), error: say("error") },
     registerContextEngine: (/** @type {string} */ _id, /** @type {() => any} */ factory) => (engine = factory),
     registerTool: (/** @type {Function} */ factory, /** @type {{name: string}} */ { name }) => tools.set(name, factory),
+    registerCommand: (/** @type {{name: string}} */ command) => commands.set(command.name, command),
     registerAgentToolResultMiddleware: (/** @type {(event: any, context: any) => any} */ handler) => (middleware = handler),
     on: (/** @type {string} */ hook, /** @type {Function} */ handler) => hooks.set(hook, handler),
   });
@@ -45,6 +50,7 @@ export async function loadPlugin(pluginConfig) {
     fire: async (hook, event, context) => hooks.get(hook)?.(event, context),
     log,
     tool: async (name, params, context = sessionParams("tools")) => tools.get(name)?.(context).execute("call_1", params),
+    command: async (name, args, context = {}) => (await commands.get(name)?.handler({ ...sessionParams("commands"), args, ...context }))?.text,
     toolNames: () => [...tools.keys()],
   };
 }

@@ -1,7 +1,7 @@
 // A stand-in for the sidecar: remembers what it was told and answers as a test wishes.
 import { createServer } from "node:http";
 
-/** @typedef {{path: string, headers: import("node:http").IncomingHttpHeaders, body: any}} Request */
+/** @typedef {{path: string, headers: import("node:http").IncomingHttpHeaders, body: any, raw: Buffer}} Request */
 /** @typedef {{status?: number, headers?: Record<string, string>, body?: unknown, text?: string, hang?: boolean, drop?: boolean}} Answer */
 
 /**
@@ -15,9 +15,11 @@ export async function startStandin(port = 0) {
   const control = { answer: () => undefined };
 
   const server = createServer(async (incoming, response) => {
-    let text = "";
-    for await (const chunk of incoming) text += chunk;
-    const request = { path: incoming.url ?? "", headers: incoming.headers, body: text ? JSON.parse(text) : null };
+    const chunks = [];
+    for await (const chunk of incoming) chunks.push(chunk);
+    const raw = Buffer.concat(chunks);
+    const isJson = incoming.headers["content-type"] === "application/json" && raw.length > 0;
+    const request = { path: incoming.url ?? "", headers: incoming.headers, body: isJson ? JSON.parse(raw.toString()) : null, raw };
     requests.push(request);
     const answer = control.answer(request) ?? well(request);
     if (answer.hang) return;
@@ -34,6 +36,9 @@ export async function startStandin(port = 0) {
     if (path === "/healthz") return { body: { status: "ok" } };
     if (path === "/assemble") return { body: { status: "assembled", reason: "ok", messages: body.messages, estimatedTokens: 7 } };
     if (path === "/compact") return { body: { ok: true, compacted: true, reason: "commit_completed", result: { tokensBefore: 9 } } };
+    if (path === "/resources" || path === "/skills" || path.startsWith("/resources/tasks/")) {
+      return { status: 202, body: { uri: "viking://~/resources/guide", status: "ready", taskId: "i_1", detail: "" } };
+    }
     if (path.startsWith("/tools/")) {
       return { body: { ok: true, reason: "ok", content: [{ type: "text", text: `did ${path}` }], details: { id: "m_1" } } };
     }
