@@ -21,6 +21,7 @@ from app.core.json.answers import answer
 from app.core.memories.memory import NewMemory
 from app.core.reasons import Reason
 from app.core.recall.hits import Hit as Hit
+from app.core.recall.recall_filter import ANY, RecallFilter
 from app.memory_ports import MemoryLedger, MemoryStore
 from app.resource_ports import ResourceCatalogue, ResourceStore
 
@@ -146,8 +147,19 @@ class ContextBackend(Protocol):
         """How it fares, as numbers for `/metrics`: each appears there as ``sidecar_<backend's name>_<its own>``."""
         ...
 
-    async def find(self, who: Identity, query: str, target: Target, limit: int, deadline: Deadline) -> list[Hit]:
-        """The best ``limit`` leaf hits for ``query``, best first; an empty list is a normal answer. One request."""
+    async def find(
+        self,
+        who: Identity,
+        query: str,
+        target: Target,
+        limit: int,
+        deadline: Deadline,
+        only: RecallFilter = ANY,
+    ) -> list[Hit]:
+        """The best ``limit`` leaf hits for ``query``, best first; an empty list is a normal answer. One request.
+
+        Of memories those that ``only`` admits: what it does not must not take up the limit.
+        """
         ...
 
     async def read(self, who: Identity, uris: Sequence[str], deadline: Deadline) -> dict[str, str]:

@@ -201,6 +201,14 @@ class RecallSettings(BaseModel):
     min_query_chars: int = Field(
         5, ge=1, description="Shortest query; a Chinese, Japanese or Korean character counts 3."
     )
+    categories: TextList = Field(
+        default_factory=list,
+        description="Only these categories are recalled, such as `preferences`; empty is any.",
+    )
+    excluded_categories: TextList = Field(
+        default_factory=list, description="Categories kept out of automatic recall; `events` is what was said and done."
+    )
+    max_age_days: int = Field(0, ge=0, le=36_500, description="Oldest memory that is recalled, in days; 0 is any age.")
     own_only: bool = Field(False, description="Keep other peers' and imported content out of automatic recall.")
     mmr_lambda: Fraction = Field(1.0, description="Relevance against variety among hits; 1 is relevance alone.")
     half_life_days: float = Field(0.0, ge=0, description="Age at which an event counts half; 0 is off.")

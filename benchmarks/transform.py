@@ -58,7 +58,7 @@ class SlowBackend:
     def gauges(self) -> Mapping[str, float]:
         return {}
 
-    async def find(self, _who: Identity, _query: str, target: Target, limit: int, _deadline: Deadline) -> list[Hit]:
+    async def find(self, _who: Identity, _query: str, target: Target, limit: int, *_: object) -> list[Hit]:
         await asyncio.sleep(BACKEND_S)
         if target is Target.EXPERIENCES:
             return [_hit("experiences", n, LESSON.format(n=n)) for n in range(limit)]

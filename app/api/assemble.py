@@ -22,6 +22,7 @@ from app.core.json.answers import encode_answer
 from app.core.messages.host_message import encode_messages
 from app.core.reasons import Reason
 from app.core.recall.hits import Hit
+from app.core.recall.recall_filter import ANY
 from app.core.recall.tool_subject import ToolSubject
 from app.core.recall.trace import RecallTrace
 from app.engine.assembly import within_budget
@@ -86,6 +87,7 @@ async def assemble(
         session_addition=await _begun(services, who, body.chat, phase, deadline, bypassed=bypassed),
         style=body.style.value if body.style else None,
         tools=body.tool_names,
+        only=body.recall_filter.filter if body.recall_filter else ANY,
     )
     large = large_part(request)
     if large is None:

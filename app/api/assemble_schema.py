@@ -1,16 +1,19 @@
 """The request of `/assemble`."""
 
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
+from app.api.memory_listing import MAX_DATE_CHARS
 from app.api.schemas import ChatBody, Id, MessagesBody, Millis, Wire
 from app.core.history.summary_message import ARCHIVE_EXPAND, ARCHIVE_SEARCH
 from app.core.injection.inject import Mode
 from app.core.messages.host_message import Messages
 from app.core.messages.providers import STYLES
+from app.core.recall.recall_filter import RecallFilter
 from app.core.recall.tool_subject import HINTS, ToolSubject, subject_of
+from app.text.dates import moment_of
 
 
 class Phase(StrEnum):
@@ -42,6 +45,36 @@ class ToolCallBody(Wire):
     arguments: Any = Field(None, description="What it is called with.")
 
 
+Category = Annotated[str, Field(min_length=1, max_length=40)]
+Moment = Annotated[str, Field(max_length=MAX_DATE_CHARS)]
+
+
+class RecallFilterBody(Wire):
+    """Which memories may be recalled, besides what settings keep out."""
+
+    categories: list[Category] | None = Field(None, max_length=50, description="Only these; if absent, any.")
+    excluded_categories: list[Category] = Field(default_factory=list, max_length=50, description="Not these.")
+    since: Moment | None = Field(None, description="Said or first stored at or after this, ISO 8601.")
+    until: Moment | None = Field(None, description="Said or first stored at or before this, ISO 8601.")
+
+    @field_validator("since", "until")
+    @classmethod
+    def _is_a_moment(cls, text: str | None) -> str | None:
+        if text is not None and moment_of(text) is None:
+            raise ValueError("is no date or time in ISO 8601")
+        return text
+
+    @property
+    def filter(self) -> RecallFilter:
+        """The filter that is meant."""
+        return RecallFilter(
+            None if self.categories is None else frozenset(one.lower() for one in self.categories),
+            frozenset(one.lower() for one in self.excluded_categories),
+            moment_of(self.since or ""),
+            moment_of(self.until or ""),
+        )
+
+
 class AssembleRequest(MessagesBody, ChatBody):
     """`POST /assemble`."""
 
@@ -65,6 +98,9 @@ class AssembleRequest(MessagesBody, ChatBody):
         None,
         description="With `skill_load` or `write_preflight`: the call that is asked about; if absent, that of the "
         "result at the end of the messages.",
+    )
+    recall_filter: RecallFilterBody | None = Field(
+        None, description="Narrows what is recalled of the long-term memories; experiences and documents are not."
     )
     deadline_ms: Millis | None = Field(None, description="Longest time to the answer, milliseconds.")
 

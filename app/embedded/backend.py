@@ -19,8 +19,9 @@ from app.core.identity import Identity, Tenant
 from app.core.reasons import Reason
 from app.core.recall.detail import Detail
 from app.core.recall.hits import Hit
+from app.core.recall.recall_filter import ANY, MAX_FILTERED, RecallFilter
 from app.documents.resource import Kind
-from app.embedded.index.documents import EXPERIENCES_REALM, OWN_REALM, peer_realm
+from app.embedded.index.documents import EXPERIENCES_REALM, OWN_REALM, Document, peer_realm
 from app.embedded.index.embedders import Embedder, EmbedderError, make_embedder
 from app.embedded.index.live_index import Admits, admits_all
 from app.embedded.index.similar import NOTHING_SIMILAR, Similar
@@ -96,20 +97,35 @@ class EmbeddedBackend:
         """``open_users``: those whose files are open."""
         return {"open_users": float(len(self._users))}
 
-    async def find(self, who: Identity, query: str, target: Target, limit: int, deadline: Deadline) -> list[Hit]:
+    async def find(
+        self,
+        who: Identity,
+        query: str,
+        target: Target,
+        limit: int,
+        deadline: Deadline,
+        only: RecallFilter = ANY,
+    ) -> list[Hit]:
         """The best hits: words and vectors are searched at the same time."""
         if limit < 1 or not query.strip():
             return []
         if target is Target.RESOURCES:
             return await self.resources.find(who, query, Kind.RESOURCE, limit, deadline)
         with nothing_is_normal():
-            return await self._find(who, query, target, limit, deadline)
+            if target is Target.EXPERIENCES:
+                return await self.find_in(who, query, [EXPERIENCES_REALM], limit, deadline)
+            return await self._find(who, query, limit, deadline, only)
         return []
 
-    async def _find(self, who: Identity, query: str, target: Target, limit: int, deadline: Deadline) -> list[Hit]:
+    async def _find(self, who: Identity, query: str, limit: int, deadline: Deadline, only: RecallFilter) -> list[Hit]:
         own = list(dict.fromkeys((OWN_REALM, peer_realm(who.actor_peer))))
-        realms = [EXPERIENCES_REALM] if target is Target.EXPERIENCES else own
-        return await self.find_in(who, query, realms, limit, deadline)
+        if only.is_open:
+            return await self.find_in(who, query, own, limit, deadline)
+
+        def admits(document: Document) -> bool:
+            return only.admits(document.category, document.at)
+
+        return (await self.find_in(who, query, own, max(limit, MAX_FILTERED), deadline, admits))[:limit]
 
     async def find_in(
         self,

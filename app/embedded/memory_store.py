@@ -24,6 +24,7 @@ from app.core.memories.memory import (
 from app.core.memories.paging import Place
 from app.core.memories.relevance import relevance
 from app.core.recall.hits import Hit
+from app.core.recall.recall_filter import MAX_FILTERED
 from app.embedded.index.documents import Document, peer_realm
 from app.ports import BackendError
 from app.text.dates import iso
@@ -31,8 +32,6 @@ from app.text.dates import iso
 if TYPE_CHECKING:  # it makes them
     from app.embedded.backend import EmbeddedBackend
 
-MAX_FILTERED = 200
-"""Hits that are looked at for those that a filter asks for."""
 MAX_SCANNED = 10_000
 """Memories that do not hold any more are in no index of words: so many of the newest are compared with a query."""
 

@@ -16,6 +16,7 @@ from app.core.messages.host_message import HostMessage
 from app.core.messages.validation import MESSAGE_SCHEMA
 from app.core.reasons import Reason
 from app.core.recall.hits import Hit
+from app.core.recall.recall_filter import ANY, RecallFilter
 from app.core.recall.tool_subject import ToolSubject
 from app.core.recall.trace import Gate
 
@@ -48,6 +49,8 @@ class AssembleInput:
     """The tools that the model has, where the host says so."""
     guards: tuple[GuardNote, ...] = ()
     """What was cut of the messages before."""
+    only: RecallFilter = ANY
+    """The memories that the host wants recalled."""
 
     @property
     def prompt_follows(self) -> bool:

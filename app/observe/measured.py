@@ -8,6 +8,7 @@ from app.core.capture.captured_message import CapturedMessage
 from app.core.deadline import Clock, Deadline
 from app.core.identity import Identity
 from app.core.recall.hits import Hit
+from app.core.recall.recall_filter import ANY, RecallFilter
 from app.ports import (
     Appended,
     BackendError,
@@ -44,9 +45,17 @@ class MeasuredBackend:
         """See `ContextBackend.gauges`."""
         return self._backend.gauges()
 
-    async def find(self, who: Identity, query: str, target: Target, limit: int, deadline: Deadline) -> list[Hit]:
+    async def find(
+        self,
+        who: Identity,
+        query: str,
+        target: Target,
+        limit: int,
+        deadline: Deadline,
+        only: RecallFilter = ANY,
+    ) -> list[Hit]:
         """See `ContextBackend.find`."""
-        return await self._measured("find", self._backend.find(who, query, target, limit, deadline))
+        return await self._measured("find", self._backend.find(who, query, target, limit, deadline, only))
 
     async def read(self, who: Identity, uris: Sequence[str], deadline: Deadline) -> dict[str, str]:
         """See `ContextBackend.read`."""

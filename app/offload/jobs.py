@@ -21,6 +21,7 @@ from app.core.memories.audit import Action
 from app.core.messages.host_message import HostMessage, encode_messages
 from app.core.messages.validation import wrong_messages
 from app.core.reasons import Reason
+from app.core.recall.recall_filter import ANY, RecallFilter
 from app.core.recall.trace import RecallTrace
 from app.embedded.classifying import classifier_of
 from app.embedded.extraction.readings import read_statement
@@ -77,8 +78,16 @@ class _Searches:
 
     call: Call
 
-    async def find(self, who: Identity, query: str, target: Target, limit: int, deadline: Deadline) -> Found:
-        return cast(Found, await self.call("searches", "find", who, query, target, limit, deadline))
+    async def find(
+        self,
+        who: Identity,
+        query: str,
+        target: Target,
+        limit: int,
+        deadline: Deadline,
+        only: RecallFilter = ANY,
+    ) -> Found:
+        return cast(Found, await self.call("searches", "find", who, query, target, limit, deadline, only))
 
 
 @dataclass(frozen=True, slots=True)

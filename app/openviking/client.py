@@ -18,6 +18,7 @@ from app.core.capture.batches import batches
 from app.core.capture.captured_message import CapturedMessage
 from app.core.deadline import Clock, Deadline
 from app.core.identity import Identity, PeerRole, Tenant
+from app.core.recall.recall_filter import ANY, MAX_FILTERED, RecallFilter
 from app.openviking import models
 from app.openviking.breaker import State
 from app.openviking.call_errors import Lane, Operation, rejected
@@ -106,25 +107,39 @@ class OpenVikingBackend:
         self._gateway.move_to(url)
         self._url = _shown(url)
 
-    async def find(self, who: Identity, query: str, target: Target, limit: int, deadline: Deadline) -> list[Hit]:
+    async def find(
+        self,
+        who: Identity,
+        query: str,
+        target: Target,
+        limit: int,
+        deadline: Deadline,
+        only: RecallFilter = ANY,
+    ) -> list[Hit]:
         """See `ContextBackend.find`. An actor peer's memories lie beside the user's own, so both are searched."""
         tenant = effective_tenant(self._settings, who.tenant)
         body = {
             "query": query,
-            # Machine records stand among the memories and are dropped; there must be enough behind them.
-            "limit": max(1, limit) * (2 if target is Target.MEMORIES else 1),
+            "limit": _asked_for(target, limit, only),
             "level": models.LEAF,
             "target_uri": _places(target, who.actor_peer),
         }
         if target is Target.RESOURCES and self.documents:
             body["read_content"] = True
+        if target is Target.MEMORIES and not only.is_open:
+            body |= _period(only)
 
         def parse(result: Any) -> list[Hit]:
-            return models.hits(result, target, tenant.user, who.actor_peer)[:limit]
+            found = models.hits(result, target, tenant.user, who.actor_peer)
+            if target is not Target.MEMORIES or only.is_open:
+                return found[:limit]
+            return [hit for hit in found if only.admits_category(hit.category)]
 
         hits = await self._calls.make(_FIND, who, "POST", "/api/v1/search/find", parse, deadline, body=body)
+        if target is Target.MEMORIES and only.has_period and self.recall:
+            hits = await self.recall.within(tenant, hits, only)
         recall = self.documents if target is Target.RESOURCES else self.recall
-        return hits if recall is None else await recall.shown(tenant, hits)
+        return hits[:limit] if recall is None else await recall.shown(tenant, hits[:limit])
 
     async def find_below(
         self, tenant: Tenant, query: str, folders: Sequence[str], limit: int, deadline: Deadline
@@ -364,6 +379,21 @@ def _places(target: Target, actor_peer: str | None) -> str | list[str]:
             return ["viking://resources", "viking://~/resources"]
     own = "viking://~/memories"
     return [own, f"viking://~/peers/{actor_peer}/memories"] if actor_peer else own
+
+
+def _asked_for(target: Target, limit: int, only: RecallFilter) -> int:
+    """How many hits to ask for. Machine records stand among the memories and are dropped, as is what a filter does not
+    admit: there must be enough behind them."""
+    if target is not Target.MEMORIES:
+        return max(1, limit)
+    return max(1, limit) * 2 if only.is_open else max(2 * limit, MAX_FILTERED)
+
+
+def _period(only: RecallFilter) -> dict[str, str]:
+    """The bounds of a period, which the server keeps by the time at which a memory was first stored."""
+    bounds = {"since": only.since, "until": only.until}
+    named = {name: bound.isoformat() for name, bound in bounds.items() if bound}
+    return {**named, "time_field": "created_at"} if named else {}
 
 
 def _session(who: Identity, rest: str = "") -> str:

@@ -9,15 +9,13 @@ from app.core.identity import Tenant
 from app.core.memories.memory import MemoryFilter, ScoredMemory
 from app.core.memories.relevance import relevance
 from app.core.recall.hits import Hit
+from app.core.recall.recall_filter import MAX_FILTERED
 from app.memory_ports import LedgerEntry, MemoryLedger
 from app.openviking.ledger_entries import SHOWN, memory_of
 from app.openviking.ledger_sync import LedgerSync
 from app.openviking.recall import LedgerRecall
 from app.openviking.remote_files import HOME, canonical, home_of, is_memory
 from app.text.dates import iso
-
-MAX_FILTERED = 200
-"""Hits that are looked at for those that a filter asks for."""
 
 Find = Callable[[Tenant, str, Sequence[str], int, Deadline], Awaitable[list[Hit]]]
 """The best hits among the files below these URIs."""

@@ -11,6 +11,7 @@ from app.core.identity import Tenant
 from app.core.memories.withholding import Withholding
 from app.core.reasons import Reason
 from app.core.recall.hits import Hit
+from app.core.recall.recall_filter import RecallFilter
 from app.errors import StoreUnavailable
 from app.memory_ports import LedgerEntry, LedgerRows, MemoryLedger
 from app.openviking.ledger_entries import is_own
@@ -84,6 +85,17 @@ class LedgerRecall:
             plain = await self._plain_own(tenant, suspect)
         found = [(hit if canonical(hit.uri) in plain else shown) for hit, shown in judged]
         return [hit for hit in found if hit is not None]
+
+    async def within(self, tenant: Tenant, hits: Sequence[Hit], only: RecallFilter) -> list[Hit]:
+        """The hits without those that the ledger knows to be of another time: to the server an import is new."""
+        with told_of_the_store():
+            known = await self._ledger.by_uri(tenant, {canonical(hit.uri) for hit in hits})
+        return [
+            hit
+            for hit in hits
+            if not (entries := known.get(canonical(hit.uri)))
+            or any(only.admits(hit.category, entry.created_at) for entry in entries)
+        ]
 
     async def _plain_own(self, tenant: Tenant, uris: Sequence[str]) -> set[str]:
         """Those of these files that hold a memory that was stored on purpose and has nothing about it."""

@@ -56,6 +56,7 @@ class RecallCache:
             asked.subject is None,
             asked.skill,
             asked.scope.automation,
+            asked.only,
             asked.bypassed,
             tuple([message.json for message in asked.messages]),
         )

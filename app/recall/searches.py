@@ -21,6 +21,7 @@ from app.core.memories.memory import MemoryState, all_waiting
 from app.core.memories.relevance import relevance
 from app.core.reasons import REJECTED, Reason
 from app.core.recall.hits import Hit
+from app.core.recall.recall_filter import ANY, RecallFilter
 from app.engine.bounded_waits import in_time
 from app.errors import StoreUnavailable
 from app.memory_ports import MemoryNews
@@ -58,6 +59,7 @@ class _Question(NamedTuple):
     target: Target
     limit: int
     query: str
+    only: RecallFilter
 
 
 class _Answer(NamedTuple):
@@ -107,14 +109,25 @@ class Searches:
         self._versions: dict[str, tuple[int, float]] = {}
         """By tenant: how often its memories changed, and when last."""
 
-    async def find(self, who: Identity, query: str, target: Target, limit: int, deadline: Deadline) -> Found:
-        """The hits for ``query``, best first. Raises `BackendError`; its reason is ``deadline_exceeded`` when late."""
+    async def find(
+        self,
+        who: Identity,
+        query: str,
+        target: Target,
+        limit: int,
+        deadline: Deadline,
+        only: RecallFilter = ANY,
+    ) -> Found:
+        """The hits for ``query`` that ``only`` admits, best first.
+
+        Raises `BackendError`; its reason is ``deadline_exceeded`` when late.
+        """
         question = _Question(
-            who.tenant.account, who.tenant.user, who.session, who.agent, who.actor_peer, target, limit, query
+            who.tenant.account, who.tenant.user, who.session, who.agent, who.actor_peer, target, limit, query, only
         )
         news = await self._heard(who.tenant, deadline)
         version = self._version(who), news.version
-        waiting = _matching(news, who, query, limit) if target is Target.MEMORIES else ()
+        waiting = _matching(news, who, query, limit, only) if target is Target.MEMORIES else ()
         kept = self._answers.get(question)
         age = self._clock() - kept.at if kept else 0.0
         if kept and age < self._cache_s and kept.version == version:
@@ -196,7 +209,9 @@ class Searches:
         return flight
 
     async def _ask(self, question: _Question, version: _Version, who: Identity, deadline: Deadline) -> tuple[Hit, ...]:
-        hits = tuple(await self._backend.find(who, question.query, question.target, question.limit, deadline))
+        hits = tuple(
+            await self._backend.find(who, question.query, question.target, question.limit, deadline, question.only)
+        )
         if self._reranker and hits:
             of = f"{who.account_key} {question.target} {question.actor_peer}"
             hits = await self._reranker.with_evidence(of, question.query, hits, deadline)
@@ -222,7 +237,7 @@ class Searches:
         return not changes or self._clock() - last >= SETTLE_S
 
 
-def _matching(news: MemoryNews, who: Identity, query: str, limit: int) -> tuple[Hit, ...]:
+def _matching(news: MemoryNews, who: Identity, query: str, limit: int, only: RecallFilter) -> tuple[Hit, ...]:
     """What waits for the backend and is about the query, best first."""
     if not news.waiting and not news.undelivered:
         return ()
@@ -232,7 +247,9 @@ def _matching(news: MemoryNews, who: Identity, query: str, limit: int) -> tuple[
     hits = [
         Hit(one.uri, one.text, score, category=one.category, peer=one.peer, updated_at=one.created_at)
         for one in seen
-        if one.state is MemoryState.LIVE and (score := relevance(query, one.text)) > 0
+        if one.state is MemoryState.LIVE
+        and only.admits(one.category, one.created_at)
+        and (score := relevance(query, one.text)) > 0
     ]
     return tuple(sorted(hits, key=lambda hit: (-hit.score, hit.uri))[:limit])
 

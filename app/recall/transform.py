@@ -8,7 +8,7 @@ import asyncio
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from functools import partial
 
 import structlog
@@ -24,6 +24,7 @@ from app.core.messages.tokens import estimate_tokens
 from app.core.reasons import Reason
 from app.core.recall.hits import Hit
 from app.core.recall.query import fingerprint
+from app.core.recall.recall_filter import ANY, RecallFilter, recall_filter
 from app.core.recall.trace import MAX_TRACED_CANDIDATES, RecallTrace, SearchTrace, TraceSink
 from app.engine import bounded_waits
 from app.engine.policy.applying import under
@@ -85,6 +86,7 @@ class _Recall:
     chosen: Sequence[Selection] = ()
     block: str = ""
     reason: Reason = Reason.NO_RECALL_HITS
+    only: RecallFilter = ANY
     guards: tuple[GuardNote, ...] = ()
     steps: dict[str, float] = field(default_factory=dict)
 
@@ -191,11 +193,12 @@ class Transform:
     async def _recall(self, recall: _Recall, who: Identity, asked: AssembleInput, deadline: Deadline) -> None:
         query = recall.decision.query
         plan = plan_for(self._sources, recall.decision, self._settings)
-        recall.searched = await self._search(who, query, plan.targets, deadline)
+        today = datetime.fromtimestamp(self._now(), UTC).date()
+        recall.only = asked.only.narrowed(self._wanted(today))
+        recall.searched = await self._search(who, query, plan.targets, deadline, recall.only)
         recall.steps |= {one.target.value: one.ms for one in recall.searched}
         began = self._clock()
         hits = {one.target: one.hits for one in recall.searched}
-        today = datetime.fromtimestamp(self._now(), UTC).date()
         if not recall.known.serves(hits, today):
             choice = Asked(
                 who,
@@ -216,18 +219,32 @@ class Transform:
         else:
             recall.reason = plan.why_nothing({one.target: one.failure for one in recall.searched if one.failure})
 
+    def _wanted(self, today: date) -> RecallFilter:
+        rules = self._settings.recall
+        return recall_filter(rules.categories, rules.excluded_categories, max_age_days=rules.max_age_days, today=today)
+
     async def _search(
-        self, who: Identity, query: str, targets: dict[Target, int], deadline: Deadline
+        self, who: Identity, query: str, targets: dict[Target, int], deadline: Deadline, only: RecallFilter
     ) -> list[_Searched]:
         within = deadline.within_ms(self._settings.recall.timeout_ms)
         within = Deadline(within.at - min(RESERVE_S, within.remaining / 10), within.clock)
-        asking = [self._ask(who, query, target, limit, within) for target, limit in targets.items()]
+        asking = [self._ask(who, query, target, limit, within, only) for target, limit in targets.items()]
         return await asyncio.gather(*asking) if len(asking) > 1 else [await one for one in asking]
 
-    async def _ask(self, who: Identity, query: str, target: Target, limit: int, deadline: Deadline) -> _Searched:
+    async def _ask(
+        self,
+        who: Identity,
+        query: str,
+        target: Target,
+        limit: int,
+        deadline: Deadline,
+        only: RecallFilter,
+    ) -> _Searched:
         began = self._clock()
         try:
-            found = await self._searches.find(who, query, target, limit, deadline)
+            found = await self._searches.find(
+                who, query, target, limit, deadline, only if target is Target.MEMORIES else ANY
+            )
         except BackendError as error:
             log.warning("search_failed", target=target.value, reason=str(error.reason))
             return _Searched(target, (), str(error.reason), self._ms_since(began), error.reason)
@@ -281,6 +298,7 @@ class Transform:
             timings_ms=dict(recall.steps),
             degraded=recall.degraded,
             block_chars=len(recall.block),
+            only=str(recall.only),
             query=recall.decision.query if texts else None,
             session_key=who.session_key,
             guards=recall.guards,

@@ -21,9 +21,11 @@ from app.core.memories.memory import (
     changed_while_waiting,
 )
 from app.core.memories.paging import place_of
+from app.core.recall.recall_filter import ANY, RecallFilter
 from app.errors import Conflict, VersionConflict
 from app.memory_ports import MemoryStore
 from app.ports import BackendError, Target
+from app.text.dates import moment_of
 from tests.contract.openviking import openviking
 from tests.contract.subject import SUBJECTS, Subject, eventually, soon
 
@@ -359,3 +361,25 @@ async def test_what_a_search_finds_is_known_by_its_id(subject: Subject, memories
     uris = [hit.uri for hit in hits if "green tea" in hit.text]
     assert uris and await memories.ids(who, [*uris, f"{uris[0]}-gone"], soon()) == dict.fromkeys(uris, stored.id)
     assert await memories.ids(subject.who(user="bob"), uris, soon()) == {}
+
+
+async def test_recall_keeps_to_categories_and_a_period(subject: Subject, memories: MemoryStore) -> None:
+    who = subject.who()
+    taste = new(subject, f"Mia likes green tea {subject.mark}.", category="preferences", at="2026-03-05T09:00:00.000Z")
+    shop = new(subject, f"Green tea is sold in the harbour {subject.mark}.", at="2026-03-10T09:00:00.000Z")
+    for one in (taste, shop):
+        await memories.store(who, one, soon())
+
+    async def found(only: RecallFilter, limit: int = 20) -> set[str]:
+        hits = await subject.backend.find(who, f"green tea {subject.mark}", Target.MEMORIES, limit, soon(), only)
+        return {one.category for one in (taste, shop) if any(one.text in hit.text for hit in hits)}
+
+    both, day = {"preferences", "notes"}, moment_of("2026-03-07")
+    assert await found(ANY) == both
+    assert await found(RecallFilter(categories=frozenset({"preferences"}))) == {"preferences"}
+    assert await found(RecallFilter(categories=frozenset({"notes"})), limit=1) == {"notes"}
+    assert await found(RecallFilter(excluded=frozenset({"preferences", "events"}))) == {"notes"}
+    assert await found(RecallFilter(since=day)) == {"notes"}
+    assert await found(RecallFilter(until=day)) == {"preferences"}
+    assert await found(RecallFilter(since=moment_of("2026-03-01"), until=moment_of("2026-03-31"))) == both
+    assert await found(RecallFilter(categories=frozenset())) == set()

@@ -1,7 +1,9 @@
 """A bad request names each field that is wrong, however much of it is wrong."""
 
 import tracemalloc
+from typing import Any
 
+import pytest
 from starlette.testclient import TestClient
 
 
@@ -23,3 +25,21 @@ def test_a_senseless_list_costs_little(client: TestClient) -> None:
     assert answer.status_code == 400
     assert len(answer.json()["errors"]) == 50
     assert most < 20 * 1024 * 1024
+
+
+@pytest.mark.parametrize(
+    ("narrowed", "field"),
+    [
+        ({"since": "yesterday"}, "recallFilter.since"),
+        ({"until": "2026-13-01"}, "recallFilter.until"),
+        ({"categories": "notes"}, "recallFilter.categories"),
+        ({"excludedCategories": [""]}, "recallFilter.excludedCategories"),
+    ],
+)
+def test_a_filter_that_is_none_is_refused_by_the_name_of_its_field(
+    client: TestClient, narrowed: dict[str, Any], field: str
+) -> None:
+    asked = {"sessionId": "s1", "messages": [{"role": "user", "content": "Which tea?"}], "recallFilter": narrowed}
+    answer = client.post("/assemble", json=asked)
+    assert answer.status_code == 400
+    assert field in answer.json()["errors"][0]["field"]

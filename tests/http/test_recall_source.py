@@ -13,6 +13,7 @@ from app.core.identity import Identity
 from app.core.injection.fence import neutralise_line
 from app.core.reasons import Reason
 from app.core.recall.hits import Hit
+from app.core.recall.recall_filter import ANY, RecallFilter
 from app.factory import create_app
 from app.ports import BackendError, Target
 from app.recall.block import Section
@@ -95,7 +96,15 @@ class Library(MemoryBackend):
         self.failing: Mapping[Target, Reason] = {}
         self.stored: list[str] = []
 
-    async def find(self, who: Identity, query: str, target: Target, limit: int, deadline: Deadline) -> list[Hit]:
+    async def find(
+        self,
+        who: Identity,
+        query: str,
+        target: Target,
+        limit: int,
+        deadline: Deadline,
+        only: RecallFilter = ANY,
+    ) -> list[Hit]:
         self.asked.append((target, limit))
         if target in self.failing:
             raise BackendError(self.failing[target], "scripted", retryable=True)

@@ -163,3 +163,21 @@ def test_readiness_says_plainly_that_nothing_answers(client: TestClient, httpx_m
     assert ready.json()["backend"]["ok"] is False
     assert ready.json()["backend"]["url"] == URL
     assert "can not be reached" in ready.json()["backend"]["detail"]
+
+
+def test_a_period_is_kept_by_the_server_and_categories_here(client: TestClient, httpx_mock: HTTPXMock) -> None:
+    home = "viking://user/mia/memories"
+    hits = [
+        memory(f"{home}/preferences/tea.md", "Mia likes green tea."),
+        memory(f"{home}/notes/n.md", "Green tea is out."),
+    ]
+    httpx_mock.add_response(url=f"{URL}/api/v1/search/find", json=ok({"memories": hits, "total": 2}), is_reusable=True)
+    narrowed = {"excludedCategories": ["Notes"], "since": "2026-03-01", "until": "2026-04-01T00:00:00+02:00"}
+    question = {"role": "user", "content": "Which green tea does Mia like?"}
+    answer = client.post("/assemble", json={**SCOPE, "messages": [question], "recallFilter": narrowed}).json()
+    assert {item["category"] for item in answer["recall"]["items"]} <= {"preferences"}
+    asked = [json.loads(request.content) for request in requests_to(httpx_mock, "/api/v1/search/find")]
+    [one] = [body for body in asked if "~/memories" in str(body["target_uri"]) and "experiences" not in str(body)]
+    assert (one["since"], one["until"]) == ("2026-03-01T00:00:00+00:00", "2026-04-01T00:00:00+02:00")
+    assert one["time_field"] == "created_at" and one["limit"] >= 200
+    assert all("since" not in body for body in asked if body is not one)

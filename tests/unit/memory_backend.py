@@ -7,6 +7,7 @@ from app.core.capture.captured_message import CapturedMessage, TextPart
 from app.core.deadline import Deadline
 from app.core.identity import Identity
 from app.core.reasons import Reason
+from app.core.recall.recall_filter import ANY, RecallFilter
 from app.ports import (
     Appended,
     BackendError,
@@ -91,7 +92,15 @@ class MemoryBackend:
                 if archive.state is CommitState.RUNNING:
                     archive.state = CommitState.COMPLETED if self.extraction_works else CommitState.FAILED
 
-    async def find(self, who: Identity, query: str, target: Target, limit: int, deadline: Deadline) -> list[Hit]:
+    async def find(
+        self,
+        who: Identity,
+        query: str,
+        target: Target,
+        limit: int,
+        deadline: Deadline,
+        only: RecallFilter = ANY,
+    ) -> list[Hit]:
         return []
 
     async def read(self, who: Identity, uris: Sequence[str], deadline: Deadline) -> dict[str, str]:

@@ -9,6 +9,7 @@ from app.core.deadline import Deadline
 from app.core.identity import Identity, PeerRole, SessionKind, Tenant
 from app.core.reasons import Reason
 from app.core.recall.hits import Hit
+from app.core.recall.recall_filter import ANY, RecallFilter
 from app.core.recall.trace import RecallTrace
 from app.engine.results import AssembleInput, AssembleResult
 from app.ports import BackendError, Target
@@ -43,14 +44,24 @@ class ScriptedBackend:
         self.answers = answers
         self.asked: list[tuple[Target, str, int]] = []
         self.identities: list[Identity] = []
+        self.filters: list[tuple[Target, RecallFilter]] = []
         self.held: dict[str, asyncio.Event] = {}
         self.arrivals: asyncio.Queue[Target] = asyncio.Queue()
 
     def hold(self, target: str) -> asyncio.Event:
         return self.held.setdefault(target, asyncio.Event())
 
-    async def find(self, who: Identity, query: str, target: Target, limit: int, deadline: Deadline) -> list[Hit]:
+    async def find(
+        self,
+        who: Identity,
+        query: str,
+        target: Target,
+        limit: int,
+        deadline: Deadline,
+        only: RecallFilter = ANY,
+    ) -> list[Hit]:
         self.asked.append((target, query, limit))
+        self.filters.append((target, only))
         self.identities.append(who)
         self.arrivals.put_nowait(target)
         if target.value in self.held:

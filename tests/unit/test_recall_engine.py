@@ -3,6 +3,7 @@ import gc
 import threading
 import weakref
 from collections.abc import Sequence
+from datetime import UTC, datetime, time, timedelta
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from app.core.json.answers import adapter
 from app.core.memories.memory import MemorySource, NewMemory
 from app.core.reasons import Reason
 from app.core.recall.hits import Hit
+from app.core.recall.recall_filter import ANY, RecallFilter
 from app.core.recall.trace import RecallTrace, Verdict
 from app.engine.results import AssembleResult
 from app.memory_ports import MemoryNews
@@ -519,3 +521,33 @@ class TestDetail:
         narrow, _ = await self.shown(self.PIECE, BIKE, detail="full", max_injected_chars=1_000)
         assert self.PIECE.text in narrow and BIKE.text in narrow
         assert self.PIECE.text in (await self.shown(self.PIECE))[0]
+
+
+class TestFilter:
+    async def test_settings_and_the_host_narrow_what_is_searched_among_the_memories(self) -> None:
+        backend = ScriptedBackend(memories=[BIKE], experiences=[experience("locks")])
+        limits = {"categories": ["Preferences", "entities"], "excluded_categories": ["events"], "max_age_days": 30}
+        engine = Recalling(backend, recall=limits, experience={"enabled": True})
+        since = datetime(2999, 1, 1, tzinfo=UTC)
+        await engine(TASK, only=RecallFilter(frozenset({"entities", "cases"}), since=since))
+        filters = dict(backend.filters)
+        assert filters[Target.EXPERIENCES].is_open
+        wanted = filters[Target.MEMORIES]
+        assert (wanted.categories, wanted.excluded) == ({"entities"}, {"events"})
+        assert wanted.since == since and wanted.until is None
+        told = "only entities; without events; since 2999-01-01T00:00:00+00:00"
+        assert engine.traces[0].only == told
+
+    async def test_an_age_is_counted_in_whole_days(self) -> None:
+        backend = ScriptedBackend(memories=[BIKE])
+        await Recalling(backend, recall={"max_age_days": 30})(QUESTION)
+        [(_, wanted)] = backend.filters
+        assert wanted.since and wanted.since.time() == time() and wanted.since.tzinfo is UTC
+        assert timedelta(days=29) < datetime.now(UTC) - wanted.since < timedelta(days=32)
+
+    async def test_without_a_filter_everything_is_searched_and_one_with_another_filter_anew(self) -> None:
+        backend = ScriptedBackend(memories=[BIKE])
+        engine = Recalling(backend, recall={"cache_ms": 60_000})
+        for only in (ANY, ANY, RecallFilter(excluded=frozenset({"events"}))):
+            await engine(QUESTION, only=only)
+        assert [str(only) for _, only in backend.filters] == ["", "without events"]

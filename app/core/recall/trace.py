@@ -150,6 +150,8 @@ class RecallTrace:
     timings_ms: Mapping[str, float] = field(default_factory=dict)
     degraded: tuple[str, ...] = ()
     block_chars: int = 0
+    only: str = ""
+    """Which memories a filter of categories and times admitted, in words; empty for any."""
     query: str | None = None
     """Only when `SIDECAR_TRACE__TEXTS` is on."""
     session_key: str | None = None

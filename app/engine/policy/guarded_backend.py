@@ -8,6 +8,7 @@ from app.core.capture.captured_message import CapturedMessage
 from app.core.deadline import Deadline
 from app.core.identity import Identity
 from app.core.recall.hits import Hit
+from app.core.recall.recall_filter import ANY, RecallFilter
 from app.engine.policy.applying import texts_of, under
 from app.engine.policy.texts import shown_message
 from app.policy.policy import Policy
@@ -32,11 +33,19 @@ class GuardedBackend:
         """See `ContextBackend.gauges`."""
         return self._backend.gauges()
 
-    async def find(self, who: Identity, query: str, target: Target, limit: int, deadline: Deadline) -> list[Hit]:
+    async def find(
+        self,
+        who: Identity,
+        query: str,
+        target: Target,
+        limit: int,
+        deadline: Deadline,
+        only: RecallFilter = ANY,
+    ) -> list[Hit]:
         """See `ContextBackend.find`."""
         policy = self._policy
         query = await under(policy, partial(policy.text, query), query)
-        hits = await self._backend.find(who, query, target, limit, deadline)
+        hits = await self._backend.find(who, query, target, limit, deadline, only)
         return await under(policy, partial(_recalled, policy, hits), [[hit.text, hit.whole or ""] for hit in hits])
 
     async def read(self, who: Identity, uris: Sequence[str], deadline: Deadline) -> dict[str, str]:
