@@ -135,14 +135,15 @@ def test_an_import_on_its_way_can_be_followed_and_given_up(client: TestClient) -
     assert asked.status_code == 200 and send(client, forms_in(asked)["remove"]).status_code == 404
 
 
-def test_a_list_goes_on_on_the_next_page(client: TestClient) -> None:
-    files = [(f"n{number:02}.md", f"Note {number}.") for number in range(51)]
-    for name, text in files:
-        assert client.post("/resources", json={"text": text, "title": name[:-3], "wait": True}).status_code == 201
+def test_a_list_goes_on_on_the_next_page(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.api.resources_pages.ON_A_PAGE", 2)
+    for number in range(3):
+        upload(client, f"n{number}.md", f"Note {number}.")
     page = shown(client, "/ui/resources")
     following = re.search(r'<a href="([^"]+)">More documents', page)
-    assert following and "n50" not in page
-    assert "n50" in shown(client, unescape(following[1]))
+    assert following and "n1.md" in page and "n2.md" not in page
+    last = shown(client, unescape(following[1]))
+    assert "n2.md" in last and "More documents" not in last
 
 
 def test_another_sites_page_and_a_form_without_its_proof_change_nothing(client: TestClient) -> None:
