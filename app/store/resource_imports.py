@@ -32,6 +32,8 @@ class Claimed:
     task: ImportTask
     spool: str
     attempts: int
+    age_s: float
+    """Since it was accepted."""
 
 
 class SqlResourceImports:
@@ -128,7 +130,7 @@ def _claim(connection: Connection, owner: str, is_here: Callable[[str], bool], n
             mine = and_(_T.id == row.id, _T.owner == row.owner, _T.state == Status.PROCESSING.value)
             if connection.execute(update(resource_imports).where(mine).values(taken)).rowcount:
                 tenant = Tenant(row.account or None, row.user_name or None)
-                return Claimed(tenant, _task(row), row.spool, row.attempts + 1)
+                return Claimed(tenant, _task(row), row.spool, row.attempts + 1, now - row.created_at)
         before.add(place)
     return None
 

@@ -27,6 +27,11 @@ POLL_S = 0.25
 PUT_S = 900.0
 """Longest time that one import may take to be taken in."""
 MAX_ATTEMPTS = 30
+"""After so many failures an import is tried again more slowly,"""
+SLOW_S = 60.0
+"""at most so often,"""
+GIVE_UP_S = 86_400.0
+"""and from this age on not at all: an outage may take that long, and what never works must end."""
 ABANDONED_S = 3_600.0
 """From this age on a file that no import knows was left by a process that died while it read."""
 
@@ -128,8 +133,9 @@ class ResourceImporter:
             try:
                 await self._store.put(_operator(claimed.tenant), new, Deadline.after_ms(PUT_S * 1000))
             except BackendError as error:
-                if error.retryable and claimed.attempts < MAX_ATTEMPTS:
-                    pause = self._backoff.after_failure(claimed.attempts, error)
+                is_slow = claimed.attempts >= MAX_ATTEMPTS
+                if error.retryable and not (is_slow and claimed.age_s >= GIVE_UP_S):
+                    pause = max(self._backoff.after_failure(claimed.attempts, error), SLOW_S if is_slow else 0.0)
                     await self._imports.put_off(task_id, self._owner, pause, error.detail)
                     return
                 log.error("import_failed", task=task_id, reason=str(error.reason))
