@@ -182,7 +182,7 @@ class EmbeddedBackend:
     async def read(self, who: Identity, uris: Sequence[str], deadline: Deadline) -> dict[str, str]:
         """What stands at the URIs now; of this tenant only."""
         with nothing_is_normal():
-            return await self.reading(who, lambda space: space.index.texts(uris), deadline)
+            return await self.reading(who, lambda space: space.index.texts(uris) | space.shelf.texts(uris), deadline)
         return {}
 
     async def append(self, who: Identity, messages: Sequence[CapturedMessage], deadline: Deadline) -> Appended:

@@ -9,6 +9,7 @@ from app.core.identity import Identity
 from app.documents.document_reading import Reading, Skipped, Unchanged, read
 from app.documents.resource import Kind, Resource
 from app.gathering import spool
+from app.ports import Hit, Target
 from app.resource_ports import NewResource, ResourceStore
 from tests.contract.openviking import openviking
 from tests.contract.subject import SUBJECTS, Subject, eventually, soon
@@ -154,3 +155,46 @@ async def test_skills_stand_apart(subject: Subject, resources: ResourceStore, wh
     assert f"skills/{name}" in [one.path for one in await resources.listed(who, Kind.SKILL, "", 200, soon())]
     assert await resources.remove(who, f"skills/{name}", soon())
     assert await resources.read(who, f"skills/{name}", soon()) is None
+
+
+async def test_a_passage_is_recalled_under_its_place_until_it_is_removed(
+    subject: Subject, resources: ResourceStore, who: Identity, tmp_path: Path
+) -> None:
+    at = path(subject, "guide.md")
+    await put(resources, who, tmp_path, at, "guide.md", GUIDE.encode())
+
+    async def recalled() -> list[Hit]:
+        hits = await subject.backend.find(who, "how do I go back to the release before?", Target.RESOURCES, 5, soon())
+        return [hit for hit in hits if "atlas rewind" in hit.text]
+
+    [hit] = await eventually(recalled, bool)
+    place, _, text = hit.text.partition("\n")
+    assert place == "guide.md > Atlas guide > Rollback" and text.startswith("To go back to the release before")
+    assert hit.uri.startswith(f"viking://~/{at}/guide.md#")
+    assert "atlas rewind" in (await subject.backend.read(who, [hit.uri], soon()))[hit.uri]
+    await resources.remove(who, at, soon())
+    assert await recalled() == []
+
+
+async def test_a_skill_has_files_beside_its_description(
+    subject: Subject, resources: ResourceStore, who: Identity, tmp_path: Path
+) -> None:
+    name = f"deploy-{subject.mark}"
+    text = SKILL.replace("Check a deployment", "Check: a 'deployment'") + "Look at gauge seven of the hall.\n\n" * 2_300
+    assert len(text) > 74_000
+    files = {"deploy/SKILL.md": text, "deploy/scripts/check.sh": "#!/bin/sh\necho smoke\n", "deploy/a.html": "<p>A</p>"}
+    for _ in range(2):
+        await put(resources, who, tmp_path, f"skills/{name}", "deploy.zip", zipped(files))
+    known = await resources.read(who, f"skills/{name}", soon())
+    assert known is not None and known.text == text
+    assert sorted(known.documents) == sorted(files)
+    [listed] = [one for one in await resources.listed(who, Kind.SKILL, "", 200, soon()) if name in one.path]
+    assert listed.path == f"skills/{name}"
+
+    async def is_found() -> bool:
+        found = await resources.search(who, "check a deployment before release", Kind.SKILL, 5, soon())
+        return any(one.path == listed.path and len(one.text) < 2_000 for one in found)
+
+    assert await eventually(is_found, bool)
+    assert await resources.remove(who, listed.path, soon())
+    assert not await resources.search(who, "gauge seven of the hall", Kind.SKILL, 5, soon())

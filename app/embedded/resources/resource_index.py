@@ -125,6 +125,11 @@ class ResourceIndex(ChunkTable):
         with self._database.reading() as db:
             return [(str(name), str(summary)) for name, summary in db.execute(query, (path, limit)).fetchall()]
 
+    def texts(self, uris: Sequence[str]) -> dict[str, str]:
+        """The passages at these URIs, of resources that are all there."""
+        stamps = self.stamps()
+        return {one.uri: one.text for one in self.documents(uris) if stamps.get(one.source, BEING_MADE) != BEING_MADE}
+
     # searching
 
     def word_scores(self, query: str, realms: Sequence[str], limit: int) -> dict[int, float]:

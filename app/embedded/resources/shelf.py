@@ -1,7 +1,7 @@
 """One user's documents and skills, opened when they are first asked for. Synchronous; called in threads."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -103,6 +103,12 @@ class Shelf:
         stored = resource_files.stored_at(resource_files.file_of(self._root, resource.path))
         found = stored.document(document or names[0]) if stored and (document or names) else None
         return ReadResource(resource, found.body().text, names) if found else None
+
+    def texts(self, uris: Sequence[str]) -> dict[str, str]:
+        """The passages at those of these URIs that are passages'; of resources that are all there."""
+        wanted = [uri for uri in uris if known_path(uri)]
+        index = self.index() if wanted else None
+        return index.texts(wanted) if index else {}
 
     def embed(self) -> None:
         """Begin to give vectors to what has none, in the background."""
