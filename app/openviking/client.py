@@ -56,6 +56,8 @@ MAX_LISTED = 20_000
 """Files in a session's archives, seven to an archive."""
 OVERVIEW_TOKENS = 1_000_000
 
+_FOLDER_NAME = re.compile(r"[\w-]+")
+"""A category whose folder can be named in a search as it is."""
 _FIND = Operation("find", lane=Lane.SEARCH, of_session=False)
 _READ = Operation("read", of_session=False)
 _APPEND = Operation("append", writes=True)
@@ -117,12 +119,14 @@ class OpenVikingBackend:
         only: RecallFilter = ANY,
     ) -> list[Hit]:
         """See `ContextBackend.find`. An actor peer's memories lie beside the user's own, so both are searched."""
+        if target is Target.MEMORIES and only.admits_nothing:  # the server refuses a period that ends before it begins
+            return []
         tenant = effective_tenant(self._settings, who.tenant)
         body = {
             "query": query,
             "limit": _asked_for(target, limit, only),
             "level": models.LEAF,
-            "target_uri": _places(target, who.actor_peer),
+            "target_uri": _places(target, who.actor_peer, only),
         }
         if target is Target.RESOURCES and self.documents:
             body["read_content"] = True
@@ -371,14 +375,18 @@ def _shown(url: str) -> str:
     return str(httpx.URL(url).copy_with(userinfo=b""))
 
 
-def _places(target: Target, actor_peer: str | None) -> str | list[str]:
+def _places(target: Target, actor_peer: str | None, only: RecallFilter) -> str | list[str]:
+    """Where to search; of wanted categories their folders and files, so that no other takes their place."""
     match target:
         case Target.EXPERIENCES:  # of the user, never of a peer
             return "viking://~/memories/experiences"
         case Target.RESOURCES:
             return ["viking://resources", "viking://~/resources"]
     own = "viking://~/memories"
-    return [own, f"viking://~/peers/{actor_peer}/memories"] if actor_peer else own
+    homes = [own, f"viking://~/peers/{actor_peer}/memories"] if actor_peer else [own]
+    if only.categories and all(map(_FOLDER_NAME.fullmatch, only.categories)):
+        return [f"{home}/{name}{end}" for home in homes for name in sorted(only.categories) for end in ("", ".md")]
+    return homes if actor_peer else own
 
 
 def _asked_for(target: Target, limit: int, only: RecallFilter) -> int:

@@ -383,3 +383,4 @@ async def test_recall_keeps_to_categories_and_a_period(subject: Subject, memorie
     assert await found(RecallFilter(until=day)) == {"preferences"}
     assert await found(RecallFilter(since=moment_of("2026-03-01"), until=moment_of("2026-03-31"))) == both
     assert await found(RecallFilter(categories=frozenset())) == set()
+    assert await found(RecallFilter(since=moment_of("2026-03-31"), until=moment_of("2026-03-01"))) == set()

@@ -181,3 +181,30 @@ def test_a_period_is_kept_by_the_server_and_categories_here(client: TestClient, 
     assert (one["since"], one["until"]) == ("2026-03-01T00:00:00+00:00", "2026-04-01T00:00:00+02:00")
     assert one["time_field"] == "created_at" and one["limit"] >= 200
     assert all("since" not in body for body in asked if body is not one)
+
+
+@pytest.mark.parametrize("narrowed", [{"since": "2026-03-02", "until": "2026-03-01"}, {"categories": []}])
+def test_a_filter_that_admits_nothing_finds_nothing(
+    client: TestClient, httpx_mock: HTTPXMock, narrowed: dict[str, Any]
+) -> None:
+    """OpenViking answers 400 to a period that ends before it begins."""
+    nothing = ok({"memories": [], "resources": [], "total": 0})
+    httpx_mock.add_response(url=f"{URL}/api/v1/search/find", json=nothing, is_reusable=True)
+    question = {"role": "user", "content": "Which green tea does Mia like?"}
+    answer = client.post("/assemble", json={**SCOPE, "messages": [question], "recallFilter": narrowed}).json()
+    assert answer["reason"] == "no_recall_hits" and answer["recall"]["degraded"] == []
+    asked = [json.loads(request.content)["target_uri"] for request in requests_to(httpx_mock, "/api/v1/search/find")]
+    assert all("resources" in str(target) for target in asked)
+
+
+def test_wanted_categories_are_searched_in_their_own_places(client: TestClient, httpx_mock: HTTPXMock) -> None:
+    httpx_mock.add_response(url=f"{URL}/api/v1/search/find", json=ok({"memories": [], "total": 0}), is_reusable=True)
+    question = {"role": "user", "content": "Which green tea does Mia like?"}
+    for wanted in (["profile", "Preferences"], ["../resources"]):
+        client.post("/assemble", json={**SCOPE, "messages": [question], "recallFilter": {"categories": wanted}})
+    asked = [json.loads(request.content)["target_uri"] for request in requests_to(httpx_mock, "/api/v1/search/find")]
+    plain, unsafe = [targets for targets in asked if "resources" not in str(targets)]
+    home = "viking://~/memories"
+    names = ("preferences", "preferences.md", "profile", "profile.md")
+    assert [target for target in plain if target.startswith(home)] == [f"{home}/{name}" for name in names]
+    assert not any(".." in target for target in unsafe) and home in unsafe

@@ -28,6 +28,12 @@ class RecallFilter:
         return self == _OPEN
 
     @property
+    def admits_nothing(self) -> bool:
+        """Whether no memory can be admitted: what two filters want may have nothing in common."""
+        is_never = self.since is not None and self.until is not None and self.since > self.until
+        return is_never or self.categories == frozenset()
+
+    @property
     def has_period(self) -> bool:
         """Whether it asks for times."""
         return self.since is not None or self.until is not None
