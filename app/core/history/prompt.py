@@ -11,7 +11,7 @@ from itertools import compress, takewhile
 from operator import is_not
 
 from app.core.history.dropped import least_to_name
-from app.core.history.guards.cuts import GuardNote, Kept
+from app.core.history.guards.cuts import GuardNote, Kept, Kind
 from app.core.history.guards.earlier_outputs import cut_earlier, is_due, uncut
 from app.core.history.guards.fit import from_user, leading, pinned_in, within_budget
 from app.core.history.guards.guard_registry import Guarding, unguarded
@@ -124,6 +124,20 @@ class _Prompt:
         self.own: Messages = list(compress(messages, own))
         self.host = [message for message, ours in zip(messages, own, strict=True) if not ours]
 
+    def _of(self, messages: Messages) -> "_Prompt":
+        """The same for other messages."""
+        return _Prompt(
+            messages,
+            self.history,
+            self.budget,
+            self.room,
+            self.prompt_follows,
+            self.reads_archives,
+            self.notes,
+            self.may_show,
+            self.guarding,
+        )
+
     def as_before(self) -> Assembled | None:
         """The prompt with the beginning that the last one had; None where it is to be laid out anew."""
         layout, gone = self.guarding.layout, self.history.archived_fingerprints
@@ -182,7 +196,22 @@ class _Prompt:
         window = self.guarding.over(untold)
         shown, cut = within_budget(window, self.budget)
         window.stay(shown)
-        return answer(window, shown, [*window.dropped, *cut], "")
+        return self._settled(answer(window, shown, [*window.dropped, *cut], ""))
+
+    def _settled(self, bare: Assembled) -> Assembled:
+        """``bare``, in which no summary had room, laid out as it would be when the host sends it back: what is left of
+        the messages may leave room for one."""
+        if len(bare.messages) == len(self.messages):
+            return bare
+        later = self._of(bare.messages).laid_out()
+        dropped = (note for note in bare.guards if note.kind is Kind.DROPPED)
+        at_hand = {one.cut.key: one for one in bare.originals}
+        return replace(
+            later,
+            changed=True,
+            guards=(*dropped, *later.guards),
+            originals=tuple(at_hand.get(one.cut.key, one) for one in later.originals),
+        )
 
     @property
     def _breaks_anyway(self) -> bool:
