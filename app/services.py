@@ -298,7 +298,7 @@ async def _opened(
         on_recall=metrics.on_recall,
         on_recalled=recalls.add,
     )
-    assemble = Assemble(preflight, transform, WindowWatch(store, settings.guards.flush_rules()))
+    assemble = Assemble(preflight, transform, WindowWatch(store, settings.guards.flush_rules()), settings.recall_tokens)
     begin = BeginSession(
         ReadFacts(ListMemories(looked_at, whole), store.uses, _commands(settings)),
         store.starts,

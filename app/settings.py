@@ -578,6 +578,18 @@ class Settings(BaseSettings):
         return self.store.url or f"sqlite:///{self.data_dir / 'sidecar.db'}"
 
     @property
+    def recall_tokens(self) -> int:
+        """About what recall takes of a prompt at the most: half a token a character is more than English takes, and
+        less than Chinese."""
+        recall, experience = self.recall, self.experience
+        chars = (
+            recall.max_injected_chars * recall.enabled
+            + recall.max_resource_chars * recall.resources
+            + experience.max_injected_chars * experience.enabled
+        )
+        return chars // 2
+
+    @property
     def automation_teaches(self) -> bool:
         """Whether sessions of automation teach experiences; only where somebody is shown them."""
         return self.capture.automation_experiences and self.experience.enabled

@@ -25,7 +25,12 @@ class Step(Protocol):
 
 ADDITION_SHARE = 0.25
 """A small window is for the conversation."""
+RECALL_SHARE = 0.125
+"""Of a prompt, what its history leaves to recall. It is the same on every turn, whether anything is recalled or not:
+otherwise the history would be cut at other places (provider caches)."""
 _LINES_TOKENS = 40
+_GAP = "\n\n"
+"""Between two additions to the system prompt."""
 _TROUBLE = BACKEND_TROUBLE | {Reason.STORE_UNAVAILABLE}
 
 
@@ -37,11 +42,14 @@ class Assemble:
     transform: Step
     window: WindowWatch | None = None
     """None: estimates are taken as they are, and no flush is told."""
+    recall_tokens: int = 0
+    """What recall takes of a prompt at the most, about."""
 
     async def run(self, who: Identity, asked: AssembleInput, deadline: Deadline) -> AssembleResult:
         """Run the phase's steps (contract, "POST /assemble").
 
-        In `full`, recall works on what preflight left, and half of the time is left to it, however late the history is.
+        In `full`, recall works on what preflight left, and within the budget; half of the time is left to it, however
+        late the history is.
         What the model's provider would refuse is mended around both, where the host asks for it by a ``style``.
         """
         if asked.style is None:
@@ -68,31 +76,39 @@ class Assemble:
     async def _with_history(self, who: Identity, asked: AssembleInput, deadline: Deadline) -> AssembleResult:
         if asked.phase == "preflight":
             return await self._history(who, asked, deadline)
-        history = await self._history(who, asked, deadline.within_ms(deadline.remaining * 500))
-        rest = replace(asked, messages=history.messages, guards=history.guards)
+        reserve = min(int(asked.token_budget * RECALL_SHARE), self.recall_tokens)
+        history = await self._history(who, asked, deadline.within_ms(deadline.remaining * 500), reserve)
+        added = history.system_prompt_addition
+        beside = estimate_tokens(f"{added}{_GAP}") if added else 0
+        room = max(0, asked.token_budget - tokens_of(history.messages) - beside)
+        rest = replace(asked, messages=history.messages, guards=history.guards, room=room)
         recalled = await self.transform.run(who, rest, deadline)
         additions = [text for text in (history.system_prompt_addition, recalled.system_prompt_addition) if text]
         return replace(
             recalled,
-            estimated_tokens=recalled.estimated_tokens + estimate_tokens(history.system_prompt_addition or ""),
+            estimated_tokens=recalled.estimated_tokens + beside,
             assembled=history.assembled or recalled.assembled,
             reason=_reason(history, recalled),
-            system_prompt_addition="\n\n".join(additions) or None,
+            system_prompt_addition=_GAP.join(additions) or None,
             guards=history.guards,
         )
 
-    async def _history(self, who: Identity, asked: AssembleInput, deadline: Deadline) -> AssembleResult:
-        """What `preflight` makes of the messages, behind what the session began with, within the budget of both."""
+    async def _history(
+        self, who: Identity, asked: AssembleInput, deadline: Deadline, reserve: int = 0
+    ) -> AssembleResult:
+        """What `preflight` makes of the messages, behind what the session began with, within the budget of both less
+        the ``reserve``."""
         addition = within_budget(asked.session_addition, asked.token_budget)
+        tokens = estimate_tokens(f"{addition}{_GAP}") if addition else 0
+        given = replace(asked, token_budget=asked.token_budget - tokens - reserve)
+        history = await self.preflight.run(who, given, deadline)
         if not addition:
-            return await self.preflight.run(who, asked, deadline)
-        tokens = estimate_tokens(addition)
-        history = await self.preflight.run(who, replace(asked, token_budget=asked.token_budget - tokens), deadline)
+            return history
         additions = filter(None, (addition, history.system_prompt_addition))
         return replace(
             history,
             estimated_tokens=history.estimated_tokens + tokens,
-            system_prompt_addition="\n\n".join(additions),
+            system_prompt_addition=_GAP.join(additions),
         )
 
 

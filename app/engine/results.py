@@ -51,6 +51,8 @@ class AssembleInput:
     """What was cut of the messages before."""
     only: RecallFilter = ANY
     """The memories that the host wants recalled."""
+    room: int | None = None
+    """Tokens that recall may add to the prompt; None: as many as its settings allow."""
 
     @property
     def prompt_follows(self) -> bool:

@@ -175,9 +175,8 @@ async def assemble(
     rules = settings.guards.rules()
     preflight = Preflight(backend, store, settings.capture.summary_share, policy=policy, rules=rules, traces=ports)
     asked = replace(asked, messages=messages, prompt=asked.subject.query if asked.subject else prompt)
-    result = await Assemble(preflight, transform, WindowWatch(store, settings.guards.flush_rules())).run(
-        who, asked, deadline
-    )
+    window = WindowWatch(store, settings.guards.flush_rules())
+    result = await Assemble(preflight, transform, window, settings.recall_tokens).run(who, asked, deadline)
     text = None if result.messages == messages else encode_messages(result.messages)
     return Assembled(replace(result, messages=()), text, tuple(ports.traces), tuple(recalled))
 

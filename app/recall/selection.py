@@ -1,9 +1,11 @@
 """A section as it came about: what stands in it, and what became of each candidate."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 
-from app.core.recall.trace import CandidateTrace, CutTrace
+from app.core.injection import fence
+from app.core.messages.tokens import estimate_tokens
+from app.core.recall.trace import CandidateTrace, CutTrace, Verdict
 from app.engine.results import RecalledItem
 from app.recall.block import Item, Section, fit
 from app.recall.ranking import Candidate, Policy, cut_score
@@ -58,6 +60,38 @@ class Selection:
             )
             for candidate in self.candidates
         ]
+
+    def only(self, items: Collection[Item]) -> "Selection":
+        """The same with only these of its items."""
+        left = {item.candidate.hit.uri for item in self.items if item not in items}
+        candidates = [
+            one.dropped(Verdict.OVER_BUDGET) if one.verdict is Verdict.KEPT and one.hit.uri in left else one
+            for one in self.candidates
+        ]
+        return replace(self, items=[item for item in self.items if item in items], candidates=candidates)
+
+
+def within_tokens(chosen: Sequence[Selection], tokens: int) -> list[Selection]:
+    """The selections with so many of their items, best first, that their block takes at most ``tokens``.
+
+    An item that does not fit is left out, and a shorter one behind it may take its place.
+    """
+    left = tokens - estimate_tokens(fence.wrap(["\n"]))
+    ranked = sorted(
+        ((item, selection.section) for selection in chosen for item in selection.items),
+        key=lambda one: one[0].candidate.score,
+        reverse=True,
+    )
+    kept: list[Item] = []
+    begun: set[str] = set()
+    for item, section in ranked:
+        frame = () if section.name in begun else ("\n", *section.frame)
+        cost = estimate_tokens("\n".join([*frame, section.separator, item.text]))
+        if cost <= left:
+            left -= cost
+            kept.append(item)
+            begun.add(section.name)
+    return [selection.only(kept) for selection in chosen]
 
 
 def select(section: Section, policy: Policy, ranked: Sequence[Candidate]) -> Selection:

@@ -17,7 +17,7 @@ from app.classify.classifier import Classifier
 from app.core.deadline import Deadline
 from app.core.history.guards.cuts import GuardNote
 from app.core.identity import Identity, PeerRole, agent_name, agent_of_key
-from app.core.injection.inject import Mode, after_result, inject
+from app.core.injection.inject import Injected, Mode, after_result, inject
 from app.core.messages.host_message import tokens_of
 from app.core.messages.reading_cache import AT_ONCE_BYTES, are_large
 from app.core.messages.tokens import estimate_tokens
@@ -38,7 +38,7 @@ from app.recall.explain import RecentQueries
 from app.recall.plan import plan_for
 from app.recall.recall_cache import Known, RecallCache
 from app.recall.searches import Searches
-from app.recall.selection import Selection
+from app.recall.selection import Selection, within_tokens
 from app.recall.skill_section import skill_selection
 from app.recall.source import Asked, RecallSource
 from app.recall.sources import SOURCES
@@ -89,6 +89,11 @@ class _Recall:
     only: RecallFilter = ANY
     guards: tuple[GuardNote, ...] = ()
     steps: dict[str, float] = field(default_factory=dict)
+
+    def shorten(self, tokens: int) -> None:
+        """Keep of what was chosen what takes at most so many tokens."""
+        self.chosen = within_tokens(self.chosen, tokens)
+        self.block = render_block(*((selection.section, selection.items) for selection in self.chosen))
 
     @property
     def degraded(self) -> tuple[str, ...]:
@@ -251,9 +256,7 @@ class Transform:
         return _Searched(target, found.hits, found.how, self._ms_since(began))
 
     def _answer(self, recall: _Recall, who: Identity, asked: AssembleInput) -> AssembleResult:
-        placed = inject(asked.messages, recall.block, recall.decision.note, recall.mode, recall.decision.query)
-        if asked.subject:
-            placed = after_result(asked.messages, recall.block, recall.mode)
+        placed = _placed(recall, asked)
         now = self._now()
         trace_id = new_trace_id(now)
         self._queries.keep(trace_id, recall.decision.query)
@@ -263,7 +266,7 @@ class Transform:
             self._on_recalled(who, trace_id, [item.uri for item in items])
         return AssembleResult(
             messages=placed.messages,
-            estimated_tokens=tokens_of(placed.messages) + estimate_tokens(placed.system_prompt_addition or ""),
+            estimated_tokens=placed.tokens - estimate_tokens(placed.beside),
             reason=recall.reason,
             assembled=recall.reason is Reason.OK,
             system_prompt_addition=placed.system_prompt_addition,
@@ -307,6 +310,25 @@ class Transform:
 
     def _ms_since(self, began: float) -> float:
         return round((self._clock() - began) * 1000, 3)
+
+
+def _placed(recall: _Recall, asked: AssembleInput) -> Injected:
+    """The messages with the block where it goes; its best items alone where there is no room for all of them."""
+    before, limit = tokens_of(asked.messages), estimate_tokens(recall.block)
+    while True:
+        note, query = recall.decision.note, recall.decision.query
+        placed = inject(asked.messages, recall.block, note, recall.mode, query)
+        if asked.subject:
+            placed = after_result(asked.messages, recall.block, recall.mode)
+        if asked.room is None or (excess := placed.tokens - before - asked.room) <= 0 or not (recall.block or note):
+            return placed
+        if recall.block:
+            limit -= excess
+            recall.shorten(limit)
+        else:
+            recall.decision = replace(recall.decision, note="")
+        if not recall.block and not recall.decision.note and recall.reason is Reason.OK:
+            recall.reason = Reason.NO_RECALL_HITS
 
 
 def _masked(policy: Policy, decision: Decision) -> Decision:

@@ -10,8 +10,9 @@ from typing import Any
 
 from app.core.injection.fence import SEPARATOR, contains_block, put_before
 from app.core.messages.content_blocks import ToolCall
-from app.core.messages.host_message import HostMessage, Messages
+from app.core.messages.host_message import HostMessage, Messages, tokens_of
 from app.core.messages.shapes import shape_of
+from app.core.messages.tokens import estimate_tokens
 from app.core.recall.query import asks
 
 TOOL_NAME = "search_memories"
@@ -34,6 +35,14 @@ class Injected:
 
     messages: tuple[HostMessage, ...]
     system_prompt_addition: str | None = None
+    beside: str = ""
+    """The block, where it stands in neither: the host puts it into the prompt."""
+
+    @property
+    def tokens(self) -> int:
+        """What of the prompt is here."""
+        texts = (self.system_prompt_addition or "", self.beside)
+        return tokens_of(self.messages) + sum(map(estimate_tokens, texts))
 
 
 def is_injected(messages: Messages) -> bool:
@@ -56,9 +65,9 @@ def after_result(messages: Messages, block: str, mode: Mode) -> Injected:
     """
     unchanged = tuple(messages)
     if mode is not Mode.MESSAGE or not block or not messages or not messages[-1].results:
-        return Injected(unchanged)
+        return Injected(unchanged, beside=block)
     if contains_block(messages[-1].text) or any(contains_block(one.text) for one in messages[-1].results):
-        return Injected(unchanged)
+        return Injected(unchanged, beside=block)
     return Injected((*unchanged[:-1], messages[-1].with_text_behind(f"{SEPARATOR}{block}")))
 
 
@@ -82,7 +91,7 @@ def inject(messages: Messages, block: str, note: str, mode: Mode, query: str) ->
         return Injected(
             (*unchanged[:-1], *map(HostMessage, simulated_call(messages, block, query)), unchanged[-1]), note or None
         )
-    return Injected(unchanged, note or None)
+    return Injected(unchanged, note or None, block)
 
 
 def simulated_call(messages: Messages, block: str, query: str) -> list[dict[str, Any]]:
