@@ -8,7 +8,7 @@ ARGS ?=
 SPLIT := -n 2 --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check format openapi docs integration crash soak sequences openclaw train train-tokens bench bench-tokens bench-recall bench-relevance clean
+.PHONY: help run test check format openapi docs integration crash soak sequences histories openclaw train train-tokens bench bench-tokens bench-recall bench-relevance clean
 
 help: ## what there is to make
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -52,6 +52,9 @@ docs: $(BIN)/.installed-dev ## write the README's tables and the plugin's tools 
 
 sequences: $(BIN)/.installed-dev ## 1,000 random sequences of storing, saying, changing, forgetting, repeating, rebuilding
 	SEQUENCES=1000 $(BIN)/pytest tests/unit/test_forgetting_sequences.py
+
+histories: $(BIN)/.installed-dev ## 2,000 random histories: the prompt fits, is valid, stays as it is, and names what left it
+	GUARD_HISTORIES=2000 $(BIN)/pytest tests/unit/test_guards.py -k whatever_comes
 
 integration: $(BIN)/.installed-dev ## against the real OpenViking; says why it skips when the rig is missing
 	$(BIN)/pytest tests/integration -rs $(SPLIT)

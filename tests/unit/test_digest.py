@@ -46,6 +46,27 @@ def test_it_tells_who_asked_for_what_and_what_came_of_it() -> None:
     assert section(text, "Last steps").startswith("- assistant: I will look. · read(web/login.tsx) ok\n")
 
 
+def test_what_is_still_open_is_told() -> None:
+    def ran(command: str, output: str, *, failed: bool = False) -> ToolPart:
+        return ToolPart(command, "exec", {"command": command}, output, is_error=failed)
+
+    talk = (
+        said("user", "Please ship the second version. Who signs it?"),
+        said("assistant", "Ada signs it.\nTODO: rename the module parser", ran("ruff check", "E501", failed=True)),
+        said("assistant", "", ran("pytest tests/test_pay.py", "1 failed", failed=True), ran("ruff check", "ok")),
+        said("assistant", "I'll run the migration tonight."),
+        said("user", "Which region should the server be in?"),
+    )
+    assert section(digest(talk, 1000), "Open points").splitlines() == [
+        "- TODO: rename the module parser",
+        "- I'll run the migration tonight",
+        "- exec(pytest tests/test_pay.py): 1 failed (still failing)",
+        "- unanswered: Which region should the server be in?",
+    ]
+    answered = digest([*talk, said("assistant", "In Frankfurt.")], 1000)
+    assert "unanswered" not in answered and "still failing" in answered
+
+
 def test_what_tells_is_a_fact_what_asks_a_request_and_acknowledgements_are_nothing() -> None:
     talk = (
         said("user", "My name is Ilse Brandt. The launch of Nordlicht is on 14 March 2027. Please book a room."),

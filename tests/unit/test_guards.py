@@ -24,7 +24,7 @@ from app.core.messages.tokens import estimate_tokens
 from tests.messages import raw, typed
 
 EXAMPLES = int(os.environ.get("GUARD_HISTORIES", "60"))
-"""Histories that the property is tried on; `GUARD_HISTORIES=2000` for all that is promised."""
+"""Histories that the property is tried on; `make histories` tries all that is promised."""
 LOG = "\n".join([f"12:00:{n % 60:02} worker {n} has done {n * 7919 % 10_007} things" for n in range(4_000)])
 
 
@@ -297,7 +297,7 @@ def planned(plan: dict[str, Any]) -> list[dict[str, Any]]:
     messages: list[dict[str, Any]] = []
     calls = 0
     for number, one in enumerate(plan["turns"] * plan["again"]):
-        messages.append({"role": "user", "content": f"Turn-{number} asks for something. {'Why so? ' * one['asks']}"})
+        messages.append({"role": "user", "content": f"Turn-{number:03} asks for something. {'Why so? ' * one['asks']}"})
         for batch in one["batches"]:
             ids = [f"call_{calls + n}" for n in range(len(batch))]
             calls += len(batch)
@@ -376,6 +376,23 @@ def _assert_pairs(messages: Sequence[HostMessage]) -> None:
             assert not open_, "a call without its result"
             open_ = {call.id for call in message.calls}
     assert not open_, "a call without its result"
+
+
+def test_of_what_leaves_decisions_open_points_files_and_errors_are_told() -> None:
+    call = {"type": "toolCall", "id": "c1", "name": "exec", "arguments": {"command": "pytest", "path": "app/pay.py"}}
+    failed = {"role": "toolResult", "toolCallId": "c1", "toolName": "exec", "content": "1 failed", "isError": True}
+    first = [
+        {"role": "user", "content": "We decided to go with PostgreSQL. Run the tests."},
+        {"role": "assistant", "content": [call]},
+        failed,
+        {"role": "assistant", "content": "It fails.\nTODO: mend the refund"},
+    ]
+    talk = [{"role": role, "content": f"{n} {'word ' * 60}"} for n in range(30) for role in ("user", "assistant")]
+    answer = guarded([*first, *talk], Decisions(), 3_000)
+    summary = answer.messages[0].text
+    assert HEADING in summary and not any(one.results for one in answer.messages)
+    for words in ("go with PostgreSQL", "TODO: mend the refund", "app/pay.py", "1 failed"):
+        assert words in summary, words
 
 
 def test_what_even_the_newest_turn_can_not_hold_leaves_its_question() -> None:
