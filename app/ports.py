@@ -188,11 +188,12 @@ class ContextBackend(Protocol):
         ...
 
     async def commit(
-        self, who: Identity, keep_recent: int, deadline: Deadline, *, new_epoch: bool = False
+        self, who: Identity, keep_recent: int, deadline: Deadline, *, new_epoch: bool = False, instructions: str = ""
     ) -> CommitReceipt:
         """Archive all but the newest ``keep_recent`` messages and start extraction in the background.
 
         ``new_epoch`` also drops the summary from the session's context (a reset). An unknown session: ``not_found``.
+        ``instructions``: what the summary has to keep, in a person's words; for a backend that can tell its model so.
         """
         ...
 

@@ -16,7 +16,8 @@ class CompactRequest(BudgetedBody):
     custom_instructions: str | None = Field(
         None,
         description="What the summary is to keep, in words: of the archived messages the lines nearest to them stay in "
-        "it. `details.instructionsUsed` says whether there were any.",
+        "it. `details.instructionsUsed` says whether there were any. A chat model that writes the embedded backend's "
+        "summaries is told them, too; OpenViking 0.5.2 takes none.",
     )
     keep_recent_count: Annotated[int, Strict(), Field(ge=0, le=10_000), at_most(MAX_TOKENS)] | None = Field(
         None, description="Messages to leave live, rounded up to turns; none if absent."

@@ -208,12 +208,14 @@ class EmbeddedBackend:
         return 0
 
     async def commit(
-        self, who: Identity, keep_recent: int, deadline: Deadline, *, new_epoch: bool = False
+        self, who: Identity, keep_recent: int, deadline: Deadline, *, new_epoch: bool = False, instructions: str = ""
     ) -> CommitReceipt:
         """Archive all but the newest messages; summary and memories follow in the background."""
         begun = await self.changing(
             who,
-            lambda space: space.commit(who.session, keep_recent, self.clock(), deadline, new_epoch=new_epoch),
+            lambda space: space.commit(
+                who.session, keep_recent, self.clock(), deadline, new_epoch=new_epoch, instructions=instructions
+            ),
             deadline,
         )
         if isinstance(begun, str):

@@ -185,9 +185,19 @@ class UserSpace:
     # commits
 
     def commit(
-        self, session: str, keep_recent: int, now: datetime, deadline: Deadline, *, new_epoch: bool
+        self,
+        session: str,
+        keep_recent: int,
+        now: datetime,
+        deadline: Deadline,
+        *,
+        new_epoch: bool,
+        instructions: str = "",
     ) -> Archive | str:
-        """Begin an archive of all but the newest messages; a word why not where there is nothing to archive."""
+        """Begin an archive of all but the newest messages; a word why not where there is nothing to archive.
+
+        The instructions are written nowhere: an archive that is taken up after a crash is summed up without them.
+        """
         with self._opened(session, deadline) as stored:
             if stored.size == 0:
                 raise SessionUnknown(session)
@@ -199,7 +209,7 @@ class UserSpace:
             entry = session_file.commit_entry(stored, keep_recent, now.isoformat(), new_epoch=new_epoch)
             session_file.write(stored, [entry], session, now.isoformat())
             archive = stored.archives[-1]
-        self._begin(session, archive.id, now)
+        self._begin(session, archive.id, now, instructions)
         return archive
 
     def commit_state(self, session: str, archive_id: str, now: datetime, deadline: Deadline) -> Archive | None:
@@ -223,18 +233,21 @@ class UserSpace:
         self._begin(session, archive_id, now)
         return archive
 
-    def _begin(self, session: str, archive_id: str, now: datetime) -> None:
+    def _begin(self, session: str, archive_id: str, now: datetime, instructions: str = "") -> None:
         """Run the commit in the background; at shutdown the next start takes it up."""
-        self._in_background((session, archive_id), lambda space: space.run_commit(session, archive_id, now))
+        self._in_background(
+            (session, archive_id), lambda space: space.run_commit(session, archive_id, now, instructions)
+        )
 
-    def run_commit(self, session: str, archive_id: str, now: datetime) -> None:
+    def run_commit(self, session: str, archive_id: str, now: datetime, instructions: str = "") -> None:
         """Distil an archive that waits for it, and close its commit, well or badly.
 
-        What is forgotten meanwhile must not come back with what was read before: then it is distilled again.
+        What is forgotten meanwhile must not come back with what was read before, or with the instructions: then it is
+        distilled again, without them.
         """
         try:
-            while not self._distilled(session, archive_id, now):
-                pass
+            while not self._distilled(session, archive_id, now, instructions):
+                instructions = ""
             self._upkeep.run(iso(now), Deadline.after_ms(_UNHURRIED_MS))
             self.index.embed()
         except Exception as error:  # the archive must end in a state that says so, whatever it was
@@ -244,7 +257,7 @@ class UserSpace:
             with suppress(OSError, layout.LockTimeout), self._opened(session, unhurried) as stored:
                 self._close(stored, session, archive_id, ("failed", "", "", why), now)
 
-    def _distilled(self, session: str, archive_id: str, now: datetime) -> bool:
+    def _distilled(self, session: str, archive_id: str, now: datetime, instructions: str) -> bool:
         """Distil an archive; False when its session was rewritten meanwhile: what was read is not to be used then."""
         with self._opened(session, Deadline.after_ms(_UNHURRIED_MS)) as stored:
             archive = stored.archive(archive_id)
@@ -254,7 +267,7 @@ class UserSpace:
             inode, kind, stamp = stored.inode, stored.kind, iso(now)
         messages = session_file.read_messages(stored.path, archive.start, archive.end)
         said = [message for message in messages if message.parts]
-        outcome = distil.distil(said, earlier[-1].summary if earlier else "", self._chat)
+        outcome = distil.distil(said, earlier[-1].summary if earlier else "", self._chat, instructions)
         remembers = self._learning.remembers(kind)
         if not remembers:
             taught = outcome.experiences if self._learning.teaches(kind) else ()

@@ -98,7 +98,8 @@ class Compact:
             return CompactResult(True, False, Reason.SESSION_BYPASSED)
         before = await _prompt(self.store, who, asked)
         live, focus, changes = await self.store.archivable(who) if asked.instructions else ((), "", 0)
-        commits = await self.store.compact(who, asked.keep_recent, asked.token_budget)
+        instructions = self.policy.text(asked.instructions[:MAX_INSTRUCTIONS])
+        commits = await self.store.compact(who, asked.keep_recent, asked.token_budget, instructions)
         ids = [commit.id for commit in commits]
         tries = {commit.id: commit.attempts for commit in commits}
 

@@ -74,10 +74,11 @@ class MeasuredBackend:
         return await self._measured("copies", self._backend.copies(who, turn_id, deadline))
 
     async def commit(
-        self, who: Identity, keep_recent: int, deadline: Deadline, *, new_epoch: bool = False
+        self, who: Identity, keep_recent: int, deadline: Deadline, *, new_epoch: bool = False, instructions: str = ""
     ) -> CommitReceipt:
         """See `ContextBackend.commit`."""
-        return await self._measured("commit", self._backend.commit(who, keep_recent, deadline, new_epoch=new_epoch))
+        committing = self._backend.commit(who, keep_recent, deadline, new_epoch=new_epoch, instructions=instructions)
+        return await self._measured("commit", committing)
 
     async def commit_status(self, who: Identity, task_id: str, deadline: Deadline) -> CommitStatus:
         """See `ContextBackend.commit_status`."""

@@ -221,12 +221,19 @@ class OpenVikingBackend:
             raise
 
     async def commit(
-        self, who: Identity, keep_recent: int, deadline: Deadline, *, new_epoch: bool = False
+        self,
+        who: Identity,
+        keep_recent: int,
+        deadline: Deadline,
+        *,
+        new_epoch: bool = False,
+        instructions: str = "",  # noqa: ARG002
     ) -> CommitReceipt:
         """See `ContextBackend.commit`. Working memory is off in OpenViking unless each commit asks for it.
 
         ``reset_context`` takes no messages to keep, works on a session without live messages too (the receipt then says
-        ``no_messages``), empties the context at once, and keeps the old summary out of all later ones.
+        ``no_messages``), empties the context at once, and keeps the old summary out of all later ones. Version
+        0.5.2 takes no instructions for its model.
         """
         if self._task_sessions.has(who) and not await self._task_sessions.may_commit(who, deadline):
             return CommitReceipt(None, None, skipped=NOT_RESTRICTED)

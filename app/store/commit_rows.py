@@ -65,6 +65,7 @@ def plan(
     *,
     phase: CommitPhase = CommitPhase.PLANNED,
     new_epoch: bool = False,
+    instructions: str = "",
 ) -> int:
     """Record that the session's turns up to ``boundary`` are to be archived, and have a worker see to it."""
     covered = and_(
@@ -86,6 +87,7 @@ def plan(
         "first_message": 0 if numbers[0] is None else numbers[0],
         "last_message": -1 if numbers[1] is None else numbers[1],
         "state": phase,
+        "instructions": instructions,
         "next_at": now,
         "created_at": now,
     }

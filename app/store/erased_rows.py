@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 
-from sqlalchemy import Connection, and_, delete, func, insert, select, update
+from sqlalchemy import Connection, and_, delete, func, insert, or_, select, update
 
 from app.core.identity import Tenant
 from app.core.memories.forget_selection import Erased, Forgetting, Redactor, Statement
@@ -237,10 +237,12 @@ def _erase_sessions(connection: Connection, tenant: Tenant, redactor: Redactor, 
     connection.execute(update(sessions).where(held).values(lease_owner=None, lease_until=0, fence=sessions.c.fence + 1))
     for id_, values in _sessions_left(connection, tenant, redactor, there).items():
         session_rows.change(connection, id_, **values)
-    quoted = select(commits.c.id, commits.c.error).join(sessions, sessions.c.id == commits.c.session_id)
-    for id_, error in connection.execute(quoted.where(session_rows.of_tenant(tenant), commits.c.error != "")).all():
-        if redactor.forgetting.takes_turns or redactor.derived(error) != error:
-            connection.execute(update(commits).where(commits.c.id == id_).values(error=""))
+    columns = commits.c.error, commits.c.instructions
+    quoted = select(commits.c.id, *columns).join(sessions, sessions.c.id == commits.c.session_id)
+    said = or_(*(column != "" for column in columns))
+    for id_, *texts in connection.execute(quoted.where(session_rows.of_tenant(tenant), said)).all():
+        if redactor.forgetting.takes_turns or any(redactor.derived(text) != text for text in texts):
+            connection.execute(update(commits).where(commits.c.id == id_).values(error="", instructions=""))
 
 
 def _erase_starts(connection: Connection, tenant: Tenant, redactor: Redactor, there: Erased) -> None:

@@ -81,17 +81,18 @@ def _record_commit(connection: Connection, session: SessionRow, row: CommitRow, 
     match outcome:
         case CommitAccepted(_, task_id, archive_id, poll_at, backend):
             values = {"state": CommitPhase.RUNNING, "next_at": poll_at, "error": "", "backend": backend}
+            values["instructions"] = ""
             _note_no_refusal(connection, session)
             values["task_id"] = storable(task_id) if task_id else None
             values["archive_id"] = archive_id or row.archive_id
         case CommitEmpty(_, error):
-            values = {"state": CommitPhase.EMPTY, "finished_at": now, "error": _kept(error)}
+            values = {"state": CommitPhase.EMPTY, "finished_at": now, "error": _kept(error), "instructions": ""}
             if not error:
                 _note_no_refusal(connection, session)
                 _relieve(connection, session, row)
         case CommitRefused(_, error, retry_at):
             _note_refusal(connection, session, retry_at)
-            values = {"state": CommitPhase.REJECTED, "finished_at": now, "error": _kept(error)}
+            values = {"state": CommitPhase.REJECTED, "finished_at": now, "error": _kept(error), "instructions": ""}
             if session.archived_through == row.through and session.epoch == row.epoch:
                 session_rows.change(connection, session.id, archived_through=row.after)
         case CommitPostponed(_, error, retry_at, in_doubt):

@@ -132,12 +132,18 @@ def reset(
 
 
 def compact(
-    connection: Connection, who: Identity, keep_messages: int, now: float, token_budget: int, rules: CommitRules
+    connection: Connection,
+    who: Identity,
+    keep_messages: int,
+    now: float,
+    token_budget: int,
+    rules: CommitRules,
+    instructions: str = "",
 ) -> list[CommitView]:
     """The commits that stand for `/compact`: those whose extraction failed, tried again now, and one for what is live.
 
     A commit that already holds what is wanted is joined, so that two calls at once, or a call repeated after a
-    time-out, share one archive.
+    time-out, share one archive. ``instructions``: what its summary has to keep, unless it is being made already.
     """
     session = session_rows.lock(connection, who, now, token_budget)
     session_rows.change(connection, session.id, **window_rows.compacted(session))
@@ -145,12 +151,18 @@ def compact(
     if _is_unheard_of(session):
         return views(connection, [_ask_backend(connection, session, Cause.COMPACT, now)])
     again = _try_again(connection, session, now)
-    joined = _join_or_plan(connection, session, keep_messages, Cause.COMPACT, now, rules)
+    joined = _join_or_plan(connection, session, keep_messages, Cause.COMPACT, now, rules, instructions)
     return views(connection, [*again, *([joined] if joined is not None and joined not in again else [])])
 
 
 def _join_or_plan(
-    connection: Connection, session: SessionRow, keep: int, cause: Cause, now: float, rules: CommitRules
+    connection: Connection,
+    session: SessionRow,
+    keep: int,
+    cause: Cause,
+    now: float,
+    rules: CommitRules,
+    instructions: str = "",
 ) -> int | None:
     shown = commit_rows.shown_turns(connection, session)
     through = commit_policy.before_newest(shown, keep)
@@ -158,7 +170,8 @@ def _join_or_plan(
         return None
     if through > session.archived_through:
         if _as_memory(session, rules):
-            return commit_rows.plan(connection, session, Boundary(through, through), cause, now)
+            reached = Boundary(through, through)
+            return commit_rows.plan(connection, session, reached, cause, now, instructions=instructions)
         local = CommitPhase.LOCAL
         planned = commit_rows.plan(connection, session, Boundary(through, through), cause, now, phase=local)
         commit_rows.clear(connection, session, through)
@@ -178,6 +191,7 @@ def _join_or_plan(
     joined: dict[str, Any] = {"clear_through": max(through, row.clear_through), "cause": cause}
     if row.state == CommitPhase.PLANNED:  # whoever asks does not wait for the end of a back-off
         joined["next_at"] = now
+        joined["instructions"] = instructions or row.instructions
     connection.execute(update(commits).where(commits.c.id == row.id).values(joined))
     session_rows.wake(connection, session, now, Lane.ASKED)
     return int(row.id)

@@ -152,13 +152,15 @@ commits = Table(
     Column("next_at", Float, nullable=False),
     Column("error", Text, nullable=False, server_default=""),
     Column("forced", Boolean, nullable=False, server_default=false()),
+    Column("instructions", Text, nullable=False, server_default=""),
     Column("created_at", Float, nullable=False),
     Column("finished_at", Float),
     Index("commits_by_session", "session_id", "id"),
 )
 """One row per archive asked for. It holds the turns after position ``after`` up to ``through``; the prompt loses those
 up to ``clear_through`` as soon as the archive is ready. ``backend``: the one that ``task_id`` and ``archive_id`` belong
-to, see `app.ports.ContextBackend.place`; NULL when that was not written down."""
+to, see `app.ports.ContextBackend.place`; NULL when that was not written down. ``instructions``: what its summary has to
+keep, until the backend has been told."""
 
 waiting_memories = Table(
     "waiting_memories",

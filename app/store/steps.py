@@ -271,7 +271,9 @@ def _begin_commit(
     marked = update(commit_table).where(commit_table.c.id == commit.id)
     connection.execute(marked.values(started | {"attempts": commit.attempts + 1}))
     in_doubt = commit.state == CommitPhase.SENDING
-    return SendCommit(commit.id, keep, commit.new_epoch, commit.attempts, in_doubt, session.commit_refusals)
+    return SendCommit(
+        commit.id, keep, commit.new_epoch, commit.attempts, in_doubt, session.commit_refusals, commit.instructions
+    )
 
 
 def _plan_quiet(connection: Connection, session: SessionRow, rules: CommitRules, now: float) -> bool:

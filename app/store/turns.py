@@ -13,6 +13,7 @@ import structlog
 from sqlalchemy import Connection
 
 from app.core.capture.captured_message import CapturedMessage
+from app.core.cleaning.host_text import storable
 from app.core.history.commit_policy import CommitRules
 from app.core.history.guards.packing import Original, Packed
 from app.core.history.prompt_layout import Layout
@@ -233,9 +234,12 @@ class SqlTurnStore:
         """Begin a new epoch, behind a commit of the old one; None when nothing is asked of the backend."""
         return await self._asked(requests.reset, who, self.clock(), token_budget, self._commit_rules)
 
-    async def compact(self, who: Identity, keep_messages: int, token_budget: int) -> list[CommitView]:
+    async def compact(
+        self, who: Identity, keep_messages: int, token_budget: int, instructions: str = ""
+    ) -> list[CommitView]:
         """Plan, join or retry the commits that `/compact` waits for; none when there is nothing to archive."""
-        return await self._asked(requests.compact, who, keep_messages, self.clock(), token_budget, self._commit_rules)
+        rules, said = self._commit_rules, storable(instructions)
+        return await self._asked(requests.compact, who, keep_messages, self.clock(), token_budget, rules, said)
 
     async def archivable(self, who: Identity) -> tuple[tuple[CapturedMessage, ...], str, int]:
         """What a compaction may archive, and what earlier ones were asked to keep; see `requests.archivable`."""

@@ -96,6 +96,8 @@ class SendCommit:
     in_doubt: bool
     refusals: int = 0
     """Commits of the session that the backend refused in a row."""
+    instructions: str = ""
+    """What the summary has to keep."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,7 +68,9 @@ async def send(archivist: Archivist, lease: Lease, step: SendCommit, marked_at: 
     if deadline.expired:  # this process was stopped after the mark: by now the session may be another worker's
         return CommitPostponed(step.id, "too late for this commit", archivist.clock(), in_doubt=step.in_doubt)
     try:
-        receipt = await archivist.backend.commit(lease.who, step.keep_recent, deadline, new_epoch=step.new_epoch)
+        receipt = await archivist.backend.commit(
+            lease.who, step.keep_recent, deadline, new_epoch=step.new_epoch, instructions=step.instructions
+        )
     except BackendError as error:
         return _refused(archivist, lease, step, error, deadline)
     poll_at = archivist.clock() + archivist.backoff.before_poll(0)

@@ -28,6 +28,7 @@ STATEMENT = Statement("m_1", "viking://x", "notes", (FACT,), said_in=())
 async def filled(store: SqlTurnStore) -> str:
     turn = a_turn(f"{FACT} The dog is called Rex.", fingerprint="f", fingerprints=("p",))
     accepted = await store.accept(turn)
+    await store.compact(turn.who, 0, 1_000, f"Keep this: {FACT}")
     await store.waiting.put(turn.who.tenant, NewMemory("m_1", FACT, TIME, MemorySource("api", TIME), "notes"))
     return accepted.turn_id
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import anyio
 import pytest
-from sqlalchemy import MetaData, event, insert
+from sqlalchemy import MetaData, event, insert, select
 
 from app.core.capture.captured_message import CapturedMessage, TextPart, ToolPart
 from app.core.history.window import Measured, Window
@@ -20,11 +20,12 @@ from app.errors import Conflict, KeyReused, NotFound, OutboxFull, StoreUnavailab
 from app.ports import Recorded, SeenBefore
 from app.store import connections
 from app.store.codec import dump_identity, dump_messages
-from app.store.schema import metadata
+from app.store.schema import commits, metadata
 from app.store.turns import SqlTurnStore, open_store
 from app.store.work import (
     CommitAccepted,
     CommitExtracted,
+    CommitPostponed,
     ExtractionFailed,
     FollowCommit,
     Lane,
@@ -886,6 +887,20 @@ async def test_compact_and_reset_leave_the_prompt_what_they_should(store: SqlTur
     assert (history.fingerprints, history.summary, history.epoch, history.resetting) == ((), "", 1, True)
     size = await store.size_of(somebody())
     assert size is not None and size.tokens == 0
+
+
+async def test_what_a_compaction_is_asked_to_keep_waits_for_the_backend_and_no_longer(store: SqlTurnStore) -> None:
+    await store.accept(a_turn("q0", "a0"))
+    await deliver_all(store)
+    (planned,) = await store.compact(somebody(), 0, 1000, "Keep the ports.")
+    assert (await store.compact(somebody(), 0, 1000)) == [planned]
+    ((mine, step),) = await store.claim("me", 10)
+    assert isinstance(step, SendCommit) and step.instructions == "Keep the ports."
+    again = await store.next_step(mine, CommitPostponed(step.id, "503", retry_at=0.0, in_doubt=False))
+    assert isinstance(again, SendCommit) and again.instructions == "Keep the ports."
+    await store.next_step(mine, CommitAccepted(planned.id, "task", "archive_001", poll_at=0.0))
+    kept = select(commits.c.instructions)
+    assert await store._database.read(lambda connection: list(connection.execute(kept).scalars())) == [""]
 
 
 async def test_a_new_turn_goes_before_sessions_that_are_only_to_be_committed(

@@ -10,6 +10,8 @@ from tests.http.conftest import Start
 from tests.http.test_lifecycle import FACT, post, said, turn, user
 from tests.unit.memory_backend import MemoryBackend
 
+SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+
 
 @pytest.mark.parametrize("port", [None, MemoryBackend], ids=["embedded", "another backend"])
 def test_what_instructions_ask_for_stays_in_the_summary(start: Start, port: Any) -> None:
@@ -29,6 +31,16 @@ def test_what_instructions_ask_for_stays_in_the_summary(start: Start, port: Any)
     assert f"## Asked to be kept\n- {port_fact}" in shown["messages"][0]["content"]
     again = post(client, "/compact", {"sessionId": "s1", "customInstructions": words})
     assert again["result"]["details"]["instructionsUsed"] is False
+
+
+def test_the_backend_is_told_them_with_the_commit_under_the_policy(start: Start) -> None:
+    port = MemoryBackend()
+    client = start(port=port)
+    turn(client, FACT)
+    post(client, "/compact", {"sessionId": "s1", "customInstructions": f"Keep the tea, and {SECRET}."})
+    post(client, "/compact", {"sessionId": "s1"})
+    (told,) = filter(None, port.instructions)
+    assert told.startswith("Keep the tea, and ") and SECRET not in told
 
 
 def test_instructions_that_nothing_fits_were_not_used(client: TestClient) -> None:

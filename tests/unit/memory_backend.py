@@ -66,6 +66,8 @@ class MemoryBackend:
         self.instant = True
         self.keeps_tasks = True
         self.calls: list[str] = []
+        self.instructions: list[str] = []
+        """Of each commit."""
         self.appended_batches: list[int] = []
         self.on_append: Callable[[Identity], None] = lambda _who: None
 
@@ -128,8 +130,9 @@ class MemoryBackend:
         return 0
 
     async def commit(
-        self, who: Identity, keep_recent: int, deadline: Deadline, *, new_epoch: bool = False
+        self, who: Identity, keep_recent: int, deadline: Deadline, *, new_epoch: bool = False, instructions: str = ""
     ) -> CommitReceipt:
+        self.instructions.append(instructions)
         self.calls.append(f"commit keep={keep_recent}{' reset' if new_epoch else ''}")
         if (who.account_key, who.session) not in self.sessions:
             raise BackendError(Reason.SESSION_NOT_FOUND, "no such session", retryable=False, not_found=True)

@@ -99,10 +99,10 @@ async def test_words_find_while_the_embedder_fails(
         assert "Biscuit" in (await backend.find(WHO, "where does Biscuit sleep", Target.MEMORIES, 5, soon()))[0].text
 
 
-async def committed(backend: EmbeddedBackend, *more: str) -> SessionHistory:
+async def committed(backend: EmbeddedBackend, *more: str, instructions: str = "") -> SessionHistory:
     texts = more or ("I prefer tea.", "The kettle is broken.")
     await backend.append(WHO, [said(number, text) for number, text in enumerate(texts, 10 * len(more))], soon())
-    receipt = await backend.commit(WHO, 0, soon())
+    receipt = await backend.commit(WHO, 0, soon(), instructions=instructions)
     assert receipt.task_id
     with anyio.fail_after(60):
         while (await backend.commit_status(WHO, receipt.task_id, soon())).state == "running":  # noqa: ASYNC110
@@ -131,6 +131,17 @@ async def test_a_chat_model_writes_summary_and_memories(tmp_path: Path, httpx_mo
         hits = await backend.find(WHO, "kettle switch", Target.MEMORIES, 5, soon())
         assert any("needs a new switch" in hit.text for hit in hits)
         assert await backend.find(WHO, "broken kettle", Target.EXPERIENCES, 5, soon())
+
+
+async def test_a_chat_model_is_told_what_its_summary_has_to_keep(tmp_path: Path, httpx_mock: HTTPXMock) -> None:
+    content = json.dumps({"summary": "Talk about tea."})
+    httpx_mock.add_response(url=f"{URL}/chat/completions", json={"choices": [{"message": {"content": content}}]})
+    async with opened(tmp_path, CHAT) as backend:
+        await committed(backend)
+        await committed(backend, "The kettle works.", instructions="Keep the colour of the kettle.")
+    plain, asked = [json.loads(sent.content)["messages"][-1]["content"] for sent in httpx_mock.get_requests()]
+    told = "The summary has to keep, as whoever asked for it says:\nKeep the colour of the kettle.\n\n"
+    assert asked.startswith(f"{told}Earlier summary:\nTalk about tea.") and "has to keep" not in plain
 
 
 @pytest.mark.parametrize("content", ["I can not do that.", "{}", '{"summary": 3}', '{"summary": ""}', "[" * 5000])

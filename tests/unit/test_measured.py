@@ -53,7 +53,7 @@ class Scripted(MemoryBackend):
                 raise self.answer
             return self.answer
 
-        return call if name != "commit" else lambda *given, new_epoch: call(*given)
+        return call if name != "commit" else lambda *given, new_epoch, instructions: call(*given)
 
 
 def measured(answer: object) -> tuple[MeasuredBackend, Scripted, list[tuple[str, str, str, float]]]:

@@ -51,10 +51,14 @@ class Told:
     experiences: tuple[Experience, ...]
 
 
-def distil_with_model(messages: Sequence[CapturedMessage], earlier: str, chat: ChatSettings) -> Told | None:
-    """The model's account of ``messages``, or None when it fails or talks nonsense."""
+def distil_with_model(
+    messages: Sequence[CapturedMessage], earlier: str, chat: ChatSettings, instructions: str = ""
+) -> Told | None:
+    """The model's account of ``messages``, or None when it fails or talks nonsense. ``instructions``: what its summary
+    has to keep; they come from the host, and not out of the conversation."""
     conversation = "\n".join(_numbered(messages))[-MAX_TRANSCRIPT_CHARS:]
-    question = f"Earlier summary:\n{earlier or '(none)'}\n\nConversation:\n{conversation}"
+    asked = f"The summary has to keep, as whoever asked for it says:\n{instructions}\n\n" if instructions else ""
+    question = f"{asked}Earlier summary:\n{earlier or '(none)'}\n\nConversation:\n{conversation}"
     try:
         return _read(chat_over_http(chat, _SYSTEM, question), messages)
     except (EndpointError, ValueError, TypeError, KeyError, RecursionError) as error:

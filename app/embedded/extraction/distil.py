@@ -45,8 +45,12 @@ class Outcome:
     """What else was said: it may say that something known holds no more."""
 
 
-def distil(messages: Sequence[CapturedMessage], earlier: str, chat: ChatSettings) -> Outcome:
-    """Summary and memories of ``messages``: by the chat model where one is configured and answers, else by rules."""
+def distil(messages: Sequence[CapturedMessage], earlier: str, chat: ChatSettings, instructions: str = "") -> Outcome:
+    """Summary and memories of ``messages``: by the chat model where one is configured and answers, else by rules.
+
+    ``instructions``: what the summary has to keep. Rules do not read them; lines that they ask for are kept elsewhere
+    (`app.core.history.focus`).
+    """
     told = told_by(messages, earlier)
     ruled = Outcome(
         summary=told.summary,
@@ -63,7 +67,7 @@ def distil(messages: Sequence[CapturedMessage], earlier: str, chat: ChatSettings
         distil_with_model,  # httpx costs the default install's start a tenth of a second
     )
 
-    by_model = distil_with_model(messages, earlier, chat)
+    by_model = distil_with_model(messages, earlier, chat, instructions)
     if by_model is None:
         return ruled
     return replace(

@@ -67,10 +67,12 @@ class GuardedBackend:
         return await self._backend.copies(who, turn_id, deadline)
 
     async def commit(
-        self, who: Identity, keep_recent: int, deadline: Deadline, *, new_epoch: bool = False
+        self, who: Identity, keep_recent: int, deadline: Deadline, *, new_epoch: bool = False, instructions: str = ""
     ) -> CommitReceipt:
         """See `ContextBackend.commit`."""
-        return await self._backend.commit(who, keep_recent, deadline, new_epoch=new_epoch)
+        return await self._backend.commit(
+            who, keep_recent, deadline, new_epoch=new_epoch, instructions=self._policy.text(instructions)
+        )
 
     async def commit_status(self, who: Identity, task_id: str, deadline: Deadline) -> CommitStatus:
         """See `ContextBackend.commit_status`."""
