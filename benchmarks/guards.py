@@ -2,8 +2,8 @@
 
     python -m benchmarks.guards
 
-Prints the milliseconds for a kind of output at 1, 3 and 10 MB within 30,000 tokens, the best of three. Exits 1 when the
-log of 10 MB, which commands put out most, takes more than `LIMIT_MS`.
+Prints the milliseconds of CPU for a kind of output at 1, 3 and 10 MB within 30,000 tokens, the best of three. Exits 1
+when one of 10 MB takes more than `LIMIT_MS`.
 """
 
 import json
@@ -36,12 +36,12 @@ def samples(size: int) -> dict[str, str]:
 
 
 def took_ms(text: str) -> float:
-    """The best of three."""
+    """CPU of this process, the best of three."""
     times = []
     for _ in range(3):
-        began = time.perf_counter()
+        began = time.process_time()
         within_tokens(text, TOKENS, "call_1")
-        times.append((time.perf_counter() - began) * 1000)
+        times.append((time.process_time() - began) * 1000)
     return min(times)
 
 
@@ -50,13 +50,13 @@ def main() -> int:
     sizes = (1, 3, 10)
     table = {size: samples(size * MEGABYTE) for size in sizes}
     print(f"{'output':<12}" + "".join(f"{f'{size} MB':>10}" for size in sizes))
-    log_ms = 0.0
+    longest = 0.0
     for name in table[1]:
         times = [took_ms(table[size][name]) for size in sizes]
-        log_ms = times[-1] if name == "log" else log_ms
+        longest = max(longest, times[-1])
         print(f"{name:<12}" + "".join(f"{ms:>7.0f} ms" for ms in times))
-    print(f"limit for the log of 10 MB: {LIMIT_MS} ms")
-    return int(log_ms > LIMIT_MS)
+    print(f"limit for 10 MB: {LIMIT_MS} ms")
+    return int(longest > LIMIT_MS)
 
 
 if __name__ == "__main__":
