@@ -141,8 +141,13 @@ class TokenWeights:
         units = _sum(_pairs(first.translate(ASCII)).translate(self._ascii))
         units += _sum(_pairs(first.translate(SCRIPTS)).translate(self._scripts)) + _sum(first.translate(self._leads))
         for lead, prefixes in self._prefixes.items():
-            if lead in first:
-                units += sum([data.count(prefix) * weight for prefix, weight in prefixes])
+            left = first.count(lead)
+            for prefix, weight in prefixes:
+                if not left:
+                    break
+                found = data.count(prefix)
+                left -= found
+                units += found * weight
         return units
 
 

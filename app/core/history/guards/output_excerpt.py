@@ -211,8 +211,10 @@ class _Failures:
         cues: Iterable[str] = _CUES
         if self.text.isascii():
             self._searched = self.text.lower()
-        else:  # that could move the places, and takes long
-            cues = dict.fromkeys(form for cue in _CUES for form in (cue, cue.capitalize(), cue.upper()))
+        else:  # that could move the places, and takes long; so does looking for what is in no ASCII of it
+            ascii_only = self.text.encode("ascii", "ignore").lower().decode("ascii")
+            likely = (cue for cue in _CUES if not cue.isascii() or cue in ascii_only)
+            cues = dict.fromkeys(form for cue in likely for form in (cue, cue.capitalize(), cue.upper()))
         return tuple(cue for cue in cues if cue in self._searched)
 
 
