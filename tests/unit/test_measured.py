@@ -8,6 +8,7 @@ import pytest
 
 from app.core.deadline import Deadline
 from app.core.reasons import Reason
+from app.core.recall.recall_filter import ANY
 from app.observe.measured import MeasuredBackend
 from app.ports import BackendError, BackendHealth, ContextBackend, Target
 from tests.unit.memory_backend import MemoryBackend, refused
@@ -32,6 +33,8 @@ CALLS: dict[str, tuple[Any, ...]] = {
 }
 LABELS = {"history": "past"}
 """Operations whose name in the metrics is not the method's."""
+DEFAULTS: dict[str, tuple[Any, ...]] = {"find": (ANY,)}
+"""What is passed on behind the deadline where nothing is given."""
 DEADLINE = Deadline.after_ms(1_000)
 
 
@@ -73,7 +76,7 @@ async def test_a_call_is_passed_on_and_counted(operation: str) -> None:
     answer = BackendHealth(True, "well")
     backend, behind, calls = measured(answer)
     assert await getattr(backend, operation)(*CALLS[operation], DEADLINE) is answer
-    assert behind.given == [(operation, (*CALLS[operation], DEADLINE))]
+    assert behind.given == [(operation, (*CALLS[operation], DEADLINE, *DEFAULTS.get(operation, ())))]
     assert calls == [("memory", LABELS.get(operation, operation), "ok", 3)]
 
 
