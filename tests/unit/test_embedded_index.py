@@ -1,22 +1,29 @@
 """The index: the same file, whoever opens it next, with an embedder or without."""
 
 import importlib.util
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from app.core.capture.captured_message import CapturedMessage, TextPart
 from app.embedded.backend import EmbeddedBackend
-from app.embedded.index import database, sqlite
+from app.embedded.index import chunk_table, database, sqlite
 from app.embedded.index.database import Database
-from app.embedded.index.documents import OWN_REALM
+from app.embedded.index.documents import OWN_REALM, Document
 from app.embedded.index.embedders import Vector, packed
 from app.embedded.index.index import Index
 from app.embedded.index.sqlite import Connection, Damaged, SqliteError
 from app.embedded.storage import session_file
+from app.embedded.storage.records import Record, Source, write_records
 from app.errors import CanNotStart
 from app.settings import EmbeddedSettings
 
@@ -121,6 +128,108 @@ def test_what_is_known_is_not_taken_in_again(tmp_path: Path) -> None:
         known = one.search_words("garden", [OWN_REALM], 5)
         other.sync_file(path)
         assert one.search_words("garden", [OWN_REALM], 5) == known
+
+
+def remember(root: Path, *records: Record, own: str = "") -> Path:
+    """A file of memories, with a line of a person's own."""
+    path = root / "memories" / "notes" / "stored-0001.md"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(write_records("Notes", records, f"# Notes\n\n{own}"))
+    os.utime(path, (1_770_000_000, 1_770_000_000))
+    return path
+
+
+def record_of(number: int, value: str, **more: Any) -> Record:
+    at = "2026-03-01T09:00:00.000Z"
+    return Record("memory", f"k{number}", value, 0.9, Source("api", f"t_{number}.0", at), id=f"m_{number}", **more)
+
+
+def test_of_a_file_only_what_changed_is_indexed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    records = [record_of(number, f"Shelf {number} holds apples.") for number in range(50)]
+    indexed: list[str] = []
+    terms_of = chunk_table.document_terms
+
+    def noted(document: Document) -> list[str]:
+        indexed.append(document.text)
+        return terms_of(document)
+
+    with opened(tmp_path, EMBEDDER if importlib.util.find_spec("numpy") else "") as index:
+        index.sync_file(remember(tmp_path, *records))
+        monkeypatch.setattr(chunk_table, "document_terms", noted)
+        with index._database.reading() as db:
+            before = dict(db.execute("SELECT uri, id FROM chunks").fetchall())
+
+        weaker = [replace(one, confidence=0.5, version=2) if one.id == "m_7" else one for one in records]
+        index.sync_file(remember(tmp_path, *weaker))
+        found = index.memories.one("m_7", "2026-04-01T00:00:00.000Z")
+        assert found is not None and (found.memory.confidence, found.memory.version) == (0.5, 2)
+        assert indexed == [], "the words of what was only weakened"
+
+        changed = [replace(one, value="Shelf 7 holds pears.") if one.id == "m_7" else one for one in weaker]
+        index.sync_file(remember(tmp_path, *changed[1:]))
+        assert indexed == ["Shelf 7 holds pears."]
+        assert by_words(index, "pears") == ["Shelf 7 holds pears."]
+        with index._database.reading() as db:
+            after = dict(db.execute("SELECT uri, id FROM chunks").fetchall())
+        same = before.items() & after.items()
+        assert len(same) == 48 and len(after) == 49, "each chunk keeps its id, and its vector by that"
+
+
+versions = st.lists(
+    st.lists(
+        st.tuples(
+            st.integers(0, 3),
+            st.sampled_from(["Apples are red.", "Bees live here.", "Cherries\nare eaten."]),
+            st.sampled_from([0.5, 0.9]),
+            st.booleans(),
+            st.sampled_from(["", "entities", "experiences"]),
+        ),
+        max_size=4,
+        unique_by=lambda one: one[0],
+    ),
+    min_size=2,
+    max_size=4,
+)
+
+
+@settings(max_examples=25, deadline=None)
+@given(versions, st.sampled_from(["", "Bees live here.", "- My own line."]))
+def test_an_index_that_followed_changes_is_as_one_made_anew(
+    made: list[list[tuple[int, str, float, bool, str]]], own: str
+) -> None:
+    def everything(index: Index) -> list[list[Any]]:
+        tables = "chunks", "memories", "superseded", "files"
+        skipped = {"id", "file_id"}
+        found: list[list[Any]] = []
+        with index._database.reading() as db:
+            for table in tables:
+                rows = db.execute(f"SELECT * FROM {table}")
+                kept = [at for at, column in enumerate(rows.description) if column[0] not in skipped]
+                found.append(sorted([row[at] for at in kept] for row in rows.fetchall()))
+            terms = db.execute("SELECT term, doc, cnt FROM chunks_vocab ORDER BY term").fetchall()
+        return [*found, terms]
+
+    with TemporaryDirectory() as directory:
+        root = Path(directory)
+        with opened(root) as index:
+            for version in made:
+                records = [
+                    record_of(
+                        number,
+                        value,
+                        version=int(10 * confidence),
+                        superseded_at="" if holds else "2026-03-02T09:00:00.000Z",
+                        category=category,
+                        history=({"value": "Figs grow.", "ref": "t_9.0", "outcome": "superseded"},),
+                    )
+                    for number, value, confidence, holds, category in version
+                ]
+                index.sync_file(remember(root, *records, own=own))
+            followed = everything(index)
+        made_anew = Index(root, "viking://user/default", afresh=True)
+        with closing(made_anew):
+            made_anew.sync(at_once=True)
+            assert followed == everything(made_anew)
 
 
 def test_an_index_of_an_older_version_is_made_anew(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@ keeps them in step with files, is decided elsewhere.
 """
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -110,34 +111,66 @@ def add_chunks(db: Connection, file_id: int, documents: Iterable[Document], word
     """Insert documents as the chunks of a file; ``words`` are those that each is known by, where they are known."""
     found = iter(words) if words is not None else None
     for document in documents:
-        row = (
-            file_id,
-            document.ordinal,
-            document.part,
-            storable(document.uri),
-            storable(document.category),
-            storable(document.realm),
-            document.at,
-            document.speaker,
-            storable(document.text),
-            storable(document.source),
-            document.until,
-            document.parts,
-            document.length,
-            storable(document.replaces),
-        )
+        row = (file_id, *_as_stored(document))
         insert = f"INSERT INTO chunks(file_id, {_DOCUMENT_COLUMNS}) VALUES ({marks(row)})"  # noqa: S608 - constants
         db.execute(insert, row)
         said = next(found) if found else " ".join(document_terms(document))
         db.execute("INSERT INTO chunks_fts(rowid, body) VALUES (?, ?)", (new_id(db), said))
 
 
+def put_chunks(db: Connection, file_id: int, documents: Iterable[Document]) -> None:
+    """Have these documents be the chunks of a file, and write only what differs from those that are there.
+
+    A chunk whose text stays keeps its words and its vector, whatever else is known of it now.
+    """
+    there: defaultdict[tuple[str, ...], list[tuple[int, Document]]] = defaultdict(list)
+    query = f"SELECT id, {_DOCUMENT_COLUMNS} FROM chunks WHERE file_id = ? ORDER BY id DESC"  # noqa: S608 - constants
+    for chunk_id, *fields in db.execute(query, (file_id,)):
+        known = Document._make(fields)
+        there[_found_by(known)].append((chunk_id, known))
+    new: list[Document] = []
+    changed: list[tuple[Any, ...]] = []
+    for document in map(_as_stored, documents):
+        same = there.get(_found_by(document))
+        if not same:
+            new.append(document)
+            continue
+        chunk_id, known = same.pop()
+        if known != document:
+            changed.append((*document, chunk_id))
+    columns = ", ".join(f"{name} = ?" for name in _DOCUMENT_COLUMNS.split(", "))
+    db.executemany(f"UPDATE chunks SET {columns} WHERE id = ?", changed)  # noqa: S608 - constants
+    _remove(db, [chunk_id for left in there.values() for chunk_id, _ in left])
+    add_chunks(db, file_id, new)
+
+
 def remove_chunks(db: Connection, file_id: int) -> None:
     """Delete the chunks of a file, with their vectors."""
-    chunk_ids = [row[0] for row in db.execute("SELECT id FROM chunks WHERE file_id = ?", (file_id,))]
-    db.executemany("DELETE FROM chunks_fts WHERE rowid = ?", [(i,) for i in chunk_ids])
+    _remove(db, [row[0] for row in db.execute("SELECT id FROM chunks WHERE file_id = ?", (file_id,))])
+
+
+def _remove(db: Connection, chunk_ids: Sequence[int]) -> None:
+    rows = [(chunk_id,) for chunk_id in chunk_ids]
+    db.executemany("DELETE FROM chunks_fts WHERE rowid = ?", rows)
     forget_vectors(db, chunk_ids)
-    db.execute("DELETE FROM chunks WHERE file_id = ?", (file_id,))
+    db.executemany("DELETE FROM chunks WHERE id = ?", rows)
+
+
+def _as_stored(document: Document) -> Document:
+    """The document as its row has it."""
+    return document._replace(
+        uri=storable(document.uri),
+        category=storable(document.category),
+        realm=storable(document.realm),
+        text=storable(document.text),
+        source=storable(document.source),
+        replaces=storable(document.replaces),
+    )
+
+
+def _found_by(document: Document) -> tuple[str, ...]:
+    """What its words and its vector are made of, and the realm in which those who hold vectors in memory know it."""
+    return document.realm, document.text, document.speaker, document.at if document.speaker else ""
 
 
 def _holders(db: Connection, words: Sequence[str], most: int) -> int:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from app.embedded.index import memory_rows, superseded_rows
-from app.embedded.index.chunk_table import ChunkTable, add_chunks, remove_chunks
+from app.embedded.index.chunk_table import ChunkTable, add_chunks, put_chunks, remove_chunks
 from app.embedded.index.database import Database, new_id, one
 from app.embedded.index.documents import file_entries, turn_documents, turn_uri
 from app.embedded.index.sqlite import Connection
@@ -129,13 +129,15 @@ class Index(ChunkTable):
         if row and row[1] == digest:
             db.execute("UPDATE files SET mtime_ns = ?, size = ? WHERE id = ?", (mtime_ns, size, row[0]))
         else:
-            self._forget(db, path)
-            file_id = self._add_file(db, path, mtime_ns, size, digest, 0, "")
+            file_id = row[0] if row else self._add_file(db, path, mtime_ns, size, digest, 0, "")
+            if row:
+                whole = (mtime_ns, size, digest, file_id)
+                db.execute("UPDATE files SET mtime_ns = ?, size = ?, hash = ? WHERE id = ?", whole)
             text = data.decode("utf-8", "replace")
             entries = list(file_entries(path, text, mtime_ns / 1e9, self._uri_root))
-            add_chunks(db, file_id, (entry.document for entry in entries if entry.document))
-            memory_rows.add(db, file_id, entries)
-            superseded_rows.add(db, file_id, (entry.record for entry in entries if entry.record))
+            put_chunks(db, file_id, (entry.document for entry in entries if entry.document))
+            memory_rows.put(db, file_id, entries)
+            superseded_rows.put(db, file_id, (entry.record for entry in entries if entry.record))
         return size
 
     def _take_in_session(self, db: Connection, path: str, file: BinaryIO, mtime_ns: int, size: int) -> int:
@@ -212,18 +214,20 @@ class Index(ChunkTable):
 
 def _files_under(root: Path) -> Iterator[tuple[str, tuple[int, int]]]:
     """Relative path, change time and size of every file that is indexed."""
-    for folder, suffix in (("memories", ".md"), ("memory", ".md"), ("peers", ".md"), ("sessions", ".jsonl")):
-        waiting = [root / folder]
+    for top, suffix in (("memories", ".md"), ("memory", ".md"), ("peers", ".md"), ("sessions", ".jsonl")):
+        waiting = [top]
         while waiting:
-            with suppress(FileNotFoundError, NotADirectoryError), os.scandir(waiting.pop()) as entries:
+            folder = waiting.pop()
+            with suppress(FileNotFoundError, NotADirectoryError), os.scandir(root / folder) as entries:
                 for entry in entries:
                     if entry.name.startswith("."):
                         continue
+                    path = f"{folder}/{entry.name}"
                     if entry.is_dir(follow_symlinks=False):
-                        waiting.append(Path(entry.path))
+                        waiting.append(path)
                     elif entry.name.endswith(suffix) and entry.is_file(follow_symlinks=False):
                         status = entry.stat(follow_symlinks=False)
-                        yield os.path.relpath(entry.path, root), (status.st_mtime_ns, status.st_size)
+                        yield path, (status.st_mtime_ns, status.st_size)
 
 
 def _tail_hash(file: BinaryIO, size: int) -> bytes:

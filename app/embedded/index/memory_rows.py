@@ -3,7 +3,6 @@
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, replace
 from typing import Any, NamedTuple
 
 from app.core.capture.captured_message import CapturedMessage, TextPart
@@ -35,6 +34,7 @@ CREATE INDEX memories_by_uri ON memories(uri);
 CREATE INDEX memories_by_name ON memories(name) WHERE name IS NOT NULL;
 CREATE INDEX memories_by_text ON memories(said) WHERE said IS NOT NULL
 """
+_Row = tuple[Any, ...]
 _INSERT = f"INSERT OR REPLACE INTO memories VALUES ({marks(range(15))})"  # noqa: S608 - no value in it
 
 
@@ -45,11 +45,16 @@ class Found(NamedTuple):
     path: str
 
 
-def add(db: Connection, file_id: int, entries: Iterable[Entry]) -> None:
-    """Add the memories of a file."""
+def put(db: Connection, file_id: int, entries: Iterable[Entry]) -> None:
+    """Have these be the memories of a file, and write only the rows that differ from those that are there."""
+    rows: dict[str, _Row] = {}
     for entry in entries:
         history = history_of(entry.record) if entry.record else ()
-        add_one(db, file_id, entry.memory, history, is_turn=False)
+        rows[entry.memory.id] = _row(file_id, entry.memory, history, is_turn=False)
+    there = {row[0]: row for row in db.execute("SELECT * FROM memories WHERE file_id = ?", (file_id,))}
+    gone = [(memory_id,) for memory_id in there.keys() - rows.keys()]
+    db.executemany("DELETE FROM memories WHERE id = ?", gone)
+    db.executemany(_INSERT, [row for memory_id, row in rows.items() if there.get(memory_id) != row])
 
 
 def add_turn(db: Connection, file_id: int, session: str, number: int, message: CapturedMessage, uri: str) -> None:
@@ -69,34 +74,34 @@ def add_turn(db: Connection, file_id: int, session: str, number: int, message: C
         origin=Origin.PEER if message.peer_id else Origin.SELF,
         sources=(MemorySource("turn", at, session, message.source_id.rpartition(".")[0] or None),),
     )
-    add_one(db, file_id, memory, is_turn=True)
+    db.execute(_INSERT, _row(file_id, memory, is_turn=True))
 
 
-def add_one(
-    db: Connection, file_id: int, memory: Memory, history: Sequence[MemoryVersion] = (), *, is_turn: bool
-) -> None:
-    """Add one memory."""
+def _row(file_id: int, memory: Memory, history: Sequence[MemoryVersion] = (), *, is_turn: bool) -> _Row:
+    """The row of a memory."""
     sessions = dict.fromkeys(source.session for source in memory.sources if source.session)
-    db.execute(
-        _INSERT,
-        (
-            memory.id,
-            file_id,
-            int(is_turn),
-            memory.created_at,
-            storable(memory.category),
-            storable(memory.peer) if memory.peer else None,
-            int(memory.pinned),
-            int(memory.state is MemoryState.SUPERSEDED),
-            memory.expires_at or "",
-            storable("\n".join(["", *sessions, ""])) if sessions else "",
-            storable(memory.uri),
-            storable(memory.key) if memory.key else None,
-            None if is_turn else said_hash(memory.text),
-            json.dumps(asdict(memory)),
-            json.dumps([asdict(one) for one in history]) if history else "",
-        ),
+    return (
+        memory.id,
+        file_id,
+        int(is_turn),
+        memory.created_at,
+        storable(memory.category),
+        storable(memory.peer) if memory.peer else None,
+        int(memory.pinned),
+        int(memory.state is MemoryState.SUPERSEDED),
+        memory.expires_at or "",
+        storable("\n".join(["", *sessions, ""])) if sessions else "",
+        storable(memory.uri),
+        storable(memory.key) if memory.key else None,
+        None if is_turn else said_hash(memory.text),
+        json.dumps(_fields(memory) | {"sources": [_fields(source) for source in memory.sources]}),
+        json.dumps([_fields(one) for one in history]) if history else "",
     )
+
+
+def _fields(one: Memory | MemorySource | MemoryVersion) -> dict[str, Any]:
+    """The fields by their names; unlike `asdict` it copies nothing, which is most of what a row would cost."""
+    return {name: getattr(one, name) for name in one.__dataclass_fields__}
 
 
 def forget(db: Connection, file_id: int) -> None:
@@ -209,14 +214,8 @@ def _conditions(wanted: MemoryFilter, now: str) -> tuple[list[str], list[Any]]:
 
 def _memory(stored: str, now: str) -> Memory:
     fields = json.loads(stored)
-    memory = Memory(
-        **{
-            **fields,
-            "origin": Origin(fields["origin"]),
-            "sensitivity": Sensitivity(fields["sensitivity"]),
-            "state": MemoryState(fields["state"]),
-            "sources": tuple(MemorySource(**source) for source in fields["sources"]),
-        }
-    )
-    superseded = memory.state is MemoryState.SUPERSEDED
-    return replace(memory, state=state_at(now, memory.expires_at, superseded=superseded))
+    superseded = fields["state"] == MemoryState.SUPERSEDED
+    fields["state"] = state_at(now, fields["expires_at"], superseded=superseded)
+    fields["origin"], fields["sensitivity"] = Origin(fields["origin"]), Sensitivity(fields["sensitivity"])
+    fields["sources"] = tuple(MemorySource(**source) for source in fields["sources"])
+    return Memory(**fields)

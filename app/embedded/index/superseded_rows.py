@@ -17,10 +17,12 @@ CREATE INDEX superseded_by_file ON superseded(file_id)
 """
 
 
-def add(db: Connection, file_id: int, records: Iterable[Record]) -> None:
-    """Add what the records of a file superseded."""
+def put(db: Connection, file_id: int, records: Iterable[Record]) -> None:
+    """Have what these records superseded be all that a file says, and write only what differs."""
     rows = {(storable(ref), storable(value), file_id) for one in records for ref, value in superseded_by(one)}
-    db.executemany("INSERT OR IGNORE INTO superseded VALUES (?, ?, ?)", sorted(rows))
+    there = set(db.execute("SELECT source, value, file_id FROM superseded WHERE file_id = ?", (file_id,)))
+    db.executemany("DELETE FROM superseded WHERE source = ? AND value = ? AND file_id = ?", sorted(there - rows))
+    db.executemany("INSERT INTO superseded VALUES (?, ?, ?)", sorted(rows - there))
 
 
 def superseded_by(record: Record) -> set[tuple[str, str]]:
