@@ -1,11 +1,12 @@
 """One user's memories at work: files, index and what is withheld brought in step. Synchronous; called in threads."""
 
+import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from app.core.deadline import Deadline
 from app.core.memories.forget_selection import Erased, Forgetting, Statement, turn_of
@@ -36,6 +37,12 @@ from app.embedded.storage.records import PARAPHRASED, Record, Source, edited, jo
 from app.embedded.storage.withheld import Withheld
 from app.errors import Conflict, VersionConflict
 from app.text.items import tidy
+
+SHARE = 2.0
+"""How long `MemoryDesk.revise` pauses after each step, as a multiple of what that took."""
+MAX_PAUSE_S = 0.1
+
+Item = TypeVar("Item")
 
 
 class Forgotten(Exception):
@@ -69,7 +76,7 @@ class MemoryDesk:
         found: list[Memory] = []
         while len(found) < limit:  # what is withheld leaves no gap
             page = self._index.memories(lambda rows: rows.page(wanted, after, limit, now, turns=turns))  # noqa: B023
-            found += [replace(memory, text=text) for memory in page if (text := self._readable(memory))]
+            found += [_with_text(memory, text) for memory in page if (text := self._readable(memory))]
             if len(page) < limit:
                 break
             after = place_of(page[-1])
@@ -91,7 +98,7 @@ class MemoryDesk:
         if found is None or not (text := self._readable(found.memory)):
             return None
         history = self._index.memories(lambda rows: rows.histories([memory_id]))
-        return MemoryRecord(replace(found.memory, text=text), history.get(memory_id, ()))
+        return MemoryRecord(_with_text(found.memory, text), history.get(memory_id, ()))
 
     def export(self, after: Place | None, limit: int, now: str) -> list[MemoryRecord]:
         """See `app.memory_ports.MemoryStore.export`."""
@@ -183,7 +190,7 @@ class MemoryDesk:
     def revise(self, revisions: Sequence[Revision], now: str, deadline: Deadline) -> list[str]:
         """See `app.memory_ports.MemoryStore.revise`. Each file is written once, and the lock is free between two."""
         steps: dict[str, dict[str, _Steps]] = defaultdict(dict)
-        for revision in revisions:
+        for revision in _unhurried(revisions):
             found = self._one(revision.id, now)
             into = self._one(revision.into, now) if revision.into else None
             if found is None or found.memory.version != revision.version or (revision.into and into is None):
@@ -198,7 +205,7 @@ class MemoryDesk:
                     self._withhold(found, now, (into.memory.text,))
             steps[found.path].setdefault(revision.id, _Steps(found)).changes.append(partial(revised, revision, now))
         changed: list[str] = []
-        for path, of_file in steps.items():
+        for path, of_file in _unhurried(steps.items()):
             with layout.locked(self._root, deadline):
                 changed += self._take_steps(path, of_file)
         return changed
@@ -339,6 +346,19 @@ class MemoryDesk:
         memory = next(one for one in memories if one.id == memory_id)
         superseded = memory.state is MemoryState.SUPERSEDED
         return replace(memory, state=state_at(now, memory.expires_at, superseded=superseded))
+
+
+def _unhurried(items: Iterable[Item]) -> Iterator[Item]:
+    """The items, with a pause behind each: what nobody waits for leaves most of the time to what somebody does."""
+    for item in items:
+        began = time.monotonic()
+        yield item
+        time.sleep(min(MAX_PAUSE_S, SHARE * (time.monotonic() - began)))
+
+
+def _with_text(memory: Memory, text: str) -> Memory:
+    """The memory with this text."""
+    return memory if memory.text == text else replace(memory, text=text)
 
 
 def _changes(memory: Memory, change: MemoryChange) -> dict[str, Any]:

@@ -1,12 +1,17 @@
 """``/memories/freshness``: what is over, old, said twice or said otherwise since, and what the check makes of it."""
 
 import json
+import time
 from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 
+from app.core.deadline import Deadline
+from app.core.memories.freshness import Revision, RevisionKind
+from app.engine.memories import check_freshness
 from tests.http.conftest import Start
+from tests.unit.turning import FakeClock
 
 LONG_AGO = "2025-01-06T09:00:00.000Z"  # a Monday
 LATER = "2025-02-06T09:00:00.000Z"
@@ -122,3 +127,44 @@ def test_a_check_that_is_not_done_in_time_answers_what_the_last_one_found(client
     late = client.post("/memories/freshness", json={"deadlineMs": 1})
     assert late.status_code == 200
     assert late.json()["checkedAt"] >= first
+
+
+def test_what_a_check_changes_in_slices_is_changed_once_and_noted(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(check_freshness, "REVISIONS", 3)
+    monkeypatch.setattr(check_freshness, "PAGE", 4)
+    weak = [memory(f"m_{n}", f"Perhaps shelf {n} holds pears.", confidence=0.6) for n in range(10)]
+    imported(client, *weak, memory("m_old", "I drink tea.", LATER), memory("m_same", "I drink tea", LATER))
+    report = checked(client)
+    assert ids(report["unconfirmed"]) == {one["id"] for one in weak} and len(report["duplicates"]) == 1
+    assert {client.get(f"/memories/{one['id']}").json()["version"] for one in weak} == {2}
+    noted = client.get("/audit", params={"action": "changed", "limit": 50}).json()["entries"]
+    assert sorted(one["memoryId"] for one in noted) == sorted([*(one["id"] for one in weak), "m_old", "m_same"])
+
+
+def test_the_changes_of_one_memory_are_made_in_one_slice() -> None:
+    """Each names the version that was looked at: behind another slice it would be out of date."""
+    made = [Revision(f"m_{n % 70}", 1, kind) for kind in RevisionKind for n in range(70)]
+    slices = list(check_freshness._slices(made))
+    assert len(slices) > 1 and sum(map(len, slices)) == len(made)
+    for some in slices:
+        assert all(sum(one.id == other.id for other in some) == len(RevisionKind) for one in some)
+
+
+@pytest.mark.anyio
+async def test_a_check_pauses_for_others_until_half_its_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, slept = FakeClock(), list[float]()
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+
+    monkeypatch.setattr(check_freshness.anyio, "sleep", sleep)
+    pauses = check_freshness._Pauses(Deadline(clock.now + 100, clock))
+    began = time.monotonic() - 0.01
+    await pauses.after(began)
+    clock.now += 49
+    await pauses.after(began)
+    clock.now += 2
+    await pauses.after(began)
+    assert len(slept) == 2 and all(0.01 * check_freshness.SHARE <= one <= check_freshness.MAX_PAUSE_S for one in slept)

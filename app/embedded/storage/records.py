@@ -19,7 +19,7 @@ import hashlib
 import json
 from base64 import b32encode
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -170,9 +170,9 @@ def write_records(title: str, records: Sequence[Record], body: str = "", without
     if own and own[-1].startswith("#"):
         own.append("")
     lines = [*own, *(item(record.value) for record in records if record.holds)]
-    trailer = json.dumps([_fields(record) for record in records], ensure_ascii=False, indent=1)
+    trailer = ",\n".join(json.dumps(_fields(record), ensure_ascii=False) for record in records)
     trailer = trailer.replace("-->", "--\\u003e").replace("<!--", "\\u003c!--")  # JSON reads it back as it was
-    return "\n".join(lines) + f"\n\n{TRAILER}\n{trailer}\n{TRAILER_END}\n"
+    return "\n".join(lines) + f"\n\n{TRAILER}\n[{trailer}]\n{TRAILER_END}\n"
 
 
 def merge(records: Sequence[Record], new: Record, claim: Claim = ANY) -> list[Record]:
@@ -315,12 +315,19 @@ def _reconciled(body: str, records: Sequence[Record]) -> list[Record]:
     return [record for record in records if not record.holds or record.value in present]
 
 
-_KNOWN = {one.name for one in fields(Record)}
+_KNOWN = tuple(one.name for one in fields(Record))
+_OF_SOURCE = tuple(one.name for one in fields(Source))
 
 
 def _fields(record: Record) -> dict[str, Any]:
     """The record for the trailer, without what says nothing."""
-    return {name: value for name, value in asdict(record).items() if name not in _LATER or value}
+    told = {name: getattr(record, name) for name in _KNOWN}
+    told |= {"source": _told(record.source), "also": [_told(source) for source in record.also]}
+    return {name: value for name, value in told.items() if name not in _LATER or value}
+
+
+def _told(source: Source) -> dict[str, str]:
+    return {name: getattr(source, name) for name in _OF_SOURCE}
 
 
 _LATER = frozenset({"id", "said_at", "also", "pinned", "category", "superseded_at"})

@@ -1,14 +1,14 @@
 """Checking what is remembered: `POST /memories/freshness`, and time and again in the background."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import islice
 from typing import Protocol
 
 import anyio
-import anyio.lowlevel
 import anyio.to_thread
 import structlog
 
@@ -16,7 +16,7 @@ from app.classify.replaces import by_words
 from app.core.deadline import Deadline
 from app.core.identity import Identity, Tenant
 from app.core.memories.audit import Action
-from app.core.memories.freshness import Check, FreshnessReport, FreshnessRules
+from app.core.memories.freshness import Check, FreshnessReport, FreshnessRules, Revision
 from app.core.memories.memory import Memory, MemoryFilter
 from app.core.memories.paging import place_of
 from app.engine.memories.collaborators import Memories, operator_of, told_to_the_caller
@@ -24,13 +24,17 @@ from app.errors import BackendTrouble, StoreUnavailable
 
 log = structlog.get_logger(__name__)
 
-PAGE = 500
-"""Memories read and looked at in one go."""
+PAGE = 250
+"""Memories read and looked at in one go: some milliseconds, which is what a turn meanwhile may have to wait."""
 STEPS = 50
 """Comparisons in one go."""
-CALL_MS = 30_000
-SHARE = 1.0
-"""How long a check pauses after each go, as a part of what that took: others get at least every other moment."""
+REVISIONS = 50
+"""Memories changed in one go."""
+CALL_MS = 600_000
+"""Longest background check: a large one pauses for others most of the time."""
+SHARE = 4.0
+"""How long a check pauses after each go, as a multiple of what that took: others have most of the time."""
+MAX_PAUSE_S = 0.25
 LOOK_EVERY_S = 600.0
 
 
@@ -59,9 +63,9 @@ class CheckFreshness:
     async def run(self, who: Identity, deadline: Deadline) -> FreshnessReport:
         """Look at every live memory, change what is certain, and report. Raises `BackendTrouble`, `StoreUnavailable`.
 
-        Nothing of it takes the event loop for long, and it leaves others as much time as it takes.
+        Nothing of it takes the event loop for long, and it leaves others most of the time, until half its own is over.
         """
-        judge = by_words()
+        judge, pauses = by_words(), _Pauses(deadline)
         check = Check(self.rules, self.now(), lambda earlier, later: judge.of_statements(earlier, later) >= judge.sure)
         after = None
         while True:
@@ -69,14 +73,15 @@ class CheckFreshness:
             with told_to_the_caller():
                 page = await self.memories.store.newest(who, MemoryFilter(), after, PAGE, deadline)
             await anyio.to_thread.run_sync(_look_at, check, page)
-            await anyio.sleep(SHARE * (time.monotonic() - began))
+            await pauses.after(began)
             if len(page) < PAGE:
                 break
             after = place_of(page[-1])
-        steps = check.finish()
+        steps, began = check.finish(), time.monotonic()
         while await anyio.to_thread.run_sync(_some_of, steps):
-            await anyio.lowlevel.checkpoint()
-        await self._revised(who, check, deadline)
+            await pauses.after(began)
+            began = time.monotonic()
+        await self._revised(who, check, deadline, pauses)
         report = check.report()
         await self.reports.put(who.tenant, report)
         return report
@@ -85,15 +90,17 @@ class CheckFreshness:
         """The report of the last check; None where there was none."""
         return await self.reports.last(who.tenant)
 
-    async def _revised(self, who: Identity, check: Check, deadline: Deadline) -> None:
-        if not check.revisions:
-            return
-        with told_to_the_caller():
-            try:
-                changed = await self.memories.store.revise(who, check.revisions, deadline)
-            finally:
+    async def _revised(self, who: Identity, check: Check, deadline: Deadline, pauses: "_Pauses") -> None:
+        try:
+            for some in _slices(check.revisions):
+                began = time.monotonic()
+                with told_to_the_caller():
+                    changed = await self.memories.store.revise(who, some, deadline)
+                await self.memories.audit.wrote(who, Action.CHANGED, changed)
+                await pauses.after(began)
+        finally:
+            if check.revisions:
                 await self.memories.changed(who.tenant)
-        await self.memories.audit.wrote(who, Action.CHANGED, changed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +122,35 @@ class FreshnessKeeper:
                     await self.check.run(operator_of(tenant), Deadline.after_ms(CALL_MS))
                 except (BackendTrouble, StoreUnavailable) as error:
                     log.warning("freshness_not_checked", reason=str(error.code))
+
+
+class _Pauses:
+    """Pauses that leave others most of the time, while more than half of the time to ``deadline`` is left."""
+
+    def __init__(self, deadline: Deadline) -> None:
+        self._deadline = deadline
+        self._patience = deadline.remaining / 2
+
+    async def after(self, began: float) -> None:
+        """Pause behind what began at this moment of the monotonic clock."""
+        if self._deadline.remaining > self._patience:
+            await anyio.sleep(min(MAX_PAUSE_S, SHARE * (time.monotonic() - began)))
+
+
+def _slices(revisions: Iterable[Revision]) -> Iterator[list[Revision]]:
+    """Revisions in slices of about `REVISIONS`. Those of one memory stay together: each names the version that was
+    looked at, which another slice's change would have replaced."""
+    by_memory: defaultdict[str, list[Revision]] = defaultdict(list)
+    for revision in revisions:
+        by_memory[revision.id].append(revision)
+    some: list[Revision] = []
+    for same in by_memory.values():
+        some += same
+        if len(some) >= REVISIONS:
+            yield some
+            some = []
+    if some:
+        yield some
 
 
 def _look_at(check: Check, page: Sequence[Memory]) -> None:
