@@ -44,7 +44,7 @@ class WorkspaceUpkeep:
             edits = edits_of(page, self._texts(page, now))
             self._take_in(edits, now, within)
             with layout.locked(self._root, within):  # a forgetting holds it, too: what it took is not written again
-                after = page_text(self._memories_for_it(now), edits.left_out)
+                after = page_text(self._memories_for_it(now), edits.left_out, page.own)
                 if after != before and self._text() == before:
                     if after:
                         layout.write_atomic(self._path, after.encode("utf-8", "replace"))

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 _INDENT = "  "
+_BULLETS = ("- ", "* ", "+ ")
 
 
 class Block(NamedTuple):
@@ -66,5 +67,9 @@ def tidy(text: str) -> str:
 
 def _statement(lines: list[str]) -> Block:
     first, *rest = lines
-    said = [first.strip().removeprefix("- ").strip(), *(line[len(_INDENT) :].rstrip() for line in rest)]
+    said = [_without_bullet(first.strip()), *(line[len(_INDENT) :].rstrip() for line in rest)]
     return Block(tuple(lines), "\n".join(said).strip())
+
+
+def _without_bullet(line: str) -> str:
+    return line[2:].strip() if line.startswith(_BULLETS) else line

@@ -1,5 +1,6 @@
 """MEMORY.md and its neighbours on the embedded engine: distilled from memories, and what a person edits wins."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -62,6 +63,40 @@ def test_what_a_person_did_is_told_from_what_was_written(edited: tuple[str, str]
     assert [one for one in found.added if not one.startswith("<!--")] == list(edits.added)
 
 
+BELOW = "- I have a cat."
+CODE = "```sh\n# deploy\nmake it\n```"
+TABLE = "| a | b |\n|---|---|\n| 1 | 2 |"
+
+
+@pytest.mark.parametrize(
+    ("text", "edits"),
+    [
+        (TWO + f"{BELOW}\n", Edits(added=("I have a cat.",))),
+        (TWO.rstrip("\n") + BELOW, Edits(added=("I have a cat.",))),
+        (TWO + TWO, Edits(added=("My name is Mia.", "I prefer shade 2."))),
+        (TWO.replace("Mia", "Anna") + BELOW, Edits({"m_1": "My name is Anna."}, ("I have a cat.",))),
+        (TWO.replace("\n", "\r\n") + BELOW, Edits(added=("I have a cat.",))),
+        ("\ufeff" + TWO, Edits()),
+        (TWO.replace("- ", "* ", 1).replace("\n- ", "\n+ "), Edits()),
+        (TWO.replace("## User", f"{CODE}\n\n{TABLE}\n\n---\n\n<!-- mine -->\n\n## User"), Edits()),
+        (TWO.replace("- My", "```\n- My"), Edits(added=("```",))),
+        (TWO.replace('{"lines": [[', '{"lines": [') + BELOW, Edits(added=(*TEXTS.values(), "I have a cat."))),
+        ("<!-- distilled: {\n" + TWO + "<!-- distilled: 5 -->\n", Edits()),
+    ],
+)
+def test_only_statements_of_a_page_are_memories_wherever_they_stand(text: str, edits: Edits) -> None:
+    found = edits_of(read_page(text), TEXTS)
+    assert replace(found, left_out=found.left_out - {"m_9"}) == edits
+
+
+def test_code_and_tables_stay_in_the_page_and_forgetting_reaches_them() -> None:
+    own = (CODE, TABLE, "<!-- mine -->")
+    text = page_text([memory(2)], frozenset(), own)
+    assert read_page(text).own == own and page_without(text, (), str) == text
+    left = page_without(text, {"m_2"}, lambda said: said.replace("| 1 | 2 |", ""))
+    assert left and "1 | 2" not in left and CODE in left and "shade" not in left
+
+
 @given(st.lists(st.text(max_size=300), max_size=30))
 def test_any_memories_make_a_page_that_reads_back_unedited(texts: list[str]) -> None:
     text = page_text([memory(n, one) for n, one in enumerate(texts)], frozenset())
@@ -120,6 +155,42 @@ def test_an_edit_of_a_line_is_a_change_of_its_memory(client: TestClient, tmp_pat
         "what was taken out stays out"
     )
     assert path.stat().st_mode & 0o077 == 0
+
+
+def test_a_line_that_is_appended_to_the_file_is_a_memory_and_an_edit_beside_it_wins(
+    client: TestClient, tmp_path: Path
+) -> None:
+    store(client, "I prefer green tea in the morning.")
+    begun(client)
+    path = page(tmp_path)
+    path.write_text("\ufeff" + path.read_text().replace("green tea", "black tea") + f"{BELOW}\n\n{CODE}\n")
+    begun(client, "next")
+    texts = {"I prefer black tea in the morning.", "I have a cat."}
+    assert {one["text"] for one in listed(client)} == texts
+    assert path.read_text().count("<!--") == 1 and CODE in path.read_text() and path.read_text().endswith("-->\n")
+
+
+@pytest.mark.parametrize(
+    "place", ["SOUL.md", "MEMORY.md", "soul.md", "Memory.MD", "SOUL.md/x.md", "profile.md/x.md", "a/B.MD/x.md"]
+)
+def test_an_import_is_a_memory_and_writes_no_page_whatever_it_names(
+    client: TestClient, tmp_path: Path, place: str
+) -> None:
+    store(client, "My name is Mia.")
+    begun(client)
+    soul = page(tmp_path).parent / "SOUL.md"
+    soul.write_text("You are Kit.\n")
+    line = {
+        "id": "m_1",
+        "category": "notes",
+        "uri": f"viking://user/default/memories/{place}",
+        "text": "The sea is red.",
+    }
+    line |= {"createdAt": AT, "updatedAt": AT}
+    answer = client.post("/memories/import", content=json.dumps(line), headers={"Content-Type": "application/x-ndjson"})
+    assert answer.json()["imported"] == 1 and client.get("/memories/m_1").json()["text"] == "The sea is red."
+    assert (soul.read_text(), "The sea" in page(tmp_path).read_text()) == ("You are Kit.\n", False)
+    assert {path.name for path in soul.parent.iterdir()} == {"SOUL.md", "MEMORY.md", "notes", "profile"}
 
 
 def test_the_pages_are_no_memories_and_forgetting_reaches_them(client: TestClient, tmp_path: Path) -> None:

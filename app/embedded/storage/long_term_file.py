@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 
 from app.core.memories.memory import Memory, Sensitivity, said_the_same
-from app.text.items import blocks, item, statements, tidy
+from app.text.items import Block, blocks, item, tidy
 from app.text.words import tokens
 
 NAME = "MEMORY.md"
@@ -22,7 +22,12 @@ MAX_STATEMENT_CHARS = 600
 """A longer memory is a text of its own, and not for this page."""
 ALIKE = 0.4
 """A line that shares fewer of its words with the one in whose place it stands says something else."""
-_TRAILER = "<!-- distilled: "
+_TRAILER = "<!-- distilled:"
+_BYTE_ORDER_MARK = "\ufeff"
+_FENCES = ("```", "~~~")
+_ROW = "|"
+_OWN = (*_FENCES, _ROW, "<!--")
+_RULES = ("-", "*", "_")
 _SECTIONS = (
     ("profile", "Profile"),
     ("preferences", "User Preferences"),
@@ -41,6 +46,8 @@ class Page:
     said: tuple[str, ...] = ()
     left_out: frozenset[str] = frozenset()
     """Memories whose lines a person took out."""
+    own: tuple[str, ...] = ()
+    """Code, tables and comments of a person: they stay in the page, and are no memories."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,24 +60,85 @@ class Edits:
 
 
 def read_page(text: str) -> Page:
-    """The page in a file; an unreadable trailer makes every line a person's own."""
-    body, _, trailer = text.rpartition(f"\n{_TRAILER}")
-    if not body and not trailer.endswith(" -->"):
-        body, trailer = text, ""
-    told = _told(trailer.strip().removesuffix("-->")) if trailer.strip().endswith("-->") else None
-    if told is None:
-        return Page((), tuple(statements(text)), frozenset())
-    return Page(told[0], tuple(statements(body)), told[1])
+    """The page in a file; where no trailer can be read, every line is a person's own."""
+    body, told = _parted(text)
+    found = list(_blocks(body))
+    said = tuple(block.text for block in found if block.text)
+    own = tuple("\n".join(block.lines) for block in found if block.lines[0].startswith(_OWN) and not block.text)
+    return Page(told.written, said, told.left_out, own) if told else Page((), said, frozenset(), own)
 
 
-def _told(trailer: str) -> tuple[tuple[tuple[str, str], ...], frozenset[str]] | None:
-    """The lines that were written, by memory id, and the ids that were left out; None for what we did not write."""
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What a trailer tells: the lines that were written, by memory id, and the ids that were left out."""
+
+    written: tuple[tuple[str, str], ...]
+    left_out: frozenset[str]
+
+
+def _parted(text: str) -> tuple[str, _Told | None]:
+    """What stands above and below the trailer, and what it tells.
+
+    Lines come below it by an append to the file. Of several (two copies merged) the last readable one counts.
+    """
+    above, *trailers = f"\n{text.removeprefix(_BYTE_ORDER_MARK)}".replace("\r\n", "\n").split(f"\n{_TRAILER}")
+    body, told = [above.removeprefix("\n")], None
+    for trailer in trailers:
+        found, below = _read_trailer(trailer)
+        told = found or told
+        body.append(below)
+    return "\n".join(body), told
+
+
+def _read_trailer(trailer: str) -> tuple[_Told | None, str]:
+    """What it tells, None where that can not be read, and the text behind it."""
     try:
-        known = json.loads(trailer)
-        written = tuple((str(id_), str(line)) for id_, line in known["lines"])
-        return written, frozenset(map(str, known["leftOut"]))
+        known, end = json.JSONDecoder().raw_decode(trailer, len(trailer) - len(trailer.lstrip()))
+        told = _Told(
+            tuple((str(id_), str(line)) for id_, line in known["lines"]), frozenset(map(str, known["leftOut"]))
+        )
+        return told, trailer[end:].lstrip().removeprefix("-->").lstrip(" ")
     except (ValueError, TypeError, KeyError, RecursionError):
-        return None
+        line, _, below = trailer.partition("\n")
+        return None, f"{line.partition('-->')[2].lstrip(' ')}\n{below}"
+
+
+def _blocks(body: str) -> Iterator[Block]:
+    """Like `blocks`, where code, tables, comments and rules are no statements. A fence that is not closed is none."""
+    prose: list[str] = []
+    own: list[str] = []
+    for line in (*body.split("\n"), None):
+        if own and own[0].startswith(_ROW) and not (line or "").startswith(_ROW):
+            yield Block(tuple(own))
+            own = []
+        if line is None:
+            break
+        if own:
+            own.append(line)
+        elif line.startswith(_OWN) or _is_rule(line):
+            yield from _prose(prose)
+            prose, own = [], [line]
+        else:
+            prose.append(line)
+        if own and not own[0].startswith(_ROW) and _is_whole(own):
+            yield Block(tuple(own))
+            own = []
+    yield from _prose([*prose, *own])
+
+
+def _prose(lines: list[str]) -> Iterator[Block]:
+    return blocks("\n".join(lines)) if lines else iter(())
+
+
+def _is_rule(line: str) -> bool:
+    return line.startswith(_RULES) and not line.strip("-*_ ")
+
+
+def _is_whole(own: list[str]) -> bool:
+    """Whether what began with the first line ends with the last one."""
+    if not own[0].startswith(_FENCES):
+        return True
+    return len(own) > 1 and own[-1].startswith(own[0][:3]) and not own[-1].strip("`~ ")
 
 
 def edits_of(page: Page, texts: Mapping[str, str]) -> Edits:
@@ -99,8 +167,9 @@ def edits_of(page: Page, texts: Mapping[str, str]) -> Edits:
     return Edits(changed, tuple(added), page.left_out | gone)
 
 
-def page_text(memories: Iterable[Memory], left_out: frozenset[str]) -> str:
-    """The page for these memories, which come in the order of their importance; empty where there is nothing to say."""
+def page_text(memories: Iterable[Memory], left_out: frozenset[str], own: Iterable[str] = ()) -> str:
+    """The page for these memories, which come in the order of their importance, and behind them what is a person's
+    ``own``; empty where there is nothing to say."""
     chosen = list(_fitting(one for one in memories if one.id not in left_out))
     written: list[tuple[str, str]] = []
     parts = ["# Long-term Memory"]
@@ -110,10 +179,11 @@ def page_text(memories: Iterable[Memory], left_out: frozenset[str]) -> str:
         if mine:
             parts.append(f"## {title}\n\n" + "\n".join(item(tidy(one.text)) for one in mine))
             written += [(one.id, _hash(tidy(one.text))) for one in mine]
-    if not written and not left_out:
+    parts += own
+    if not written and not left_out and not own:
         return ""
     trailer = json.dumps({"lines": written, "leftOut": sorted(left_out)})
-    return "\n\n".join(parts) + f"\n\n{_TRAILER}{trailer} -->\n"
+    return "\n\n".join(parts) + f"\n\n{_TRAILER} {trailer} -->\n"
 
 
 def is_for_the_page(memory: Memory) -> bool:
@@ -137,7 +207,7 @@ def _fitting(memories: Iterable[Memory]) -> Iterator[Memory]:
 
 def _is_one(text: str) -> bool:
     """Whether a page gives it back as one statement."""
-    return list(statements(item(text))) == [text]
+    return [block.text for block in _blocks(item(text))] == [text]
 
 
 def _likeness(one: str, other: str) -> float:
@@ -155,17 +225,19 @@ def page_without(text: str, dropped: Collection[str], left_of: Callable[[str], s
     page = read_page(text)
     gone = {line for id_, line in page.written if id_ in dropped}
     kept: list[str] = []
-    for block in blocks(text.rpartition(f"\n{_TRAILER}")[0] or text):
-        left = "" if _hash(block.text) in gone else left_of(block.text)
-        if left == block.text:
+    for block in _blocks(_parted(text)[0]):
+        said = block.text or "\n".join(block.lines)
+        left = "" if _hash(block.text) in gone else left_of(said)
+        if left == said:
             kept += block.lines
         elif left:
-            kept.append(item(left))
-    if not any(statements("\n".join(kept))):
+            kept.append(item(left) if block.text else left)
+    now = read_page("\n".join(kept))
+    if not now.said and not now.own:
         return None
-    there = {_hash(one) for one in statements("\n".join(kept))}
+    there = {_hash(one) for one in now.said}
     known = {_hash(one) for one in page.said}
     # What was taken out here is not what a person took out: its memory may be written again.
     written = [(id_, line) for id_, line in page.written if id_ not in dropped and (line in there or line not in known)]
     trailer = json.dumps({"lines": written, "leftOut": sorted(page.left_out - set(dropped))})
-    return "\n".join(kept).rstrip("\n") + f"\n\n{_TRAILER}{trailer} -->\n"
+    return "\n".join(kept).rstrip("\n") + f"\n\n{_TRAILER} {trailer} -->\n"

@@ -12,6 +12,7 @@ from app.core.memories.memory import Memory, MemoryRecord
 from app.embedded.storage import layout
 from app.embedded.storage.record_memories import imported
 from app.embedded.storage.records import Record, identified, read_records, write_records
+from app.embedded.storage.workspace import PAGES
 from app.text.items import statements, tidy
 
 MAX_RECORDS = 64
@@ -100,9 +101,10 @@ class MemoryFiles:
             return None
         parts = place.removeprefix(f"{home}/memories/").split("/")
         folder = layout.memories_dir(self._root, memory.peer)
-        if not all(parts) or len(parts) > _DEEPEST:
+        if not all(parts) or len(parts) > _DEEPEST or any(part.casefold().endswith(".md") for part in parts[:-1]):
             return None
-        return self._relative(folder.joinpath(*(layout.segment(part) for part in parts)))
+        path = self._relative(folder.joinpath(*(layout.segment(part) for part in parts)))
+        return None if path.casefold() in _PAGES else path
 
     def _read(self, path: str) -> tuple[str, list[Record]]:
         try:
@@ -115,6 +117,8 @@ class MemoryFiles:
         return str(path.relative_to(self._root))
 
 
+_PAGES = frozenset(page.casefold() for page in PAGES)
+"""In one case: where file names have none, ``soul.md`` is the same file."""
 _DEEPEST = 6
 """Folders of a memory's file: ``events/2026/03/04/name.md`` has five parts."""
 

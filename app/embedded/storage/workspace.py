@@ -29,7 +29,7 @@ def read_workspace(root: Path, days: Iterable[str]) -> Workspace:
 def _head(path: Path) -> str:
     try:
         with path.open("rb") as file:
-            return file.read(MAX_BYTES).decode("utf-8", "replace")
+            return file.read(MAX_BYTES).decode("utf-8-sig", "replace")
     except FileNotFoundError:
         return ""
 
