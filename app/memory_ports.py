@@ -109,8 +109,8 @@ class MemoryStore(Protocol):
         """Like `newest`, with the history: memories of every state, raw turns not among them."""
         ...
 
-    async def take_in(self, who: Identity, records: Sequence[MemoryRecord], deadline: Deadline) -> int:
-        """Put exported memories on disk with their ids, times and history; how many. Ids there are left alone."""
+    async def take_in(self, who: Identity, records: Sequence[MemoryRecord], deadline: Deadline) -> Sequence[str]:
+        """Put exported memories on disk with ids, times and history; the ids written. Those there are left alone."""
         ...
 
     async def workspace(self, who: Identity, days: Sequence[str], deadline: Deadline) -> Workspace:

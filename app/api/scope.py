@@ -11,7 +11,15 @@ from fastapi.security import HTTPBearer
 from app.api.pages import PAGES
 from app.api.schemas import ScopeBody
 from app.core.deadline import Deadline
-from app.core.identity import Identity, Tenant, is_bypassed, is_openviking_id, resolve_identity, session_name
+from app.core.identity import (
+    NO_SESSION,
+    Identity,
+    Tenant,
+    is_bypassed,
+    is_openviking_id,
+    resolve_identity,
+    session_name,
+)
 from app.engine import bounded_waits
 from app.engine.preflight import STORE_SHARE
 from app.errors import FieldProblem, Forbidden, InvalidRequest, StoreUnavailable, Unauthorized
@@ -23,8 +31,6 @@ log = structlog.get_logger(__name__)
 _bearer = HTTPBearer(auto_error=False, description="A token of `SIDECAR_AUTH__TOKENS`, when tokens are configured.")
 
 
-NO_SESSION = "no-session"
-"""The session of a request that belongs to none."""
 DEMO = "demo"
 """Account and user of the examples: what is tried out must not come back in anybody's real prompts."""
 

@@ -12,6 +12,8 @@ MAX_TOLD_CHARS = 500
 """Of what a scheduled run is told to be about so much joins a query."""
 MAX_ID_CHARS = 1024
 """Longest session id, session key, agent or sender id taken from outside, in characters."""
+NO_SESSION = "no-session"
+"""The session of a request that belongs to none."""
 
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _UNSAFE_IN_PATH = frozenset(':<>"\\/|?*#%')

@@ -134,9 +134,10 @@ class MemoryDesk:
             others = list(same) if new.promised else []
             if new.key:
                 others += self._index.memories(lambda rows: rows.named(new.key or "", new.peer, now))
-            for other in {one.memory.id: one for one in others if one.memory.id != memory_id}.values():
+            replaced = {one.memory.id: one for one in others if one.memory.id != memory_id}
+            for other in replaced.values():
                 self._supersede(other, new)
-            return Stored(self._read_back(path, memory_id, now), created=there is None)
+            return Stored(self._read_back(path, memory_id, now), created=there is None, superseded=tuple(replaced))
 
     def _add(self, new: NewMemory) -> tuple[str, str]:
         for earlier in new.earlier:  # what it was while it waited may stand in the turn that it comes from
@@ -270,14 +271,14 @@ class MemoryDesk:
         """See `app.memory_ports.MemoryStore.erase`."""
         return self._eraser.run(forgetting, deadline, dry_run=dry_run)
 
-    def take_in(self, stored: Sequence[MemoryRecord], deadline: Deadline) -> int:
+    def take_in(self, stored: Sequence[MemoryRecord], deadline: Deadline) -> list[str]:
         """See `app.memory_ports.MemoryStore.take_in`."""
         with layout.locked(self._root, deadline):
             by_id = {one.memory.id: one for one in reversed(stored)}
             known = self._index.memories(lambda rows: rows.known(list(by_id)))
             new = [one for memory_id, one in reversed(by_id.items()) if memory_id not in known]
             self._index.take_in(self._files.take_in(new, self._uri_root))
-            return len(new)
+            return [one.memory.id for one in new]
 
     def learn(self, learned: Learned, now: str) -> bool:
         """Whether what a message states is known or withheld, so that nothing is to be written for it.

@@ -158,7 +158,7 @@ class EmbeddedMemories:
             return await self._engine.reading(who, lambda space: space.memories.export(after, limit, now), deadline)
         return ()
 
-    async def take_in(self, who: Identity, records: Sequence[MemoryRecord], deadline: Deadline) -> int:
+    async def take_in(self, who: Identity, records: Sequence[MemoryRecord], deadline: Deadline) -> Sequence[str]:
         """See `MemoryStore.take_in`."""
         return await self._engine.changing(who, lambda space: space.memories.take_in(records, deadline), deadline)
 

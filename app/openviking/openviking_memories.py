@@ -123,7 +123,7 @@ class OpenVikingMemories:
         decided = partial(_store, new=new, now=now, withholding=withholding_of(tenant))
         kept, created, touched = await self._ledger.changing(tenant, decided)
         await self._settling.settle(tenant, touched, deadline)
-        return Stored(memory_of(kept, now), created)
+        return Stored(memory_of(kept, now), created, superseded=touched[1:])
 
     async def change(
         self, who: Identity, memory_id: str, change: MemoryChange, if_version: int | None, deadline: Deadline
@@ -238,7 +238,7 @@ class OpenVikingMemories:
         await self._settling.look(tenant, deadline)
         return [record_of(one, now) for one in await self._ledger.entries(tenant, after, limit, SHOWN)]
 
-    async def take_in(self, who: Identity, records: Sequence[MemoryRecord], deadline: Deadline) -> int:
+    async def take_in(self, who: Identity, records: Sequence[MemoryRecord], deadline: Deadline) -> Sequence[str]:
         """See `MemoryStore.take_in`. What is not on the server at the deadline is brought there later."""
         tenant = self._tenant_of(who.tenant)
         by_id = {one.memory.id: ledger_entries.imported(one) for one in reversed(records)}
@@ -251,7 +251,7 @@ class OpenVikingMemories:
 
         new = await self._ledger.changing(tenant, decided)
         await self._settling.settle(tenant, new, deadline)
-        return len(new)
+        return new
 
     async def workspace(self, who: Identity, days: Sequence[str], deadline: Deadline) -> Workspace:  # noqa: ARG002
         """See `MemoryStore.workspace`. OpenViking has memories of such types instead."""

@@ -1,6 +1,7 @@
 """``GET /audit``: who did what with which memory, and never a text."""
 
 import hashlib
+import json
 from typing import Any
 
 import pytest
@@ -64,6 +65,24 @@ def test_pages_and_filters(client: TestClient) -> None:
     assert entries(client, since="2999-01-01T00:00:00Z") == []
     for wrong in ({"action": "burned"}, {"since": "yesterday"}, {"cursor": "x"}, {"limit": 0}):
         assert client.get("/audit", params=wrong).status_code == 400
+
+
+def test_what_does_nothing_is_not_noted_and_what_is_replaced_is(client: TestClient) -> None:
+    ids = []
+    for text in ("My colour is blue.", "My colour is red."):
+        stored = client.post("/memories", json={"text": text, "key": "colour"}).json()
+        ids.append(stored["id"])
+    assert [one["memoryId"] for one in entries(client, action="changed")] == ids[:1]
+    for _ in range(2):
+        assert client.patch(f"/memories/{ids[1]}", json={"pinned": True}).json()["pinned"]
+    assert [one["memoryId"] for one in entries(client, action="changed")] == [ids[1], ids[0]]
+    lines = client.get("/memories/export").content
+    other = json.dumps({**json.loads(lines.splitlines()[0]), "id": "m_1", "uri": "", "text": "Another."}).encode()
+    for _ in range(2):
+        body = lines.rstrip(b"\n") + b"\n" + other
+        client.post("/memories/import", content=body, headers={"Content-Type": "application/x-ndjson"})
+    assert [one["memoryId"] for one in entries(client, action="imported")] == ["m_1"]
+    assert {one["actor"]["session"] for one in entries(client)} == {None}
 
 
 def test_what_a_turn_asks_to_remember_and_a_tool_reads(client: TestClient) -> None:

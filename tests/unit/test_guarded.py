@@ -128,7 +128,7 @@ def memories(text: str, count: int = 1) -> dict[str, Callable[[Policy], Coroutin
         "newest": lambda policy: over([memory(text)] * count)(policy).newest(WHO, every, None, 9, SOON),
         "search": lambda policy: over([ScoredMemory(memory(text), 1)] * count)(policy).search(WHO, "", every, 9, SOON),
         "export": lambda policy: over([record(text)] * count)(policy).export(WHO, None, 9, SOON),
-        "take in": lambda policy: over(0)(policy).take_in(WHO, [record(text)] * count, SOON),
+        "take in": lambda policy: over([])(policy).take_in(WHO, [record(text)] * count, SOON),
         "waiting": lambda policy: waiting([new(text)] * count)(policy).of(WHO.tenant),
         "news": lambda policy: waiting(MemoryNews(waiting=(new(text),) * count))(policy).news(WHO.tenant),
     }

@@ -206,6 +206,8 @@ class Stored:
     created: bool
     policy: tuple[PolicyLine, ...] = ()
     """What the rules took out of its text."""
+    superseded: tuple[str, ...] = ()
+    """Ids of the memories that it stands in the place of now."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 import anyio
 
 from app.core.deadline import Deadline
-from app.core.identity import Identity, Tenant
+from app.core.identity import NO_SESSION, Identity, Tenant
 from app.core.memories.audit import Action, Actor, AuditEntry
 from app.observe.context import request_id, token_name
 from app.ports import BackendError
@@ -53,9 +53,14 @@ class Audit:
             self.trail.add_soon(who.tenant, entries)
 
     def _entries(self, who: Identity, action: Action, ids: Iterable[str]) -> list[AuditEntry]:
-        actor = Actor(token_name(), who.agent or None, who.session or None)
+        actor = _actor(who)
         at, request = iso(self.now()), request_id()
         return [AuditEntry(at, action, one, actor, request) for one in dict.fromkeys(ids)]
+
+
+def _actor(who: Identity) -> Actor:
+    session = who.session if who.session != NO_SESSION else ""
+    return Actor(token_name(), who.agent or None, session or None)
 
 
 NOT_AUDITED = Audit()
@@ -85,7 +90,7 @@ class RecallAudit:
 
     def add(self, who: Identity, trace_id: str, uris: Sequence[str]) -> None:
         """Note a recall soon."""
-        actor = Actor(token_name(), who.agent or None, who.session or None)
+        actor = _actor(who)
         at = iso(self._memories.audit.now())
         self._pending.append(_Recalled(who, actor, request_id(), trace_id, tuple(uris), at))
         self._woken.set()

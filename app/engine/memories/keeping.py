@@ -80,6 +80,7 @@ class StoreMemory:
             stored = await self.memories.waiting.put(who.tenant, replace(new, promised=True))
         await self.memories.changed(who.tenant)
         await self.memories.audit.wrote(who, Action.STORED, (stored.memory.id,))
+        await self.memories.audit.wrote(who, Action.CHANGED, stored.superseded)
         return replace(stored, policy=texts.lines())
 
     def _new(self, who: Identity, asked: Statement) -> NewMemory:
@@ -124,15 +125,16 @@ class ChangeMemory:
         _refuse_dropped(texts)
         with told_to_the_caller():
             if waits := await self._changed_waiting(who, replace(asked, change=change), deadline):
-                await self.memories.audit.wrote(who, Action.CHANGED, (waits.id,))
                 return Changed(waits, texts.lines())
+            before = await self.memories.store.get(who, asked.memory_id, deadline)
             try:
                 changed = await self.memories.store.change(who, asked.memory_id, change, asked.if_version, deadline)
             finally:
                 await self.memories.changed(who.tenant)
         if changed is None:
             raise NotFound("there is no such memory")
-        await self.memories.audit.wrote(who, Action.CHANGED, (changed.id,))
+        if before is None or before.memory.version != changed.version:
+            await self.memories.audit.wrote(who, Action.CHANGED, (changed.id,))
         return Changed(changed, texts.lines())
 
     async def _changed_waiting(self, who: Identity, asked: Alteration, deadline: Deadline) -> Memory | None:
@@ -140,15 +142,21 @@ class ChangeMemory:
         if await self.memories.delivery.flush(who.tenant, deadline) is None:
             return None
 
+        made: list[str] = []
+
         def change(new: NewMemory) -> NewMemory:
             if asked.if_version is not None and new.version != asked.if_version:
                 raise VersionConflict(f"the memory is at version {new.version}")
-            return changed_while_waiting(new, asked.change, iso(self.memories.now()))
+            after = changed_while_waiting(new, asked.change, iso(self.memories.now()))
+            if after is not new:
+                made.append(new.id)
+            return after
 
         changed = await self.memories.waiting.change(who.tenant, asked.memory_id, change)
         if changed is None:
             return None
         await self.memories.changed(who.tenant)
+        await self.memories.audit.wrote(who, Action.CHANGED, made)
         return waiting(changed)
 
 

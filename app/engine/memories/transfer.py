@@ -71,8 +71,9 @@ class ImportMemories:
             try:
                 for start in range(0, len(wanted), AT_ONCE):
                     some = wanted[start : start + AT_ONCE]
-                    imported += await self.memories.store.take_in(who, some, deadline)
-                    await self.memories.audit.wrote(who, Action.IMPORTED, (one.memory.id for one in some))
+                    written = await self.memories.store.take_in(who, some, deadline)
+                    imported += len(written)
+                    await self.memories.audit.wrote(who, Action.IMPORTED, written)
             finally:
                 await self.memories.changed(who.tenant)
         return Imported(imported, len(readable) - imported, tuple(rejected))

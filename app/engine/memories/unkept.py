@@ -79,7 +79,7 @@ class NoMemories:
         """Refused."""
         _refuse()
 
-    async def take_in(self, who: Identity, records: Sequence[MemoryRecord], deadline: Deadline) -> int:
+    async def take_in(self, who: Identity, records: Sequence[MemoryRecord], deadline: Deadline) -> Sequence[str]:
         """Refused."""
         _refuse()
 

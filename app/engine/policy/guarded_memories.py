@@ -112,7 +112,7 @@ class GuardedMemories(_Guarded):
         """See `MemoryStore.export`."""
         return await self._each(_shown_record, await self._memories.export(who, after, limit, deadline))
 
-    async def take_in(self, who: Identity, records: Sequence[MemoryRecord], deadline: Deadline) -> int:
+    async def take_in(self, who: Identity, records: Sequence[MemoryRecord], deadline: Deadline) -> Sequence[str]:
         """See `MemoryStore.take_in`."""
         return await self._memories.take_in(who, await self._each(_shown_record, records), deadline)
 
