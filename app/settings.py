@@ -21,6 +21,7 @@ from app.backends import BACKENDS
 from app.core.history.guards.guard_rules import GuardRules, Mode
 from app.core.history.window import FlushRules
 from app.core.identity import PeerRole, Tenant, is_openviking_id
+from app.core.memories.memory import MAX_TTL_DAYS
 from app.core.recall.detail import Detail
 from app.documents.parsed_document import Limits
 from app.policy.detectors import CLASSES
@@ -47,6 +48,7 @@ def _as_object(value: Any) -> Any:
 
 TextList = Annotated[list[str], NoDecode, BeforeValidator(_as_list)]
 Fraction = Annotated[float, Field(ge=0, le=1)]
+Days = Annotated[float, Field(gt=0, le=MAX_TTL_DAYS, allow_inf_nan=False)]
 
 
 def _parsed_tokens(tokens: SecretStr) -> dict[str, Tenant | None]:
@@ -415,7 +417,7 @@ class FreshnessSettings(BaseModel):
     every_hours: float = Field(24, ge=0, le=8_760, description="Hours between two checks of a tenant; 0 is never.")
     stale_days: float = Field(180, gt=0, description="Days without confirmation after which a memory is `stale`.")
     unconfirmed_days: float = Field(90, gt=0, description="The same for what was inferred and said once.")
-    ttl_days: Annotated[dict[str, float], NoDecode, BeforeValidator(_as_object)] = Field(
+    ttl_days: Annotated[dict[str, Days], NoDecode, BeforeValidator(_as_object)] = Field(
         default_factory=dict, description='JSON `{"<category>": 30}`: days after which memories of a category expire.'
     )
 

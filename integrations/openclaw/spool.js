@@ -248,7 +248,8 @@ async function readLease(path) {
 
 /** @param {{pid: number, host: string, until: number}} held */
 function isAlive(held) {
-  if (held.until < Date.now()) return false;
+  const now = Date.now();
+  if (!(held.until >= now && held.until <= now + LEASE_MS)) return false; // ran out, or the clock was set back since
   if (held.host !== hostname()) return true;
   try {
     process.kill(held.pid, 0);

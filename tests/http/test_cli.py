@@ -43,6 +43,15 @@ def test_wrong_settings_are_named(
     assert said in printed and "Traceback" not in printed
 
 
+@pytest.mark.parametrize("days", ["NaN", "Infinity", "1e10", "0", "-1", '"soon"'])
+def test_a_wrong_time_to_live_is_named_with_its_category(
+    settings: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], days: str
+) -> None:
+    settings.setenv("SIDECAR_FRESHNESS__TTL_DAYS", f'{{"events": 30, "notes": {days}}}')
+    assert main(["doctor"]) == 2
+    assert capsys.readouterr().err.startswith("openviking-sidecar: SIDECAR_FRESHNESS__TTL_DAYS__NOTES: Input should be")
+
+
 def test_a_misspelt_setting_is_told(settings: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     settings.setenv("SIDECAR_RECAL__LIMIT", "3")
     settings.setenv("SIDECAR_RECALL", '{"limit": 3}')

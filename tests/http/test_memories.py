@@ -1,5 +1,6 @@
 """`/memories` over HTTP: what the wire promises, through an outage, a kill and a second writer."""
 
+import base64
 import fcntl
 import json
 import os
@@ -211,6 +212,18 @@ def test_pages_stay_put_while_others_write(client: TestClient) -> None:
     assert seen == ids[::-1]
 
 
+CRAFTED = [
+    base64.urlsafe_b64encode(json.dumps(place).encode()).decode()
+    for place in (
+        ["2026-01-01T00:00:00.000Z", "\ud800"],
+        ["2026-01-01T00:00:00.000Z", "m_\0"],
+        ["2026-01-01\ud80000:00:00+00:00", "m_1"],
+        ["2026-01-01\00000:00:00+00:00", "m_1"],
+    )
+]
+"""Cursors with what no database can compare."""
+
+
 @pytest.mark.parametrize(
     ("query", "field"),
     [
@@ -221,6 +234,7 @@ def test_pages_stay_put_while_others_write(client: TestClient) -> None:
         ("until=2026-13-01", "query.until"),
         ("cursor=abc", "query.cursor"),
         ("cursor=WzEsMl0", "query.cursor"),
+        *((f"cursor={cursor}", "query.cursor") for cursor in CRAFTED),
         ("pinned=perhaps", "query.pinned"),
     ],
 )

@@ -11,6 +11,7 @@ from starlette.testclient import TestClient
 from app.ports import BackendError, Reason
 from tests.http.browsing import BROWSER, OURS, forms_in, send
 from tests.http.conftest import Start
+from tests.http.test_memories import CRAFTED
 from tests.unit.memory_backend import MemoryBackend
 
 
@@ -95,7 +96,16 @@ def test_nothing_remembered_is_said_in_words(client: TestClient) -> None:
 
 
 @pytest.mark.parametrize(
-    "query", ["since=soon", "cursor=x", "state=odd", "pinned=maybe", f"query={'x' * 4001}", "until=2026-13-01"]
+    "query",
+    [
+        "since=soon",
+        "cursor=x",
+        f"cursor={CRAFTED[0]}",
+        "state=odd",
+        "pinned=maybe",
+        f"query={'x' * 4001}",
+        "until=2026-13-01",
+    ],
 )
 def test_a_wrong_filter_is_named_with_a_way_back(client: TestClient, query: str) -> None:
     page = shown(client, f"/ui/memories?{query}", 400)

@@ -2,15 +2,16 @@
 
 import json
 import sys
+from collections import deque
 from pathlib import Path
 
 import httpx
 import pytest
-from pytest_httpx import HTTPXMock
+from pytest_httpx import HTTPXMock, IteratorStream
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "integrations/python"))
 
-from example import chat
+from example import chat, hand_over
 from sidecar_client import Session, Sidecar, SidecarError
 
 BASE = "http://sidecar.test"
@@ -42,6 +43,7 @@ def test_assemble_sends_the_scope_and_gives_the_models_messages(sidecar, httpx_m
         "phase": "full",
         "messages": [ASK],
         "tokenBudget": 1000,
+        "deadlineMs": 4500,
     }
     assert httpx_mock.get_requests()[0].headers["Authorization"] == "Bearer t0ken"
 
@@ -84,7 +86,7 @@ def test_a_turn_carries_its_key_and_an_error_says_whether_to_try_again(sidecar, 
 def test_compact_waits_longer_and_says_so(sidecar, httpx_mock):
     httpx_mock.add_response(json={"ok": True, "compacted": True, "reason": "commit_completed"})
     assert sidecar.compact(Session("s"), timeout=10)["compacted"]
-    assert body_of(httpx_mock)["deadlineMs"] == 9500
+    assert body_of(httpx_mock)["deadlineMs"] == 9000
     assert httpx_mock.get_requests()[0].extensions["timeout"]["read"] == 10
 
 
@@ -168,6 +170,78 @@ def test_what_is_left_out_is_not_sent(sidecar, httpx_mock):
     sidecar.memories.page(query="tea & bread", pinned=False)
     assert httpx_mock.get_requests()[0].url.query == b"query=tea+%26+bread&pinned=false&limit=50"
     assert list(sidecar.memories.every()) == []
+
+
+def test_half_an_emoji_is_sent_as_an_escape(sidecar, httpx_mock):
+    httpx_mock.add_response(json={"status": "committed"})
+    said = {"role": "user", "content": "half an emoji \ud83d 中文"}
+    assert sidecar.after_turn(Session("s"), "s/1", [said])["status"] == "committed"
+    assert body_of(httpx_mock)["messages"] == [said]
+
+
+UNWRITABLE = {"role": "assistant", "content": [{"type": "toolCall", "id": "1", "name": "f", "arguments": {}}]}
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), {1, 2}])
+def test_what_no_json_can_say_is_a_final_error_of_its_own(sidecar, httpx_mock, value):
+    turn = [{**UNWRITABLE, "arguments": {"v": value}}]
+    for call in (lambda: sidecar.assemble(Session("s"), turn), lambda: sidecar.after_turn(Session("s"), "k", turn)):
+        with pytest.raises(SidecarError) as caught:
+            call()
+        assert (caught.value.code, caught.value.is_final) == ("unencodable", True)
+    assert httpx_mock.get_requests() == []
+
+
+def test_a_turn_that_can_not_be_sent_does_not_stop_those_behind_it(sidecar, httpx_mock):
+    httpx_mock.add_response(json={"status": "committed"})
+    unsent = deque([("k1", [{**UNWRITABLE, "arguments": {"v": float("nan")}}]), ("k2", [ASK])])
+    hand_over(sidecar, Session("s"), unsent)
+    assert not unsent and body_of(httpx_mock)["advancementKey"] == "k2"
+
+
+def test_a_token_that_no_header_can_carry_is_no_outage(httpx_mock):
+    with Sidecar(BASE, "tökén") as connection, pytest.raises(SidecarError) as caught:
+        connection.tools()
+    assert (caught.value.code, caught.value.is_final) == ("unencodable", True)
+
+
+def test_an_export_ends_its_lines_at_a_line_feed_alone(sidecar, httpx_mock):
+    texts = ["one\u2028two\u0085three", "four\u2029\x0b five"]
+    whole = "\n".join(json.dumps({"text": text}, ensure_ascii=False) for text in texts).encode()
+    httpx_mock.add_response(stream=IteratorStream([whole[at : at + 3] for at in range(0, len(whole), 3)]))
+    assert [json.loads(line)["text"] for line in sidecar.memories.export()] == texts
+
+
+def test_the_sidecar_is_told_to_answer_before_the_client_gives_up(httpx_mock):
+    httpx_mock.add_response(json={"content": []}, is_reusable=True)
+    with Sidecar(BASE, timeout=2) as connection:
+        memories, session = connection.memories, Session("s")
+        calls = (
+            (1800, lambda: connection.assemble(session, [ASK])),
+            (1800, lambda: connection.after_turn(session, "k", [ASK])),
+            (1800, lambda: connection.start(session)),
+            (1800, lambda: connection.reset(session)),
+            (1800, lambda: connection.end(session)),
+            (1800, lambda: connection.call_tool("memory_recall", {"query": "tea"})),
+            (1800, lambda: memories.store("Mia likes tea.")),
+            (90, lambda: connection.assemble(session, [ASK], deadlineMs=90)),
+            (27_000, lambda: memories.forget_selected({"query": "tea"}, timeout=30)),
+            (27_000, lambda: memories.check_freshness(timeout=30)),
+        )
+        for deadline, call in calls:
+            call()
+            assert body_of(httpx_mock)["deadlineMs"] == deadline
+        memories.take_in([])
+        memories.forget("m_1")
+        waits = [request.extensions["timeout"]["read"] for request in httpx_mock.get_requests()[-2:]]
+        assert waits == [180, 60]
+
+
+def test_without_a_time_limit_the_sidecar_keeps_its_own(httpx_mock):
+    httpx_mock.add_response(json={"messages": []})
+    with Sidecar(BASE, http=httpx.Client(timeout=None)) as connection:
+        connection.assemble(Session("s"), [ASK])
+    assert "deadlineMs" not in body_of(httpx_mock)
 
 
 def test_it_needs_nothing_of_the_service():

@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from app.core.cleaning.host_text import storable
 from app.core.memories.memory import Memory
 from app.text.dates import moment_of
 
@@ -65,5 +66,7 @@ def place_in(cursor: str) -> Place:
     except (binascii.Error, ValueError, TypeError, RecursionError) as error:
         raise ValueError("no cursor") from error
     if not isinstance(created_at, str) or not isinstance(memory_id, str) or moment_of(created_at) is None:
+        raise ValueError("no cursor")
+    if storable(created_at + memory_id) != created_at + memory_id:  # no database compares with it
         raise ValueError("no cursor")
     return Place(created_at, memory_id)

@@ -119,6 +119,10 @@ test("one holder of the lease at a time; that of a dead process is taken over", 
   assert.equal(await two.lease(), false, "another machine's process can not be looked at");
   writeFileSync(path, JSON.stringify({ ...dead, host: "elsewhere", until: Date.now() - 1 }));
   assert.equal(await two.lease(), true, "it ran out");
+  writeFileSync(path, JSON.stringify({ ...dead, host: "elsewhere", until: Date.now() + 86_400_000 }));
+  assert.equal(await one.lease(), true, "the clock was set back since");
+  writeFileSync(path, JSON.stringify({ ...dead, host: "elsewhere", until: "later" }));
+  assert.equal(await two.lease(), true, "it names no time");
   writeFileSync(path, "{ broken");
   assert.equal(await one.lease(), true, "it was never finished");
 });

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Literal, Self
-from urllib.parse import quote
 
 import httpx
 
@@ -20,7 +19,7 @@ from sidecar_client.answers import (
     SessionStarted,
     ToolAnswer,
 )
-from sidecar_client.connection import Connection, SidecarError
+from sidecar_client.connection import Connection, SidecarError, quoted
 from sidecar_client.memories import Memories
 from sidecar_client.resources import Resources
 
@@ -43,8 +42,9 @@ class Session:
 class Sidecar:
     """A connection to the sidecar; use it as a context manager.
 
-    ``account`` and ``user`` choose the tenant where the token may act for any. ``timeout`` is in seconds, for
-    everything but `compact`. ``http`` may be your own httpx client.
+    ``account`` and ``user`` choose the tenant where the token may act for any. ``timeout`` is in seconds, for all
+    calls that have none of their own; the sidecar is told to answer a little sooner. ``http`` may be your own httpx
+    client, with its timeout.
     """
 
     def __init__(
@@ -78,7 +78,8 @@ class Sidecar:
         self, session: Session, messages: Sequence[Message], *, token_budget: int = 128_000, **more: Any
     ) -> Assembled:
         """The messages for the model: summary of the archived past, live messages, recalled memories. Never raises
-        for a sidecar that is away: then these are your own messages, with reason ``unreachable``.
+        for a sidecar that is away: then these are your own messages, with reason ``unreachable``. It does for what
+        can not be sent at all (``unencodable``), such as NaN in a tool call's arguments.
 
         ``more`` are further fields of the request, such as ``inject`` or ``availableTools``.
         """
@@ -101,8 +102,8 @@ class Sidecar:
 
     def compact(self, session: Session, *, token_budget: int = 128_000, timeout: float = 120.0) -> Compacted:
         """Archives the session's past now and waits for its summary, at most ``timeout`` seconds."""
-        body = {"tokenBudget": token_budget, "force": True, "deadlineMs": int(timeout * 950)}
-        answer: Compacted = self._post("/compact", session, body, timeout=timeout)
+        body = {"tokenBudget": token_budget, "force": True}
+        answer: Compacted = self._post("/compact", session, body, timeout)
         return answer
 
     def start(self, session: Session, *, token_budget: int = 128_000, **more: Any) -> SessionStarted:
@@ -128,7 +129,7 @@ class Sidecar:
     def call_tool(self, name: str, arguments: Mapping[str, Any], session: Session | None = None) -> ToolAnswer:
         """Call a tool as the model asked. A mistake of the model is an answer too: give it ``content``."""
         body = {**(session.scope() if session else {}), "arguments": dict(arguments)}
-        answer: ToolAnswer = self._connection.call("POST", f"/tools/{quote(name, safe='')}", json=body)
+        answer: ToolAnswer = self._connection.ask(f"/tools/{quoted(name)}", body)
         return answer
 
     def search_archives(self, session: Session, query: str, archive_id: str | None = None) -> ToolAnswer:
@@ -148,7 +149,7 @@ class Sidecar:
 
     def turn(self, turn_id: str) -> Delivery:
         """Where a turn is on its way to the backend."""
-        found: Delivery = self._connection.call("GET", f"/turns/{quote(turn_id, safe='')}")
+        found: Delivery = self._connection.call("GET", f"/turns/{quoted(turn_id)}")
         return found
 
     def deliveries(
@@ -182,12 +183,12 @@ class Sidecar:
 
     def recall(self, trace_id: str) -> dict[str, Any]:
         """Why a recall came out as it did."""
-        found: dict[str, Any] = self._connection.call("GET", f"/recalls/{quote(trace_id, safe='')}")
+        found: dict[str, Any] = self._connection.call("GET", f"/recalls/{quoted(trace_id)}")
         return found
 
     def _decide(self, turn_id: str, what: str) -> Delivery:
-        decided: Delivery = self._connection.call("POST", f"/deliveries/{quote(turn_id, safe='')}/{what}")
+        decided: Delivery = self._connection.call("POST", f"/deliveries/{quoted(turn_id)}/{what}")
         return decided
 
-    def _post(self, path: str, session: Session, body: dict[str, Any], **options: Any) -> Any:
-        return self._connection.call("POST", path, json=session.scope() | body, **options)
+    def _post(self, path: str, session: Session, body: dict[str, Any], timeout: float | None = None) -> Any:
+        return self._connection.ask(path, session.scope() | body, timeout=timeout)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, cast
-from urllib.parse import quote
 
 from sidecar_client.answers import (
     Action,
@@ -17,7 +16,7 @@ from sidecar_client.answers import (
     State,
     WrittenMemory,
 )
-from sidecar_client.connection import Connection
+from sidecar_client.connection import Connection, quoted
 
 if TYPE_CHECKING:
     from sidecar_client.client import Session
@@ -119,7 +118,7 @@ class Memories:
         }
         body = {name: value for name, value in said.items() if value is not None}
         scope = session.scope() if session else {}
-        stored: WrittenMemory = self._connection.call("POST", "/memories", json={**scope, **body})
+        stored: WrittenMemory = self._connection.ask("/memories", {**scope, **body})
         return stored
 
     def change(self, memory_id: str, change: Change, *, if_version: int | None = None) -> WrittenMemory:
@@ -128,15 +127,18 @@ class Memories:
         changed: WrittenMemory = self._connection.call("PATCH", _path(memory_id), json=change, headers=headers)
         return changed
 
-    def forget(self, memory_id: str) -> Receipt:
-        """Forget one. ``kept`` of the receipt names what was not reached."""
-        receipt: Receipt = self._connection.call("DELETE", _path(memory_id))
+    def forget(self, memory_id: str, *, timeout: float = 60.0) -> Receipt:
+        """Forget one, within ``timeout`` seconds. ``kept`` of the receipt names what was not reached."""
+        receipt: Receipt = self._connection.call("DELETE", _path(memory_id), timeout=timeout)
         return receipt
 
-    def forget_selected(self, selection: Selection, *, dry_run: bool = True) -> Receipt:
-        """Forget what is selected, or say what would be. ``ambiguous`` with candidates when several could be meant."""
+    def forget_selected(self, selection: Selection, *, dry_run: bool = True, timeout: float = 60.0) -> Receipt:
+        """Forget what is selected, or say what would be. ``ambiguous`` with candidates when several could be meant.
+
+        What takes longer than ``timeout`` seconds is an error that is not final: the sidecar goes on with it.
+        """
         body = {**selection, "dryRun": dry_run}
-        receipt: Receipt = self._connection.call("POST", "/memories/forget", json=body)
+        receipt: Receipt = self._connection.ask("/memories/forget", body, timeout=timeout)
         return receipt
 
     def audit(
@@ -161,20 +163,23 @@ class Memories:
 
     def check_freshness(self, *, timeout: float = 120.0) -> Freshness:
         """Check now, within ``timeout`` seconds; what that changes stands in the history of each memory."""
-        body = {"deadlineMs": int(timeout * 950)}
-        found: Freshness = self._connection.call("POST", "/memories/freshness", json=body, timeout=timeout)
+        found: Freshness = self._connection.ask("/memories/freshness", {}, timeout=timeout)
         return found
 
     def export(self) -> Iterator[str]:
         """All with their history, a JSON object a line: what `take_in` takes."""
         return self._connection.lines("/memories/export")
 
-    def take_in(self, lines: Iterable[str]) -> Imported:
-        """Import what `export` gave: ids, times and history are kept, what is there already is left alone."""
+    def take_in(self, lines: Iterable[str], *, timeout: float = 180.0) -> Imported:
+        """Import what `export` gave: ids, times and history are kept, what is there already is left alone.
+
+        After ``timeout`` seconds it is an error that is not final: send the same again.
+        """
         body = "\n".join(lines).encode("utf-8", "surrogatepass")
         headers: Mapping[str, str] = {"Content-Type": "application/x-ndjson"}
-        return cast(Imported, self._connection.call("POST", "/memories/import", content=body, headers=headers))
+        done = self._connection.call("POST", "/memories/import", content=body, headers=headers, timeout=timeout)
+        return cast(Imported, done)
 
 
 def _path(memory_id: str) -> str:
-    return f"/memories/{quote(memory_id, safe='')}"
+    return f"/memories/{quoted(memory_id)}"

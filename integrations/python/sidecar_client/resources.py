@@ -7,10 +7,9 @@ import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
-from urllib.parse import quote
 
 from sidecar_client.answers import ImportTask, Kind, RemovedResource, Resource, ResourcePage
-from sidecar_client.connection import Connection
+from sidecar_client.connection import Connection, quoted
 
 LOOK_EVERY_S = 0.25
 SKIPPED = frozenset({"node_modules", "__pycache__"})
@@ -80,7 +79,7 @@ class Resources:
 
     def task(self, task_id: str) -> ImportTask:
         """How far an import is."""
-        found: ImportTask = self._connection.call("GET", f"/resources/tasks/{quote(task_id, safe='')}")
+        found: ImportTask = self._connection.call("GET", f"/resources/tasks/{quoted(task_id)}")
         return found
 
     def ended(self, imported: ImportTask, *, timeout: float = 180.0) -> ImportTask:
