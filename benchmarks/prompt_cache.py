@@ -93,7 +93,7 @@ def _common_prefix(one: str, other: str) -> int:
 
 def breaks(sizes: tuple[int, ...], away: range, directory: Path) -> int:
     """How often the cached prefix breaks in a coding session with outputs of these sizes, in tokens."""
-    settings = Settings(_env_file=None, data_dir=directory, log_level="critical")
+    settings = Settings(_env_file=None, data_dir=directory, log_level="error", limits={"assemble_ms": 60_000})
     backend = Leaving(open_backend(settings).backend)
     prefix, history = Prefix(), []
     with TestClient(create_app(settings, backend=backend)) as client:
