@@ -18,6 +18,7 @@ from app.core.history.prompt_layout import Layout
 from app.core.history.window import Measured, Window
 from app.core.identity import Identity, Tenant
 from app.core.json.answers import answer
+from app.core.memories.audit import OnWritten
 from app.core.memories.memory import NewMemory
 from app.core.reasons import Reason
 from app.core.recall.hits import Hit as Hit
@@ -251,6 +252,8 @@ class OpenedBackend:
     """Opens its memories one by one, given a place for what the backend has none for; None while it keeps none."""
     resources: Callable[[ResourceCatalogue], ResourceStore] | None = None
     """Opens its documents and skills, given a catalogue for what it has no place for; None where it keeps none."""
+    tell: Callable[[OnWritten], None] | None = None
+    """Has somebody told of the memories that it writes by itself; None where it does not know them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,9 @@
 """All that is open while the service runs, as one typed object, and the order in which it is opened and closed."""
 
+import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, nullcontext
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import NamedTuple
@@ -19,6 +20,7 @@ from app.core.identity import Tenant
 from app.core.injection.session_start.commands import COMMAND_LINE
 from app.core.injection.session_start.section import Source
 from app.core.injection.session_start.sections import SECTIONS
+from app.core.memories.audit import OnWritten, Written
 from app.core.memories.freshness import FreshnessRules
 from app.core.messages.reading_cache import Readings
 from app.embedded.classifying import classifier_of
@@ -208,10 +210,11 @@ async def _opened(
     server: BackendServer | None = None
     open_memories: Callable[[MemoryLedger], MemoryStore] | None = None
     open_resources: Callable[[ResourceCatalogue], ResourceStore] | None = None
+    tell: Callable[[OnWritten], None] | None = None
     if backend is None:
         opened = open_backend(settings)
         backend, server = opened.backend, opened.server
-        open_memories, open_resources = opened.memories, opened.resources
+        open_memories, open_resources, tell = opened.memories, opened.resources, opened.tell
         stack.push_async_callback(backend.aclose)
     policy = settings.policy.policy()
     backend = MeasuredBackend(GuardedBackend(backend, policy), metrics.on_backend_call)
@@ -251,6 +254,8 @@ async def _opened(
         on_doubled=metrics.on_doubled,
     )
     memories, courier = _memories(settings, kept, store, searches, backend.call_s)
+    if tell:
+        tell(partial(_from_any_thread, asyncio.get_running_loop(), memories.audit.engine_wrote))
     ports = {"audit": memories.audit, "backend": backend, "store": store, "searches": searches}
     offload = OffloadPool(settings, ports)
     stack.push_async_callback(offload.aclose)
@@ -377,6 +382,12 @@ def _start_sections(settings: Settings, *, keeps_memories: bool) -> frozenset[st
         for one in SECTIONS
         if one.name in settings.start.sections and (keeps_memories or one.needs <= {Source.TOOLS})
     )
+
+
+def _from_any_thread(loop: asyncio.AbstractEventLoop, told: OnWritten, tenant: Tenant, written: Written) -> None:
+    """Tell it on the loop; nobody, when that has ended."""
+    with suppress(RuntimeError):
+        loop.call_soon_threadsafe(told, tenant, written)
 
 
 def _commands(settings: Settings) -> Sequence[tuple[str, str]]:

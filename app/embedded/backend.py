@@ -16,6 +16,7 @@ from app.core.capture.captured_message import CapturedMessage
 from app.core.deadline import Deadline
 from app.core.history.summary_message import cut_to_tokens
 from app.core.identity import Identity, Tenant
+from app.core.memories.audit import OnWritten
 from app.core.reasons import Reason
 from app.core.recall.detail import Detail
 from app.core.recall.hits import Hit
@@ -92,6 +93,11 @@ class EmbeddedBackend:
         background = ThreadPoolExecutor(4, thread_name_prefix="embedded")
         self._users = OpenUsers(self._open_space, background, most_open_users())
         self.resources = EmbeddedResources(self)
+        self._on_written: OnWritten = lambda _tenant, _written: None
+
+    def tell(self, on_written: OnWritten) -> None:
+        """Tell ``on_written`` of memories that are learnt from sessions, or taken in from a page, from now on."""
+        self._on_written = on_written
 
     def gauges(self) -> Mapping[str, float]:
         """``open_users``: those whose files are open."""
@@ -287,6 +293,7 @@ class EmbeddedBackend:
             self._embedder,
             in_background,
             learning=self._learning,
+            on_written=lambda written: self._on_written(tenant, written),
         )
 
     def _probe(self) -> None:
@@ -352,6 +359,7 @@ def open_backend(settings: Settings) -> OpenedBackend:
         backend,
         memories=lambda _ledger: EmbeddedMemories(backend),
         resources=lambda _catalogue: backend.resources,
+        tell=backend.tell,
     )
 
 

@@ -57,10 +57,11 @@ class MemoryUpdates:
         changed = (one for memory_id, one in known.items() if one[1] is not before[memory_id])
         return [Replaced(found, before[after.id], after) for found, after in changed]
 
-    def write(self, replaced: Sequence[Replaced]) -> None:
-        """Write what was decided, but for memories that somebody has changed or forgotten since. Call it with the
-        user's lock held. May be repeated.
+    def write(self, replaced: Sequence[Replaced]) -> list[str]:
+        """Write what was decided, but for memories that somebody has changed or forgotten since; the ids of the others.
+        Call it with the user's lock held. May be repeated.
         """
+        written: list[str] = []
         for one in replaced:
 
             def changed(records: list[Record], one: Replaced = one) -> list[Record]:
@@ -68,6 +69,8 @@ class MemoryUpdates:
 
             if self._files.record(one.found.path, one.before.id) == one.before:
                 self._index.take_in([self._files.rewrite(one.found.path, changed, [one.found.memory.text])])
+                written.append(one.before.id)
+        return written
 
     def _known(self, now: str) -> dict[str, tuple[Found, Record]]:
         newest = self._index.memories(lambda rows: rows.page(MemoryFilter(), None, MAX_KNOWN, now))

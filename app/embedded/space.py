@@ -14,6 +14,7 @@ from app.core.capture.captured_message import CapturedMessage
 from app.core.deadline import Deadline
 from app.core.identity import NO_NOTES, TASK_KINDS, SessionKind, SessionNotes, Tenant
 from app.core.injection.session_start.section import Workspace
+from app.core.memories.audit import Written
 from app.core.memories.forget_selection import with_texts
 from app.embedded.classifying import judge_of
 from app.embedded.erasure import Eraser
@@ -79,11 +80,13 @@ class UserSpace:
         in_background: InBackground,
         *,
         learning: Learning = NOTHING_OF_AUTOMATION,
+        on_written: Callable[[Written], None] = lambda _written: None,
     ) -> None:
         self.root = layout.user_dir(data_dir, tenant)
         self._chat = settings.chat
         self._in_background = in_background
         self._learning = learning
+        self._on_written = on_written
         self._session_files: OrderedDict[str, SessionFile] = OrderedDict()
         with layout.locked(self.root, Deadline.after_ms(_UNHURRIED_MS)):
             layout.sweep_temporaries(self.root)
@@ -107,7 +110,7 @@ class UserSpace:
         )
         self.eraser = Eraser(self.root, layout.uri_root(tenant), self.index, withheld)
         self.memories = MemoryDesk(self.root, layout.uri_root(tenant), self.index, withheld, self.eraser)
-        self._upkeep = WorkspaceUpkeep(self.root, self.memories)
+        self._upkeep = WorkspaceUpkeep(self.root, self.memories, on_written)
         self._withheld = withheld
         self._updates = MemoryUpdates(self.root, self.index, withheld, judge_of(embedder))
 
@@ -278,12 +281,14 @@ class UserSpace:
                     return False
                 new = [one for one in outcome.memories if not self.memories.learn(one, stamp)]
                 outcome = replace(outcome, memories=tuple(new))
-                self.index.take_in(distil.write_memories(self.root, session, archive_id, outcome, now))
+                paths, written = distil.write_memories(self.root, session, archive_id, outcome, now)
+                self.index.take_in(paths)
+                self._on_written(written)
         replaced = self._updates.decide(session, outcome.memories, outcome.mentions, stamp) if remembers else []
         with self._opened(session, Deadline.after_ms(_UNHURRIED_MS)) as stored:
             if stored.inode != inode:
                 return False
-            self._updates.write(replaced)
+            self._on_written(Written(changed=self._updates.write(replaced), session=session))
             self._close(stored, session, archive_id, ("completed", outcome.summary, outcome.abstract, ""), now)
         return True
 

@@ -4,12 +4,14 @@ It is done at the start of a session and after a commit. A page that can not be 
 waits for it, and nothing but the page is older than it could be.
 """
 
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 import structlog
 
 from app.core.deadline import Deadline
+from app.core.memories.audit import Written
 from app.core.memories.memory import Memory, MemoryChange, MemoryFilter, MemorySource, NewMemory
 from app.embedded.extraction.readings import read_statement
 from app.embedded.memory_desk import Forgotten, MemoryDesk
@@ -30,8 +32,9 @@ _IMPORTANCE = {"profile": 1, "preferences": 2, "entities": 3, "events": 4}
 class WorkspaceUpkeep:
     """The page of the user at ``root``. Every method may be called from any thread."""
 
-    def __init__(self, root: Path, memories: MemoryDesk) -> None:
+    def __init__(self, root: Path, memories: MemoryDesk, on_written: Callable[[Written], None]) -> None:
         self._memories = memories
+        self._on_written = on_written
         self._path = layout.memories_dir(root, None) / NAME
         self._root = root
 
@@ -69,6 +72,8 @@ class WorkspaceUpkeep:
                 changed = None
             if changed is None:
                 self._store(text, now, deadline)
+            else:
+                self._on_written(Written(changed=(memory_id,)))
         for text in edits.added:
             self._store(text, now, deadline)
 
@@ -84,7 +89,8 @@ class WorkspaceUpkeep:
             sensitivity=reading.sensitivity,
         )
         with suppress(Forgotten):
-            self._memories.store(new, now, deadline)
+            stored = self._memories.store(new, now, deadline)
+            self._on_written(Written((stored.memory.id,) if stored.created else (), stored.superseded))
 
     def _memories_for_it(self, now: str) -> list[Memory]:
         """Those that may stand there, the most important first; of notes that a person keeps by day none."""

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -83,6 +84,25 @@ def test_what_does_nothing_is_not_noted_and_what_is_replaced_is(client: TestClie
         client.post("/memories/import", content=body, headers={"Content-Type": "application/x-ndjson"})
     assert [one["memoryId"] for one in entries(client, action="imported")] == ["m_1"]
     assert {one["actor"]["session"] for one in entries(client)} == {None}
+
+
+def test_what_the_engine_learns_and_takes_in_is_noted(start: Start, tmp_path: Path) -> None:
+    client = start(embedded={"embedder": {"kind": "none"}}, capture={"keep_recent": 0}, start={"notes": True})
+    for session, said in (("s1", "My name is Mia. I live in Lisbon."), ("s2", "I moved, I live in Porto now.")):
+        client.post("/after-turn", json={"sessionId": session, "messages": [{"role": "user", "content": said}]})
+        assert client.post("/compact", json={"sessionId": session}).status_code == 200
+    memories = {one["text"]: one["id"] for one in client.get("/memories").json()["memories"]}
+    stored = {one["memoryId"]: one["actor"]["session"] for one in entries(client, action="stored")}
+    assert stored[memories["My name is Mia."]] == "s1" and set(memories.values()) <= set(stored)
+    assert [one["actor"]["session"] for one in entries(client, action="changed")] == ["s2"]
+    client.post("/sessions/start", json={"sessionId": "s3"})
+    [page] = tmp_path.rglob("MEMORY.md")
+    page.write_text(page.read_text().replace("My name is Mia.", "My name is Mia Silva.") + "- My bicycle is red.\n")
+    client.post("/sessions/start", json={"sessionId": "s4"})
+    [bicycle] = [one["id"] for one in client.get("/memories").json()["memories"] if "bicycle" in one["text"]]
+    [noted] = entries(client, action="stored", memoryId=bicycle)
+    assert (noted["actor"], noted["requestId"]) == ({"token": None, "agent": None, "session": None}, None)
+    assert memories["My name is Mia."] in {one["memoryId"] for one in entries(client, action="changed")}
 
 
 def test_what_a_turn_asks_to_remember_and_a_tool_reads(client: TestClient) -> None:

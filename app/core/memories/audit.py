@@ -1,8 +1,12 @@
 """Who did what with which memory, and when. Never a text."""
 
 import hashlib
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
+
+from app.core.identity import Tenant
 
 TOKEN_CHARS = 8
 
@@ -39,6 +43,20 @@ class AuditEntry:
     actor: Actor = Actor()
     request_id: str | None = None
     trace_id: str | None = None
+
+
+class Written(NamedTuple):
+    """What an engine wrote by itself: learnt from a session, or taken in from a page that a person edited."""
+
+    stored: Sequence[str] = ()
+    """Ids of the memories that are new."""
+    changed: Sequence[str] = ()
+    """Ids of those that say something else, or hold no more."""
+    session: str | None = None
+
+
+OnWritten = Callable[[Tenant, Written], None]
+"""Is told of it, from any thread."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,11 +12,20 @@ from pathlib import Path
 from app.core.capture.captured_message import CapturedMessage
 from app.core.history.digest import digest
 from app.core.history.summary_message import cut_to_tokens
+from app.core.memories.audit import Written
 from app.core.messages.tokens import estimate_tokens
 from app.embedded.extraction.experience_rules import Experience, experiences_in
 from app.embedded.extraction.extract import Memory, Mention, memories_in, mentions_in
 from app.embedded.storage import layout
-from app.embedded.storage.records import NOTE_BEGIN, NOTE_END, identified, merge, read_records, write_records
+from app.embedded.storage.records import (
+    NOTE_BEGIN,
+    NOTE_END,
+    derived_id,
+    identified,
+    merge,
+    read_records,
+    write_records,
+)
 from app.settings import ChatSettings
 from app.text.dates import day_of
 
@@ -107,20 +116,26 @@ def _note_of(messages: Sequence[CapturedMessage]) -> str:
     return "\n".join(part for part in (typed, told) if part)
 
 
-def write_memories(root: Path, session: str, archive_id: str, outcome: Outcome, now: datetime) -> list[Path]:
-    """Write what was distilled; the paths that changed. Call it with the user's lock held."""
-    written = [path for memory in outcome.memories if (path := _write_memory(root, memory, session, now))]
+def write_memories(
+    root: Path, session: str, archive_id: str, outcome: Outcome, now: datetime
+) -> tuple[list[Path], Written]:
+    """Write what was distilled: the paths that changed, and the memories. Call it with the user's lock held."""
+    of_each = [one for memory in outcome.memories if (one := _write_memory(root, memory, session, now))]
+    paths = [path for path, _ in of_each]
+    stored = [memory_id for _, one in of_each for memory_id in one.stored]
+    changed = [memory_id for _, one in of_each for memory_id in one.changed]
     for experience in outcome.experiences:
         path = layout.memories_dir(root, None) / "experiences" / f"{layout.segment(experience.name)}.md"
         if not path.exists():
             layout.write_atomic(path, experience.text.encode("utf-8", "replace"))
-            written.append(path)
+            paths.append(path)
+            stored.append(derived_id(str(path.relative_to(root))))
     if outcome.note:
         _write_note(root, note_mark(session, archive_id), outcome, now)
-    return list(dict.fromkeys(written))
+    return list(dict.fromkeys(paths)), Written(stored, changed, session)
 
 
-def _write_memory(root: Path, memory: Memory, session: str, now: datetime) -> Path | None:
+def _write_memory(root: Path, memory: Memory, session: str, now: datetime) -> tuple[Path, Written] | None:
     path = layout.memories_dir(root, memory.peer) / memory.file
     try:
         before = path.read_text("utf-8", "replace")
@@ -137,7 +152,10 @@ def _write_memory(root: Path, memory: Memory, session: str, now: datetime) -> Pa
     if merged == records or after == before:
         return None
     layout.write_atomic(path, after.encode("utf-8", "replace"))
-    return path
+    values = {one.id: one.value for one in records}
+    stored = [one.id for one in merged if one.id not in values]
+    changed = [one.id for one in merged if values.get(one.id, one.value) != one.value]
+    return path, Written(stored, changed, session)
 
 
 def _write_note(root: Path, mark: str, outcome: Outcome, now: datetime) -> None:

@@ -10,7 +10,7 @@ import anyio
 
 from app.core.deadline import Deadline
 from app.core.identity import NO_SESSION, Identity, Tenant
-from app.core.memories.audit import Action, Actor, AuditEntry
+from app.core.memories.audit import Action, Actor, AuditEntry, Written
 from app.observe.context import request_id, token_name
 from app.ports import BackendError
 from app.text.dates import iso
@@ -51,6 +51,14 @@ class Audit:
         """These memories were shown."""
         if self.trail and (entries := self._entries(who, Action.READ, ids)):
             self.trail.add_soon(who.tenant, entries)
+
+    def engine_wrote(self, tenant: Tenant, written: Written) -> None:
+        """The engine wrote these by itself: no request did, and its session may long have ended."""
+        if self.trail:
+            at, actor = iso(self.now()), Actor(session=written.session)
+            by_action = {Action.STORED: written.stored, Action.CHANGED: written.changed}
+            entries = [AuditEntry(at, action, one, actor) for action, ids in by_action.items() for one in ids]
+            self.trail.add_soon(tenant, entries)
 
     def _entries(self, who: Identity, action: Action, ids: Iterable[str]) -> list[AuditEntry]:
         actor = _actor(who)
