@@ -52,13 +52,13 @@ def connected(settings: Settings, arguments: argparse.Namespace) -> Iterator[htt
         "X-OpenViking-Account": arguments.account,
         "X-OpenViking-User": arguments.user,
     }
+    sent = {name: value for name, value in headers.items() if value}
+    if not all(map(str.isascii, sent.values())):
+        raise Failed("--token, --account and --user are ASCII")
     try:
-        sent = {name: value.encode("ascii").decode() for name, value in headers.items() if value}
         timeout = httpx.Timeout(ANSWER_S, connect=CONNECT_S)
         with httpx.Client(base_url=url, headers=sent, timeout=timeout, trust_env=False) as client:
             yield client
-    except UnicodeEncodeError:
-        raise Failed("--token, --account and --user are ASCII") from None
     except httpx.ConnectError:
         raise Failed(f"no sidecar answers at {url}: start it with serve, or name another with --url") from None
     except (httpx.InvalidURL, httpx.UnsupportedProtocol):

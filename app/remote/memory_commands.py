@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -46,17 +47,30 @@ def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     add_command(commands, "export", "print all memories with their history, one a line")
 
 
+def _days(given: str) -> float:
+    """A number that JSON can say. Raises `ValueError`, which argparse tells."""
+    days = float(given)
+    if not math.isfinite(days):
+        raise ValueError(given)
+    return days
+
+
+_days.__name__ = "number"  # argparse: "invalid number value: 'nan'"
+
+
 def _add_forget(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     forget = add_command(commands, "forget", "forget what is selected; says what it would do until --yes is given")
     selection = forget.add_mutually_exclusive_group(required=True)
     for name, meaning in SELECTIONS.items():
-        how: dict[str, Any] = {"last_days": {"type": float}, "everything": {"action": "store_true", "default": None}}
+        how: dict[str, Any] = {"last_days": {"type": _days}, "everything": {"action": "store_true", "default": None}}
         selection.add_argument(f"--{name.replace('_', '-')}", help=meaning, **how.get(name, {}))
     forget.add_argument("--until", help="with --since: up to this moment")
     forget.add_argument("--yes", action="store_true", help="do it")
 
 
 def _search(client: httpx.Client, arguments: argparse.Namespace) -> int:
+    if not arguments.query.strip():
+        raise Failed("--query is empty: say what you want to know, or list everything with ls")
     asked = {"query": arguments.query, "category": arguments.category, "limit": arguments.limit}
     found = answer_of(
         client.get("/memories", params={name: value for name, value in asked.items() if value is not None})

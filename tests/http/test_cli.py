@@ -65,6 +65,17 @@ def test_the_doctor_reports(capsys: pytest.CaptureFixture[str], tmp_path: Path) 
     assert report["store"] == "writable" and report["backend"]["ok"] and report["dataDir"] == str(tmp_path / "data")
 
 
+def test_a_reader_that_has_enough_is_no_error(settings: pytest.MonkeyPatch) -> None:
+    settings.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
+    reader, writer = os.pipe()
+    os.close(reader)
+    ended = subprocess.run(
+        [sys.executable, "-m", "app.cli", "doctor"], stdout=writer, stderr=subprocess.PIPE, text=True
+    )
+    os.close(writer)
+    assert (ended.returncode, "Traceback" in ended.stderr, "BrokenPipe" in ended.stderr) == (141, False, False)
+
+
 def test_the_doctor_reports_an_openviking_that_is_away(
     settings: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -91,7 +91,9 @@ def test_what_is_exported_can_be_taken_in(run: Run, tmp_path: Path, monkeypatch:
         (("search", "--query", "x", "--token", "one", "--user", "a b"), "X-OpenViking-User"),
         (("search", "--query", "x", "--token", "schlüssel"), "ASCII"),
         (("search", "--query", "x", "--url", "nowhere"), "no http address"),
+        (("search", "--query", " "), "--query is empty"),
         (("remember", "--content", ""), "text"),
+        (("remember", "--content", "bad \udcff byte"), "--content is not UTF-8"),
         (("ls", "viking://~/memories/nowhere"), "nothing at this URI"),
         (("import", "/no/such/file"), "/no/such/file"),
         (("forget", "--id", "m_nobody"), "not_found"),
@@ -115,7 +117,15 @@ def test_nobody_there_is_said(run: Run) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [("search",), ("remember",), ("forget",), ("forget", "--id", "m_1", "--query", "x"), ("import",)],
+    [
+        ("search",),
+        ("remember",),
+        ("forget",),
+        ("forget", "--id", "m_1", "--query", "x"),
+        ("import",),
+        ("forget", "--last-days", "nan"),
+        ("forget", "--last-days", "inf"),
+    ],
 )
 def test_bad_usage_exits_2(arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as exited:

@@ -207,6 +207,22 @@ def test_the_pages_are_no_memories_and_forgetting_reaches_them(client: TestClien
     assert not page(tmp_path).exists() and places_of(tmp_path, "My name is Mia", "Always be kind") == []
 
 
+def test_files_that_can_not_be_read_take_nothing_else_away(client: TestClient, tmp_path: Path) -> None:
+    store(client, "My name is Mia.")
+    begun(client)
+    soul = page(tmp_path).parent / "SOUL.md"
+    soul.mkdir()
+    assert "Mia" in shown(begun(client, "next"))
+    assert [one["text"] for one in listed(client)] == ["My name is Mia."]
+    soul.rmdir()
+    soul.write_text("Be brief.\n")
+    page(tmp_path).unlink()
+    page(tmp_path).mkdir()
+    text = shown(begun(client, "third"))
+    assert "Mia" in text and "Be brief." in text
+    assert [one["text"] for one in listed(client)] == ["My name is Mia."]
+
+
 def test_a_daily_note_tells_what_was_stated_by_its_type(client: TestClient, tmp_path: Path) -> None:
     said(client, "I prefer TypeScript over JavaScript. My name is Mia. We decided to ship Atlas on Friday.")
     client.post("/compact", json={"sessionId": "chat"})

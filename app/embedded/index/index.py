@@ -115,7 +115,7 @@ class Index(ChunkTable):
             with Path(self._root, path).open("rb") as file:
                 status = os.fstat(file.fileno())
                 indexed = take_in(db, path, file, status.st_mtime_ns, status.st_size)
-        except FileNotFoundError:
+        except (FileNotFoundError, IsADirectoryError, NotADirectoryError):  # gone, or a folder took its place
             self._forget(db, path)
         else:
             self._known[path] = (status.st_mtime_ns, indexed)

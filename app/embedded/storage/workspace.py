@@ -6,10 +6,14 @@ What commits wrote into a daily note stands between marks, which are for the eng
 from collections.abc import Iterable
 from pathlib import Path
 
+import structlog
+
 from app.core.injection.session_start.section import Workspace
 from app.embedded.storage import layout
 from app.embedded.storage.long_term_file import NAME, read_page
 from app.embedded.storage.records import NOTE_BEGIN, NOTE_END
+
+log = structlog.get_logger(__name__)
 
 MAX_BYTES = 64 * 1024
 """Of a file so much is read: far more than a prompt takes."""
@@ -27,10 +31,14 @@ def read_workspace(root: Path, days: Iterable[str]) -> Workspace:
 
 
 def _head(path: Path) -> str:
+    """The begin of a file. One that can not be read, or is none, takes nothing else of the session's start away."""
     try:
         with path.open("rb") as file:
             return file.read(MAX_BYTES).decode("utf-8-sig", "replace")
     except FileNotFoundError:
+        return ""
+    except OSError as error:
+        log.warning("workspace_file_not_read", file=path.name, error=type(error).__name__)
         return ""
 
 
