@@ -270,7 +270,7 @@ async def _opened(
     queries = RecentQueries()
     forgetter = Forgetter(EraseEverywhere(memories, store.erasing, traces, (queries.forget, searches.forget)))
     resources = open_resources(store.catalogue) if open_resources else NoResources()
-    documents = await _documents(stack, settings, GuardedResources(resources, policy), store, searches)
+    documents = await _documents(stack, settings, GuardedResources(resources, policy), policy, store, searches)
     tools = Uses(
         archives=Archives(backend),
         tool_outputs=ToolOutputs(store, policy),
@@ -432,7 +432,12 @@ class _Documents(NamedTuple):
 
 
 async def _documents(
-    stack: AsyncExitStack, settings: Settings, kept: ResourceStore, store: SqlTurnStore, searches: Searches
+    stack: AsyncExitStack,
+    settings: Settings,
+    kept: ResourceStore,
+    policy: Policy,
+    store: SqlTurnStore,
+    searches: Searches,
 ) -> _Documents:
     """Documents and skills, what reads them, and what takes them in."""
 
@@ -453,7 +458,7 @@ async def _documents(
     backoff = usual_backoff(delivery.backoff_ms / 1000, delivery.max_backoff_ms / 1000)
     importer = ResourceImporter(kept, store.imports, incoming, changed, backoff, rules.at_once)
     return _Documents(
-        ImportResource(kept, store.imports, reader, importer, incoming),
+        ImportResource(kept, store.imports, reader, importer, incoming, policy.text),
         BrowseResources(kept, store.imports),
         RemoveResource(kept, store.imports, importer.drop, changed),
         importer,

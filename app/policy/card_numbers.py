@@ -133,7 +133,9 @@ def is_published_card(number: str) -> bool:
 def _passes(digits: str) -> bool:
     if digits in PUBLISHED_CARDS:
         return True
-    return 13 <= len(digits) <= 19 and len(set(digits)) >= 3 and _is_issued(digits) and luhn(digits)
+    return (
+        13 <= len(digits) <= 19 and digits.isdecimal() and len(set(digits)) >= 3 and _is_issued(digits) and luhn(digits)
+    )
 
 
 def _is_issued(digits: str) -> bool:

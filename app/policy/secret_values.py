@@ -14,9 +14,10 @@ from functools import cache, lru_cache
 from importlib.resources import files
 
 from app.policy.candidates import LONGEST, Candidate, candidates
-from app.policy.card_numbers import beside_published
+from app.policy.card_numbers import beside_published, is_card
 from app.policy.detector import Span, within
 from app.policy.features import LEFT_WORDS, NAMING, RIGHT_WORDS, form_of, of_context, of_value
+from app.policy.fields import name_of
 from app.policy.linear_patterns import Pattern
 from app.policy.lists import listed_with
 from app.policy.placeholders import is_placeholder
@@ -103,18 +104,28 @@ def to_judge(text: str, least: float | None = None) -> Iterator[Judged]:
             if (least is not None and _value_score(one.value) < least) or is_placeholder(one.value):
                 continue
             form = form_of(one.value)
-            if form in _NEVER:
+            if form in _NEVER or is_card(one.value):
                 continue
             if form in _SHORT:
                 samples = beside_published(text) if samples is None else samples
                 if within(samples, one.start):
                     continue
             words = words or Words(text, max(0, start - AROUND_CHARS), end + AROUND_CHARS)
-            before = words.before(one.start, LEFT_WORDS)
+            around = _own_name(text, one) or words
+            before = around.before(one.start, LEFT_WORDS)
             if form in _WORDS and _NEAR.isdisjoint(before[:_NEAR_WORDS]):
                 continue
-            after = words.behind(one.end, RIGHT_WORDS)
-            yield Judged(one, form, tuple(before), tuple(after), words.nearest(one.start, LEFT_WORDS, NAMING))
+            after = around.behind(one.end, RIGHT_WORDS)
+            yield Judged(one, form, tuple(before), tuple(after), around.nearest(one.start, LEFT_WORDS, NAMING))
+
+
+def _own_name(text: str, one: Candidate) -> Words | None:
+    """The words of a field's own name, where that names a secret: what stands beside the field then says nothing."""
+    begins = name_of(text, one.start, one.end)
+    if begins is None:
+        return None
+    words = Words(text, begins, one.start)
+    return words if not NAMING.isdisjoint(words.names) else None
 
 
 def _segments(text: str) -> Iterator[Span]:

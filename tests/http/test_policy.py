@@ -101,6 +101,34 @@ def test_a_turn_without_anything_says_so(client: TestClient) -> None:
     assert keep(client, [{"role": "user", "content": "I like green tea."}])["policy"] == []
 
 
+def test_what_a_tool_and_its_call_are_called_is_kept_without_secrets(start: Start, tmp_path: Path) -> None:
+    key = "ghp_" + "Q7w8E9r0T1y2U3i4O5p6A7s8D9f0G1h2J3k4"
+    client = start(log_level="error", start={"tools": True})
+    call = {"type": "toolCall", "id": f"c-{key}", "name": f"curl-{key}", "arguments": {}}
+    said = [
+        {"role": "user", "content": "Look whether the gateway answers."},
+        {"role": "assistant", "content": [call]},
+        {
+            "role": "toolResult",
+            "toolCallId": call["id"],
+            "toolName": call["name"],
+            "content": "it does",
+            "isError": False,
+        },
+        {"role": "assistant", "content": "It does."},
+    ]
+    keep(client, said)
+    client.post("/compact", json={**SCOPE, "keepRecent": 0, "deadlineMs": 10_000})
+    shown = [
+        client.post("/sessions/start", json={**SCOPE, "sessionId": "next"}).text,
+        client.post("/assemble", json={**SCOPE, "messages": [], "phase": "preflight"}).text,
+    ]
+    client.__exit__(None, None, None)
+    assert "removed_" in shown[0], shown[0]
+    assert not [text for text in shown if key in text]
+    assert not [file for file in tmp_path.rglob("*") if file.is_file() and key.encode() in file.read_bytes()]
+
+
 def test_a_repeat_of_a_masked_turn_is_a_duplicate(client: TestClient) -> None:
     first = keep(client, TURN, advancementKey="k1")
     again = keep(client, TURN, advancementKey="k1")

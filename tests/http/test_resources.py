@@ -131,6 +131,12 @@ def test_secrets_of_documents_never_reach_the_disk(tmp_path: Path) -> None:
         assert upload(client, "deploy.md", text).status_code == 201
         [hit] = found(client, "deploy token of the build machine")
         assert "[secret removed]" in hit["passages"][0]["text"]
+        named = {"text": "How the gateway is started.", "title": f"Gateway {secret}", "wait": True}
+        assert client.post("/resources", json=named).status_code == 201
+        refused = client.post("/resources", json={**named, "to": f"ops/{secret}"})
+        assert (refused.status_code, refused.json()["errors"][0]["field"]) == (400, "to")
+        assert upload(client, f"{secret}.md", "The harbour opens at six.").status_code == 201
+        assert secret not in client.get("/resources").text
     kept = b"".join(file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
     assert secret.encode() not in kept
 

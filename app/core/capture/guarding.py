@@ -1,13 +1,15 @@
-"""What is kept of a message's parts under a rule for texts: every text of a tool's input, too, with its name.
+"""What is kept of a message's parts under a rule for texts: every text of a tool's input, too, with its name, and
+what the call and its tool are called.
 
 The rule itself is not of the core: it is given as a function of a text.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from hashlib import sha256
 from typing import Any
 
-from app.core.capture.captured_message import CapturedMessage, Part, TextPart
+from app.core.capture.captured_message import CapturedMessage, Part, TextPart, ToolPart
 
 Rule = Callable[[str], str]
 """What may be kept of a text. It notes by itself what it took out, and whether the whole must go."""
@@ -20,14 +22,24 @@ MAX_NAME_CHARS = 64
 
 def guarded_parts(parts: Sequence[Part], rule: Rule) -> list[Part]:
     """The parts with each of their texts under ``rule``."""
-    return [
-        TextPart(rule(part.text))
-        if isinstance(part, TextPart)
-        else replace(
-            part, input=guarded_json(part.input, rule), output=None if part.output is None else rule(part.output)
-        )
-        for part in parts
-    ]
+    return [TextPart(rule(part.text)) if isinstance(part, TextPart) else _guarded_tool(part, rule) for part in parts]
+
+
+def _guarded_tool(part: ToolPart, rule: Rule) -> ToolPart:
+    return replace(
+        part,
+        id=_guarded_label(part.id, rule),
+        name=_guarded_label(part.name, rule),
+        input=guarded_json(part.input, rule),
+        output=None if part.output is None else rule(part.output),
+    )
+
+
+def _guarded_label(label: str, rule: Rule) -> str:
+    """A label that must not stay, by a hash: a call and its result have the same one still."""
+    if rule(label) == label:
+        return label
+    return f"removed_{sha256(label.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
 
 
 def guarded_message(message: CapturedMessage, rule: Rule) -> CapturedMessage:

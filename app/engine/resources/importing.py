@@ -70,7 +70,8 @@ class Imported:
 class ImportResource:
     """Accepts an import: when it answers, the documents are on disk, read and free of what must not be stored.
 
-    Whatever is wrong with it is said before anything is accepted, and leaves nothing behind.
+    Whatever is wrong with it is said before anything is accepted, and leaves nothing behind. ``rule`` says what may be
+    kept of what it is called.
     """
 
     def __init__(
@@ -80,6 +81,7 @@ class ImportResource:
         reader: Reader,
         importer: Importer,
         incoming: Path,
+        rule: Callable[[str], str],
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._store = store
@@ -87,13 +89,19 @@ class ImportResource:
         self._reader = reader
         self._importer = importer
         self._incoming = incoming
+        self._rule = rule
         self._now = now
 
     async def run(self, tenant: Tenant, asked: NewImport, deadline: Deadline) -> Imported:
         """Accept it, and ``wait`` for its end until the deadline."""
+        rule = self._rule
+        if asked.to and rule(asked.to) != asked.to:
+            raise InvalidRequest(FieldProblem("to", "holds what the policy keeps out of every name"))
+        asked = replace(asked, name=rule(asked.name), title=rule(asked.title), source=rule(asked.source))
         if asked.kind is Kind.RESOURCE:
             _path(asked, asked.name or "upload")  # what is asked for is judged before anything is fetched
         upload = await asked.gather()
+        upload = replace(upload, name=rule(upload.name))
         task_id = f"i_{b32encode(secrets.token_bytes(16)).decode().rstrip('=').lower()}"
         spool = self._incoming / f"{task_id}.jsonl"
         known: Mapping[str, str] = {}
