@@ -13,7 +13,7 @@ from pydantic_settings import SettingsError
 
 from app import __version__
 from app.errors import CanNotStart
-from app.remote.commands import NAMES, add_commands, run_remote
+from app.remote.remote_commands import NAMES, add_commands, run_remote
 from app.settings import Settings, unknown_variables
 
 COLLECT_EVERY = (20_000, 2, 1_000)

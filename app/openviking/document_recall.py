@@ -6,7 +6,7 @@ from dataclasses import replace
 from app.core.identity import Tenant
 from app.core.recall.hits import Hit
 from app.documents.resource import HOME
-from app.openviking.packing import passage_path, remote_passage
+from app.openviking.passage_files import passage_path, remote_passage
 from app.openviking.recall import told_of_the_store
 from app.resource_ports import DocumentPlace, ResourceCatalogue
 

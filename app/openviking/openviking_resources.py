@@ -19,7 +19,7 @@ from app.core.recall.hits import Hit
 from app.documents.chunking import passages
 from app.documents.resource import HOME, FoundPassage, Kind, Resource, Status
 from app.gathering import spool
-from app.openviking import packing
+from app.openviking import passage_files
 from app.openviking.call_errors import rejected
 from app.openviking.document_recall import DocumentRecall, prefixes
 from app.openviking.recall import told_of_the_store
@@ -120,7 +120,7 @@ class OpenVikingResources:
         """The folders of all documents, once the server has them."""
         live = await self._catalogue.live(tenant, new.resource.path)
         folders: list[str] = []
-        found = packing.parts(new.resource, new.spool)
+        found = passage_files.parts(new.resource, new.spool)
         while part := await to_thread.run_sync(_next, found):
             if isinstance(part, spool.Head):
                 folders.append(_unchanged(part, live).folder)

@@ -9,7 +9,7 @@ from app.documents.resource import Kind
 from app.documents.skill import is_skill_file
 from app.gathering import spool
 from app.openviking.call_errors import rejected
-from app.openviking.packing import zipped
+from app.openviking.passage_files import zipped
 from app.resource_ports import CataloguedDocument, NewResource
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")

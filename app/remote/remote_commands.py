@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Mapping
 
 from app.remote import document_commands, memory_commands
-from app.remote.client import Command, Failed, complain, connected
+from app.remote.running_sidecar import Command, Failed, complain, connected
 from app.settings import Settings
 
 NAMES = frozenset({*memory_commands.COMMANDS, *document_commands.NAMES})
