@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.classify.replaces import Judge
-from app.core.memories.memory import Memory, MemoryFilter
+from app.core.memories.memory import Memory, MemoryFilter, said_the_same
 from app.embedded.extraction.extract import Memory as Learned
 from app.embedded.extraction.extract import Mention
 from app.embedded.extraction.updates import replaced_by, replacement
@@ -40,7 +40,7 @@ class MemoryUpdates:
 
     def decide(self, session: str, learned: Sequence[Learned], mentions: Sequence[Mention], now: str) -> list[Replaced]:
         """What was said put in the place of what it says holds no more; nothing is written. What was ``learned`` is
-        stored by then; of the ``mentions`` those become memories that replace one.
+        stored by then, or was on purpose before; of the ``mentions`` those become memories that replace one.
 
         The judge takes a while (it may embed some dozen statements), so the user's lock is not held meanwhile: a
         prompt's history is read under it.
@@ -79,13 +79,17 @@ class MemoryUpdates:
         return {one.id: (Found(one, paths[one.id]), records[one.id]) for one in newest if one.id in records}
 
     def _stated(self, said: Learned | Mention, known: Sequence[Record]) -> Record | None:
-        """The record that a statement became; of a mention its own, unless that is known or withheld already."""
-        new = said.record
-        same = [one for one in known if one.source.ref == new.source.ref and one.value == new.value]
+        """The record that a statement became or confirmed; of a mention its own, unless that is known or withheld."""
+        new, words = said.record, said_the_same(said.record.value)
+        same = [one for one in known if _is_from(one, new.source.ref) and said_the_same(one.value) == words]
         if isinstance(said, Learned):
             return next(iter(same), None)
         left = self._withheld.left_of(new.value, new.source.observed_at, new.source.ref)
         return new if left and not same else None
+
+
+def _is_from(record: Record, ref: str) -> bool:
+    return record.source.ref == ref or any(source.ref == ref for source in record.also)
 
 
 def _owns(said: Learned | Mention, memory: Memory) -> bool:

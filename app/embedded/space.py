@@ -275,6 +275,7 @@ class UserSpace:
         if not remembers:
             taught = outcome.experiences if self._learning.teaches(kind) else ()
             outcome = replace(outcome, memories=(), mentions=(), note="", experiences=taught)
+        stated = outcome.memories
         if remembers or outcome.experiences:
             with self._opened(session, Deadline.after_ms(_UNHURRIED_MS)) as stored:
                 if stored.inode != inode:
@@ -284,7 +285,7 @@ class UserSpace:
                 paths, written = distil.write_memories(self.root, session, archive_id, outcome, now)
                 self.index.take_in(paths)
                 self._on_written(written)
-        replaced = self._updates.decide(session, outcome.memories, outcome.mentions, stamp) if remembers else []
+        replaced = self._updates.decide(session, stated, outcome.mentions, stamp) if remembers else []
         with self._opened(session, Deadline.after_ms(_UNHURRIED_MS)) as stored:
             if stored.inode != inode:
                 return False

@@ -80,10 +80,10 @@ def test_the_first_page_leads_to_recalls_by_keyboard_alone(page: Page, url: str)
     page.goto(url)
     page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="To the content")).to_be_focused()
-    for _ in range(7):
+    for _ in range(8):
         page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="API", exact=True)).to_be_focused()
-    for _ in range(4):
+    for _ in range(5):
         page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Recalls")).to_be_visible()

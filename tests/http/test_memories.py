@@ -445,6 +445,19 @@ def test_what_is_to_be_remembered_holds_from_the_next_turn_on(
     assert [one["text"] for one in listed(client)].count(statement) == 1
 
 
+def test_what_is_remembered_on_purpose_takes_the_place_of_what_it_corrects(client: TestClient) -> None:
+    for session, city in (("one", "in Porto"), ("two", "in Madrid now")):
+        said = {"role": "user", "content": f"Remember that my sister Ana lives {city}."}
+        client.post("/after-turn", json={"sessionId": session, "messages": [said], "wait": True})
+        asked = {"sessionId": session, "force": True, "keepRecentCount": 0, "deadlineMs": 60_000}
+        assert client.post("/compact", json=asked).json()["reason"] == "commit_completed"
+    states = {one["text"]: one["state"] for one in listed(client)}
+    assert [(text, state) for text, state in states.items() if "Madrid" in text] != []
+    assert {state for text, state in states.items() if "Madrid" in text} == {"live"}, states
+    assert "live" not in {state for text, state in states.items() if "Porto" in text}, states
+    assert "Porto" not in block(client, "Where does my sister Ana live?", "three")
+
+
 def test_automation_is_not_remembered(client: TestClient) -> None:
     body = {"sessionKey": "agent:main:cron:nightly", "wait": True}
     body |= {"messages": [{"role": "user", "content": "Remember that the backup ran."}]}

@@ -118,7 +118,7 @@ def test_each_setting_is_used() -> None:
     methods = own[own.index("def parsed") :]
     for variable, field in variables():
         name = variable.removeprefix("SIDECAR_").split("__")[-1].lower()
-        assert f".{name}" in code or f"self.{name}" in methods, f"{variable} is used nowhere"
+        assert f".{name}" in code or f".{name}" in methods, f"{variable} is used nowhere"
         assert field.description, f"{variable} has no description"
 
 

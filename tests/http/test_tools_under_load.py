@@ -58,4 +58,4 @@ async def caller(http: httpx.AsyncClient, tenant: int, number: int) -> None:
             await ask("ov_ls"),
             await ask("ov_search", query="locker mark"),
         ):
-            assert set(MARK.findall(shown)) == {own}
+            assert set(MARK.findall(shown)) == {own}, shown
