@@ -11,6 +11,8 @@ _SPACE = " \t"
 _MOST_SPACE = 8
 _ENDS = ",;}])&\r\n<"
 _BEGINS = "{[(,;&?\r\n"
+_MARKS = "!?#*"
+"""What a password may end with that is not taken for a part of a value elsewhere."""
 _BULLETS = "-*#"
 
 
@@ -32,12 +34,17 @@ def name_of(text: str, start: int, end: int) -> int | None:
     return at
 
 
+def split_number(field: str) -> tuple[str, str]:
+    """A field's name without the number at its end, and what stands between the name and the value."""
+    name = field.rstrip(_QUOTES + _SPACE + "=:>")
+    return name.rstrip("0123456789").rstrip("_-.") or name, field[len(name) :]
+
+
 def _closed(text: str, end: int, *, opened: bool, spaced: bool) -> bool:
     """Whether the field ends with the value: a quote, where one was opened, and a sign between fields."""
-    at = end
-    while at < len(text) and at - end < 3 and text[at] in _QUOTES:
-        at += 1
-    if opened and at == end:
+    last = _on(text, end, _MARKS, 3)
+    at = _on(text, last, _QUOTES, 3)
+    if opened and at == last:
         return False
     rest = text[at : at + _MOST_SPACE]
     return (spaced and rest[:1].isspace()) or (rest.lstrip(_SPACE) or "\n")[0] in _ENDS
@@ -52,6 +59,13 @@ def _begins(text: str, at: int, *, spaced: bool) -> bool:
     if at and text[at - 1] in _BULLETS:
         at = _back(text, _back(text, at, _BULLETS, 3), _SPACE, NAME_CHARS)
     return not at or text[at - 1] in _BEGINS
+
+
+def _on(text: str, at: int, signs: str, most: int) -> int:
+    limit = min(len(text), at + most)
+    while at < limit and text[at] in signs:
+        at += 1
+    return at
 
 
 def _back(text: str, at: int, signs: str, most: int) -> int:

@@ -17,7 +17,7 @@ from app.policy.candidates import LONGEST, Candidate, candidates
 from app.policy.card_numbers import beside_published, is_card
 from app.policy.detector import Span, within
 from app.policy.features import LEFT_WORDS, NAMING, RIGHT_WORDS, form_of, of_context, of_value
-from app.policy.fields import name_of
+from app.policy.fields import name_of, split_number
 from app.policy.linear_patterns import Pattern
 from app.policy.lists import listed_with
 from app.policy.placeholders import is_placeholder
@@ -111,21 +111,24 @@ def to_judge(text: str, least: float | None = None) -> Iterator[Judged]:
                 if within(samples, one.start):
                     continue
             words = words or Words(text, max(0, start - AROUND_CHARS), end + AROUND_CHARS)
-            around = _own_name(text, one) or words
-            before = around.before(one.start, LEFT_WORDS)
+            own = _own_name(text, one)
+            around, start_of_value, after = own or (words, one.start, words.behind(one.end, RIGHT_WORDS))
+            before = around.before(start_of_value, LEFT_WORDS)
             if form in _WORDS and _NEAR.isdisjoint(before[:_NEAR_WORDS]):
                 continue
-            after = around.behind(one.end, RIGHT_WORDS)
-            yield Judged(one, form, tuple(before), tuple(after), around.nearest(one.start, LEFT_WORDS, NAMING))
+            name = around.nearest(start_of_value, LEFT_WORDS, NAMING)
+            yield Judged(one, form, tuple(before), tuple(after), name)
 
 
-def _own_name(text: str, one: Candidate) -> Words | None:
-    """The words of a field's own name, where that names a secret: what stands beside the field then says nothing."""
+def _own_name(text: str, one: Candidate) -> tuple[Words, int, list[str]] | None:
+    """The words of a field's own name, where that names a secret, and how long it is: what stands beside the field then
+    says nothing, and no more does the number of the field (``DB_PASSWORD_2``)."""
     begins = name_of(text, one.start, one.end)
     if begins is None:
         return None
-    words = Words(text, begins, one.start)
-    return words if not NAMING.isdisjoint(words.names) else None
+    name, signs = split_number(text[begins : one.start])
+    words = Words(name + signs)
+    return None if NAMING.isdisjoint(words.names) else (words, len(name) + len(signs), [])
 
 
 def _segments(text: str) -> Iterator[Span]:
