@@ -131,7 +131,7 @@ class OpenVikingBackend:
         if target is Target.RESOURCES and self.documents:
             body["read_content"] = True
         if target is Target.MEMORIES and not only.is_open:
-            body |= _period(only)
+            body |= _period(replace(only, until=None) if self.recall else only)
 
         def parse(result: Any) -> list[Hit]:
             found = models.hits(result, target, tenant.user, who.actor_peer)
@@ -405,7 +405,8 @@ def _asked_for(target: Target, limit: int, only: RecallFilter) -> int:
 
 
 def _period(only: RecallFilter) -> dict[str, str]:
-    """The bounds of a period, which the server keeps by the time at which a memory was first stored."""
+    """The bounds of a period, which the server keeps by the time at which it first had a memory: an import's is later
+    than the memory's own, so that the end of a period can not be left to the server where the ledger knows better."""
     bounds = {"since": only.since, "until": only.until}
     named = {name: bound.isoformat() for name, bound in bounds.items() if bound}
     return {**named, "time_field": "created_at"} if named else {}

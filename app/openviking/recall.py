@@ -87,15 +87,16 @@ class LedgerRecall:
         return [hit for hit in found if hit is not None]
 
     async def within(self, tenant: Tenant, hits: Sequence[Hit], only: RecallFilter) -> list[Hit]:
-        """The hits without those that the ledger knows to be of another time: to the server an import is new."""
+        """The hits of the period, by the times that the ledger knows: to the server an import is new. What the ledger
+        does not know yet has the date in its URI, or is new."""
         with told_of_the_store():
             known = await self._ledger.by_uri(tenant, {canonical(hit.uri) for hit in hits})
-        return [
-            hit
-            for hit in hits
-            if not (entries := known.get(canonical(hit.uri)))
-            or any(only.admits(hit.category, entry.created_at) for entry in entries)
-        ]
+        now = iso(self._clock())
+
+        def times(hit: Hit) -> list[str]:
+            return [entry.created_at for entry in known.get(canonical(hit.uri), ())] or [hit.updated_at or now]
+
+        return [hit for hit in hits if any(only.admits(hit.category, at) for at in times(hit))]
 
     async def _plain_own(self, tenant: Tenant, uris: Sequence[str]) -> set[str]:
         """Those of these files that hold a memory that was stored on purpose and has nothing about it."""
