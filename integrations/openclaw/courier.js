@@ -7,12 +7,12 @@ import { sessionOf, SpoolFull } from "./spool.js";
  * @import { Letter, Logger, Outcome } from "./types.d.ts"
  * @import { Circuit } from "./circuit.js"
  * @import { Client } from "./client.js"
+ * @import { Incomplete } from "./incomplete.js"
  * @import { Entry, Spool } from "./spool.js"
  */
 
 const DELIVERY_TIMEOUT_MS = 15_000;
 const PROBE_TIMEOUT_MS = 2_000;
-const MAX_INCOMPLETE = 1_000;
 const STATUSES = new Set(["committed", "duplicate", "skipped"]);
 
 /** @type {Outcome} */
@@ -21,9 +21,9 @@ const GONE = { kind: "rejected", why: "not in the spool any more" };
 /** @typedef {"committed" | "duplicate"} Receipt */
 
 /**
- * @param {{client: Client, circuit: Circuit, spool: Spool, logger: () => Logger}} parts
+ * @param {{client: Client, circuit: Circuit, spool: Spool, incomplete: Incomplete, logger: () => Logger}} parts
  */
-export function createCourier({ client, circuit, spool, logger }) {
+export function createCourier({ client, circuit, spool, incomplete, logger }) {
   /** The last thing each session is busy with. @type {Map<string, Promise<unknown>>} */
   const lanes = new Map();
   /** @type {Promise<void> | null} */
@@ -32,11 +32,9 @@ export function createCourier({ client, circuit, spool, logger }) {
   let isAskedAgain = false;
   /** What kept the spool from taking the last letter. */
   let trouble = "";
-  /** Sessions of which the full spool did not take all turns: the host's history still holds them. @type {Set<string>} */
-  const incomplete = new Set();
 
   /**
-   * Delivers or keeps a letter; never throws, and takes no longer than the time-out and one write to disk.
+   * Delivers or keeps a letter; never throws, and takes no longer than the time-out and a few writes to disk.
    *
    * @param {Letter} letter
    * @param {number} timeoutMs 0 for "do not even try to send it now"
@@ -88,13 +86,13 @@ export function createCourier({ client, circuit, spool, logger }) {
    */
   async function complete(history, timeoutMs) {
     const session = sessionOf(history);
-    if (!incomplete.has(session)) return;
     await inLane(session, async () => {
-      if (circuit.isOpen || !incomplete.has(session) || (await spool.isPending(session))) return;
+      if (circuit.isOpen || !(await incomplete.has(session)) || (await spool.isPending(session))) return;
+      if (!(await incomplete.isLost(session))) return incomplete.remove(session); // all was delivered from memory
       const outcome = await send(history, timeoutMs);
-      if (outcome.kind === "ok") logger().info(`${PLUGIN_ID}: turns that the spool did not take were taken from the history`);
+      if (outcome.kind === "ok") logger().info(`${PLUGIN_ID}: turns that the spool may have lost were taken from the history`);
       if (outcome.kind === "rejected") logger().error(`${PLUGIN_ID}: a session's history was refused (${outcome.why})`);
-      if (outcome.kind === "ok" || outcome.kind === "rejected") incomplete.delete(session);
+      if (outcome.kind === "ok" || outcome.kind === "rejected") await incomplete.remove(session);
       else start(); // its loop also watches for the recovery
     });
   }
@@ -125,17 +123,21 @@ export function createCourier({ client, circuit, spool, logger }) {
 
   /** @param {Letter} letter */
   async function keep(letter) {
+    let isLost = false;
     try {
       const where = await spool.add(letter);
-      if (where === "memory") sayOnce(where, "the spool can not be written; turns are kept in memory only");
-      else trouble = "";
+      if (where === "disk") {
+        trouble = "";
+        return;
+      }
+      sayOnce(where, "the spool can not be written; turns are kept in memory until it can, and else taken from the history");
     } catch (error) {
       const why = /** @type {Error} */ (error).message;
       if (!(error instanceof SpoolFull)) return sayOnce(why, `${letter.path} can not be kept: ${why}`);
       sayOnce("full", `the spool is full (${why}); what it does not take will be taken from the history`);
-      incomplete.add(sessionOf(letter));
-      if (incomplete.size > MAX_INCOMPLETE) incomplete.delete(incomplete.values().next().value ?? "");
+      isLost = true;
     }
+    if (letter.path === "/after-turn") await incomplete.add(sessionOf(letter), isLost); // of all else the history knows nothing
   }
 
   /** @param {string} what @param {string} message */
@@ -167,6 +169,7 @@ export function createCourier({ client, circuit, spool, logger }) {
     await spool.sweep();
     for (;;) {
       isAskedAgain = false;
+      await spool.flush();
       const well = !circuit.isOpen || (await probe());
       const next = well ? await drain() : { waiting: 1, pauseMs: circuit.nextPauseMs() };
       if (next.waiting === 0 && !circuit.isOpen && !isAskedAgain) return;

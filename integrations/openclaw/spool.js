@@ -5,9 +5,10 @@
 //
 // A name sorts by time; a session's letters are delivered in that order and no newer one goes first.
 import { createHash, randomBytes } from "node:crypto";
-import { link, mkdir, open, readdir, readFile, rename, rm, stat, unlink, writeFile } from "node:fs/promises";
+import { link, mkdir, readdir, readFile, rename, rm, stat, unlink, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import { writeDurably } from "./durable.js";
 import { toJson } from "./messages.js";
 
 /** @import { Letter } from "./types.d.ts" */
@@ -25,6 +26,8 @@ const LEASE = "drain.lease";
 const LEASE_MS = 60_000;
 const STALE_TEMP_MS = 600_000;
 const MAX_DEAD = 200;
+/** Letters from memory that a new one waits for: a reply is not to wait for thousands. */
+const MAX_BEFORE_ADD = 8;
 
 /**
  * @typedef {{name: string, session: string, kind: "turn" | "reset" | "end" | "tool", time: number, bytes: number}} Entry
@@ -53,12 +56,17 @@ export function createSpool(dir, { maxBytes, maxFiles }) {
   const owner = `${process.pid}-${randomBytes(6).toString("hex")}`;
   /** Letters that the disk would not take: better than nothing until it does. @type {Map<string, Letter>} */
   const unwritten = new Map();
+  /** The same of those that were refused. @type {Map<string, Letter>} */
+  const unburied = new Map();
+  let isFlushing = false;
+  let isFlushDue = false;
   let counter = 0;
 
   /** All letters, oldest first. @returns {Promise<Entry[]>} */
   async function list() {
-    const names = [...(await letterNames(dir)), ...unwritten.keys()];
-    return names.map(entryOf).filter((entry) => entry !== null).sort((a, b) => (a.name < b.name ? -1 : 1));
+    const inMemory = [...unwritten.keys()]; // first: what is written meanwhile is then seen twice rather than never
+    const names = new Set([...inMemory, ...(await letterNames(dir))]);
+    return [...names].map(entryOf).filter((entry) => entry !== null).sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
   /** Whether anything of this session waits, or anything of this kind. @param {string} session @param {Entry["kind"]} [kind] */
@@ -68,7 +76,8 @@ export function createSpool(dir, { maxBytes, maxFiles }) {
 
   /**
    * Keeps a letter; once this returns "disk" it survives a crash of the process and of the machine. Turns stay within the
-   * bounds; all others are small, can not be had again, and so may go beyond them.
+   * bounds; all others are small, can not be had again, and so may go beyond them. "memory" lasts until the disk takes the
+   * letter, which each `add` and each `flush` tries.
    *
    * @param {Letter} letter
    * @returns {Promise<"disk" | "memory">}
@@ -86,6 +95,7 @@ export function createSpool(dir, { maxBytes, maxFiles }) {
     }
     const time = Math.max(Date.now(), (entries.at(-1)?.time ?? 0) + 1);
     const name = nameOf(letter, time, counter++, bytes);
+    await flush(MAX_BEFORE_ADD);
     try {
       await writeDurably(dir, name, text);
       return "disk";
@@ -93,6 +103,48 @@ export function createSpool(dir, { maxBytes, maxFiles }) {
       unwritten.set(name, letter);
       return "memory";
     }
+  }
+
+  /**
+   * Writes the letters that the disk did not take, oldest first, under the names that they have. One that is still refused
+   * is passed over with all that are as long, so that a disk with little room takes what it can and a full one is asked little.
+   *
+   * One at a time: while it runs, a further call only makes it look again.
+   *
+   * @param {number} [most] letters to try
+   */
+  async function flush(most = Infinity) {
+    isFlushDue = true;
+    if (isFlushing) return;
+    isFlushing = true;
+    try {
+      while (isFlushDue) {
+        isFlushDue = false;
+        most -= await flushTo(dir, unwritten, most);
+        most -= await flushTo(dead, unburied, most);
+      }
+    } finally {
+      isFlushing = false;
+    }
+  }
+
+  /** @param {string} folder @param {Map<string, Letter>} letters @param {number} most @returns {Promise<number>} tried */
+  async function flushTo(folder, letters, most) {
+    let tried = 0;
+    let refusedBytes = Infinity;
+    for (const [name, letter] of letters) {
+      if (tried >= most) break;
+      const bytes = entryOf(name)?.bytes ?? 0;
+      if (bytes >= refusedBytes) continue;
+      tried += 1;
+      try {
+        await writeDurably(folder, name, toJson(letter) ?? "");
+        if (!letters.delete(name)) await unlink(join(folder, name)).catch(() => {}); // it was delivered meanwhile
+      } catch {
+        refusedBytes = bytes;
+      }
+    }
+    return tried;
   }
 
   /**
@@ -124,7 +176,8 @@ export function createSpool(dir, { maxBytes, maxFiles }) {
 
   /** Puts a kept letter aside that will never be accepted. @param {Entry} entry */
   async function bury(entry) {
-    unwritten.delete(entry.name);
+    const letter = unwritten.get(entry.name);
+    if (letter) return layAside(entry.name, letter);
     await mkdir(dead, { recursive: true, mode: 0o700 }).catch(() => {});
     await rename(join(dir, entry.name), join(dead, entry.name)).catch(() => {});
     await thinDead();
@@ -134,8 +187,18 @@ export function createSpool(dir, { maxBytes, maxFiles }) {
   async function setAside(letter) {
     const text = toJson(letter);
     if (text === null) return;
-    const name = nameOf(letter, Date.now(), counter++, Buffer.byteLength(text));
-    await writeDurably(dead, name, text).catch(() => {});
+    await layAside(nameOf(letter, Date.now(), counter++, Buffer.byteLength(text)), letter);
+  }
+
+  /** @param {string} name @param {Letter} letter that is not on the disk */
+  async function layAside(name, letter) {
+    unburied.set(name, letter);
+    unwritten.delete(name);
+    for (const oldest of unburied.keys()) {
+      if (unburied.size <= MAX_DEAD) break;
+      unburied.delete(oldest);
+    }
+    await flush();
     await thinDead();
   }
 
@@ -187,7 +250,7 @@ export function createSpool(dir, { maxBytes, maxFiles }) {
     }
   }
 
-  return { list, isPending, add, read, remove, bury, setAside, lease, release, sweep };
+  return { list, isPending, add, flush, read, remove, bury, setAside, lease, release, sweep };
 }
 
 /** @param {Letter} letter @param {number} time @param {number} count @param {number} bytes */
@@ -217,23 +280,6 @@ async function allNames(dir) {
 /** @param {string} dir */
 async function letterNames(dir) {
   return (await allNames(dir)).filter((name) => NAME.test(name));
-}
-
-/** Write, fsync, rename, fsync the directory. @param {string} dir @param {string} name @param {string} text */
-async function writeDurably(dir, name, text) {
-  await mkdir(dir, { recursive: true, mode: 0o700 });
-  const temp = join(dir, `.${name}`);
-  const file = await open(temp, "wx", 0o600);
-  try {
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  await rename(temp, join(dir, name));
-  const folder = await open(dir, "r").catch(() => null); // Windows can not open a directory
-  await folder?.sync().catch(() => {});
-  await folder?.close();
 }
 
 /** @param {string} path @returns {Promise<{owner: string, pid: number, host: string, until: number} | null>} */

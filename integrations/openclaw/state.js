@@ -6,6 +6,7 @@ import { createBackendWatch, createCircuit } from "./circuit.js";
 import { createClient } from "./client.js";
 import { PLUGIN_ID } from "./config.js";
 import { createCourier } from "./courier.js";
+import { createIncomplete } from "./incomplete.js";
 import { createSpool } from "./spool.js";
 
 /** @import { Config, HostApi, Logger, Scope } from "./types.d.ts" */
@@ -70,7 +71,8 @@ export function createRuntime(config, spoolDir) {
     logger: currentLogger,
   });
   const spool = createSpool(spoolDir, { maxBytes: config.spoolMaxMb * 1024 * 1024, maxFiles: config.spoolMaxFiles });
-  const courier = createCourier({ client, circuit, spool, logger: currentLogger });
+  const incomplete = createIncomplete(join(spoolDir, "incomplete"));
+  const courier = createCourier({ client, circuit, spool, incomplete, logger: currentLogger });
   /** @type {Map<string, SessionState>} */
   const sessions = new Map();
   /** @type {Map<string, true>} */

@@ -1,5 +1,6 @@
 // A host in small: registers a copy of the plugin as OpenClaw does and calls what it registered.
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -80,6 +81,24 @@ export function lettersIn(dir) {
   } catch {
     return [];
   }
+}
+
+/**
+ * A full disk, until the function that it returns is called: files can be made, but nothing longer than `room` be written.
+ *
+ * @param {import("node:test").TestContext} t
+ * @param {number} [room] characters
+ */
+export async function fillDisk(t, room = 0) {
+  const file = await open(tmpdir());
+  const handle = Object.getPrototypeOf(file);
+  await file.close();
+  const write = handle.writeFile;
+  const full = t.mock.method(handle, "writeFile", /** @this {any} */ async function (/** @type {string} */ text) {
+    if (text.length > room) throw Object.assign(new Error("no space left on device"), { code: "ENOSPC" });
+    return write.call(this, text);
+  });
+  return () => full.mock.restore();
 }
 
 /** Waits for something that the background does. @param {() => unknown} condition @param {string} what */

@@ -4,7 +4,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { createSpool, sessionOf, SpoolFull } from "../spool.js";
-import { freshDir, lettersIn } from "./host.js";
+import { fillDisk, freshDir, lettersIn } from "./host.js";
 
 /** @import { Letter } from "../types.d.ts" */
 
@@ -160,4 +160,90 @@ test("a disk that takes nothing: the letter is kept in memory and still delivere
   assert.deepEqual((await Promise.all(entries.map((entry) => spool.read(entry)))).map((item) => item?.body.n), [1, 2]);
   for (const entry of entries) await spool.remove(entry);
   assert.deepEqual(await spool.list(), []);
+});
+
+/** What a process that starts now finds. @param {string} dir */
+async function afterRestart(dir) {
+  const spool = createSpool(dir, BOUNDS);
+  return Promise.all((await spool.list()).map(async (entry) => (await spool.read(entry))?.body.n));
+}
+
+test("what a full disk did not take is written, in order, before the next letter", async (t) => {
+  const dir = freshDir(t);
+  const spool = createSpool(dir, BOUNDS);
+  const makeRoom = await fillDisk(t);
+  for (const n of [1, 2]) assert.equal(await spool.add(letter("a", n)), "memory");
+  assert.deepEqual(readdirSync(dir), [], "a failed write leaves nothing");
+  const names = (await spool.list()).map((entry) => entry.name);
+  makeRoom();
+  assert.equal(await spool.add(letter("a", 3)), "disk");
+  assert.deepEqual(lettersIn(dir).slice(0, 2), names, "under the names that they had");
+  assert.equal((await spool.list()).length, 3);
+  assert.deepEqual(await afterRestart(dir), [1, 2, 3]);
+});
+
+test("what a full disk did not take is written without a further letter, too", async (t) => {
+  const dir = freshDir(t);
+  const spool = createSpool(dir, BOUNDS);
+  const makeRoom = await fillDisk(t);
+  for (let n = 0; n < 30; n++) await spool.add(letter("a", n));
+  await spool.flush();
+  assert.deepEqual(await afterRestart(dir), []);
+  makeRoom();
+  await Promise.all([spool.flush(), spool.flush(), spool.list()]);
+  assert.deepEqual(await afterRestart(dir), Array.from({ length: 30 }, (_, n) => n));
+  assert.equal((await spool.list()).length, 30);
+});
+
+test("a letter that is too long for the disk does not keep shorter ones from it", async (t) => {
+  const dir = freshDir(t);
+  const spool = createSpool(dir, BOUNDS);
+  const long = { ...letter("a", 0), body: { ...letter("a", 0).body, more: "x".repeat(1000) } };
+  const makeRoom = await fillDisk(t);
+  for (const item of [long, letter("a", 1), letter("b", 2)]) await spool.add(item);
+  makeRoom();
+  await fillDisk(t, 500);
+  await spool.flush();
+  assert.deepEqual(await afterRestart(dir), [1, 2]);
+});
+
+test("a letter that is delivered while it is being written does not come back", async (t) => {
+  const dir = freshDir(t);
+  const spool = createSpool(dir, BOUNDS);
+  const makeRoom = await fillDisk(t);
+  for (const n of [1, 2]) await spool.add(letter("a", n));
+  makeRoom();
+  const [first] = await spool.list();
+  assert.ok(first);
+  await Promise.all([spool.flush(), spool.remove(first)]);
+  assert.deepEqual(await afterRestart(dir), [2]);
+});
+
+test("a refused letter that was only in memory is put aside, as soon as the disk takes it", async (t) => {
+  const dir = freshDir(t);
+  const spool = createSpool(dir, BOUNDS);
+  const makeRoom = await fillDisk(t);
+  for (const n of [1, 2]) await spool.add(letter("a", n));
+  const [first, second] = await spool.list();
+  assert.ok(first && second);
+  await spool.bury(first);
+  await spool.setAside(letter("a", 3));
+  assert.deepEqual((await spool.list()).map((entry) => entry.name), [second.name]);
+  makeRoom();
+  await spool.bury(second);
+  const dead = lettersIn(join(dir, "dead")).map((name) => JSON.parse(readFileSync(join(dir, "dead", name), "utf8")).body.n);
+  assert.deepEqual(dead.sort(), [1, 2, 3]);
+  assert.deepEqual(await afterRestart(dir), []);
+});
+
+test("refused letters that the disk does not take are bounded as those on it", async (t) => {
+  const dir = freshDir(t);
+  const spool = createSpool(dir, BOUNDS);
+  const makeRoom = await fillDisk(t);
+  for (let n = 0; n < 205; n++) await spool.setAside(letter("a", n));
+  makeRoom();
+  await spool.flush();
+  const dead = lettersIn(join(dir, "dead"));
+  assert.equal(dead.length, 200);
+  assert.equal(JSON.parse(readFileSync(join(dir, "dead", dead[0] ?? ""), "utf8")).body.n, 5);
 });

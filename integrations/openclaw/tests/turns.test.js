@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { eventually, freshDir, lettersIn, loadPlugin, sessionParams, turn } from "./host.js";
+import { eventually, fillDisk, freshDir, lettersIn, loadPlugin, sessionParams, turn } from "./host.js";
 import { startStandin } from "./standin.js";
 
 /** @import { TestContext } from "node:test" */
@@ -177,6 +177,81 @@ test("what a full spool did not take comes from the history, once the spool is e
   await plugin.engine().commitTurn(turn("a", 4));
   assert.deepEqual(keysAt(again), ["a-1", undefined, "a-4"]);
 });
+
+test("turns that a full disk did not take are on it once there is room, before the sidecar is back", async (t) => {
+  const { sidecar, config, plugin } = await setUp(t);
+  await sidecar.stop();
+  const makeRoom = await fillDisk(t);
+  for (const n of [1, 2, 3]) assert.deepEqual(await plugin.engine().commitTurn(turn("a", n)), { status: "committed" });
+  assert.deepEqual(lettersIn(config.spoolDir), []);
+  makeRoom();
+  await eventually(() => lettersIn(config.spoolDir).length === 3, "the letters on the disk");
+
+  const again = await startStandin(sidecar.port);
+  t.after(() => again.stop());
+  const after = await loadPlugin({ ...config, recallTimeoutMs: 999 });
+  await after.fire("gateway_start", {}, {});
+  await eventually(() => lettersIn(config.spoolDir).length === 0, "an empty spool");
+  assert.deepEqual([...new Set(keysAt(again))], ["a-1", "a-2", "a-3"]);
+});
+
+test("a turn that was delivered from memory leaves nothing to be taken from the history", async (t) => {
+  const { sidecar, config, plugin } = await setUp(t);
+  sidecar.control.answer = () => ({ status: 500 });
+  await fillDisk(t);
+  await plugin.engine().commitTurn(turn("a", 1));
+  assert.equal(readdirSync(join(config.spoolDir, "incomplete")).length, 1);
+  sidecar.control.answer = () => undefined;
+  await eventually(() => plugin.log.some((line) => line.includes("delivered")), "the delivery");
+  await plugin.engine().assemble({ ...sessionParams("a"), messages: turn("a", 1).messages, runtimeContext: {} });
+  await plugin.engine().commitTurn(turn("a", 2));
+  assert.deepEqual([...new Set(keysAt(sidecar))], ["a-1", "a-2"]);
+  assert.deepEqual(readdirSync(join(config.spoolDir, "incomplete")), []);
+});
+
+test("a refused turn that was only in memory is put aside", async (t) => {
+  const { sidecar, config, plugin } = await setUp(t);
+  sidecar.control.answer = () => ({ status: 500 });
+  const makeRoom = await fillDisk(t);
+  await plugin.engine().commitTurn(turn("a", 1));
+  sidecar.control.answer = ({ path }) => (path === "/after-turn" ? { status: 422, body: { code: "invalid" } } : undefined);
+  await eventually(() => plugin.log.some((line) => line.includes("put aside")), "the refusal");
+  makeRoom();
+  await plugin.engine().commitTurn(turn("b", 1));
+  await eventually(() => lettersIn(join(config.spoolDir, "dead")).length === 2, "both refused turns");
+});
+
+for (const [what, fill, more] of /** @type {const} */ ([
+  ["a full disk", fillDisk, {}],
+  ["a full spool", async () => () => {}, { spoolMaxFiles: 1 }],
+])) {
+  test(`what ${what} did not take comes from the history after a restart`, async (t) => {
+    const { sidecar, config } = await setUp(t, more);
+    const broken = await startStandin();
+    t.after(() => broken.stop());
+    broken.control.answer = () => ({ status: 500 });
+    const before = await loadPlugin({ ...config, baseUrl: broken.url });
+    const turns = [1, 2].map((n) => turn("a", n));
+    await fill(t); // to the test's end: what is in the memory of the first process never comes from there
+    for (const params of turns) assert.deepEqual(await before.engine().commitTurn(params), { status: "committed" });
+
+    const after = await loadPlugin(config);
+    await after.fire("gateway_start", {}, {});
+    await eventually(() => lettersIn(config.spoolDir).length === 0, "an empty spool");
+    const history = turns.flatMap(({ messages }) => messages);
+    const assemble = (/** @type {string} */ name) => after.engine().assemble({ ...sessionParams(name), messages: history, runtimeContext: {} });
+    await assemble("b");
+    await assemble("a");
+    const told = () => sidecar.to("/after-turn").filter(({ body }) => !("advancementKey" in body));
+    await eventually(() => told().length === 1, "the history");
+    assert.deepEqual(told()[0]?.body.messages, history);
+    await after.engine().commitTurn(turn("a", 3));
+    await assemble("a");
+    await after.engine().commitTurn(turn("a", 4));
+    assert.equal(told().length, 1, "it is looked at once");
+    assert.equal(told()[0]?.body.sessionId, "id-a");
+  });
+}
 
 test("a reset is told even when the spool is full of turns", async (t) => {
   const { sidecar, config, plugin } = await setUp(t, { spoolMaxFiles: 1 });
