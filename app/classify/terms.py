@@ -14,7 +14,7 @@ from importlib.resources import files
 from itertools import islice, pairwise
 
 from app.text.markdown import with_code_marked
-from app.text.scripts import CJK
+from app.text.scripts import CJK, weight
 from app.text.sentences import clauses
 
 HEAD_CHARS, TAIL_CHARS = 2400, 1600
@@ -35,6 +35,8 @@ _CODE = re.compile(r"`|\w/\w|\w_\w|\w\.\w{1,4}\b|\w\(\)")
 
 CODE, QUESTION, QUOTE = "#code", "#question", "#quote"
 """Marks: something like a path, a file or an identifier; a question mark; quoted text."""
+LENGTHS = ((12, "#brief"), (24, "#short"), (48, "#medium"))
+"""Marks of texts with less than that weight: few words leave more to what was said before."""
 
 
 def sample(text: str, head: int = HEAD_CHARS, tail: int = TAIL_CHARS) -> str:
@@ -103,4 +105,10 @@ def _signs() -> dict[str, str]:
 
 
 def _marks(own: str) -> list[tuple[str, bool]]:
-    return [(CODE, _CODE.search(own) is not None), (QUESTION, "?" in own or "？" in own), (QUOTE, "“”" in own)]
+    size = weight(own[: LENGTHS[-1][0]].strip())
+    return [
+        (CODE, _CODE.search(own) is not None),
+        (QUESTION, "?" in own or "？" in own),
+        (QUOTE, "“”" in own),
+        *((mark, size < below) for below, mark in LENGTHS),
+    ]

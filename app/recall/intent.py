@@ -1,14 +1,7 @@
-"""What a query is after, as far as ranking needs to know: a preference, or a time."""
+"""What a query is after, as far as ranking needs to know."""
 
 import re
-from dataclasses import dataclass
 
-_PREFERENCE = re.compile(
-    r"\b(?:prefer\w*|favou?rites?|likes?|loves?|hates?|dislikes?|enjoys?|usual(?:ly)?|taste|habits?|allerg\w*"
-    r"|should i (?:use|pick|choose|order)|recommend\w*|suggest\w*)\b"
-    r"|喜欢|偏好|爱好|倾向|习惯|讨厌|最爱|爱吃|爱喝|口味|常用|过敏|忌口|推荐|建议",
-    re.IGNORECASE,
-)
 _TIME = re.compile(
     r"\b(?:when|what (?:time|date|day|month|year)|which (?:date|day|week|month|year)|how long|yesterday|today|tomorrow"
     r"|tonight|ago|recent(?:ly)?|latest|(?:last|next|this|past) (?:night|week|weekend|month|year|spring|summer"
@@ -20,14 +13,6 @@ _TIME = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Intent:
-    """Which kinds of memory a query asks for."""
-
-    preference: bool = False
-    time: bool = False
-
-
-def intent_of(query: str) -> Intent:
-    """The intent behind ``query``, in English or Chinese, by its words alone. Linear in its length."""
-    return Intent(preference=bool(_PREFERENCE.search(query)), time=bool(_TIME.search(query)))
+def asks_when(query: str) -> bool:
+    """Whether ``query`` is about a time, in English or Chinese, by its words alone. Linear in its length."""
+    return _TIME.search(query) is not None

@@ -266,7 +266,7 @@ class Transform:
             self._on_recalled(who, trace_id, [item.uri for item in items])
         return AssembleResult(
             messages=placed.messages,
-            estimated_tokens=placed.tokens - estimate_tokens(placed.beside),
+            estimated_tokens=placed.tokens,
             reason=recall.reason,
             assembled=recall.reason is Reason.OK,
             system_prompt_addition=placed.system_prompt_addition,
@@ -305,6 +305,7 @@ class Transform:
             query=recall.decision.query if texts else None,
             session_key=who.session_key,
             guards=recall.guards,
+            turns=recall.decision.turns,
             asked=fingerprint(recall.decision.latest) if recall.decision.latest else "",
         )
 
@@ -314,14 +315,13 @@ class Transform:
 
 def _placed(recall: _Recall, asked: AssembleInput) -> Injected:
     """The messages with the block where it goes; its best items alone where there is no room for all of them."""
-    before, limit = tokens_of(asked.messages), estimate_tokens(recall.block)
-    while True:
-        note, query = recall.decision.note, recall.decision.query
-        placed = inject(asked.messages, recall.block, note, recall.mode, query)
-        if asked.subject:
-            placed = after_result(asked.messages, recall.block, recall.mode)
-        if asked.room is None or (excess := placed.tokens - before - asked.room) <= 0 or not (recall.block or note):
-            return placed
+    placed = _injected(recall, asked)
+    if asked.room is None:
+        return placed
+    most, limit = tokens_of(asked.messages) + asked.room, estimate_tokens(recall.block)
+    while (excess := placed.tokens + estimate_tokens(placed.beside) - most) > 0 and (
+        recall.block or recall.decision.note
+    ):
         if recall.block:
             limit -= excess
             recall.shorten(limit)
@@ -329,6 +329,14 @@ def _placed(recall: _Recall, asked: AssembleInput) -> Injected:
             recall.decision = replace(recall.decision, note="")
         if not recall.block and not recall.decision.note and recall.reason is Reason.OK:
             recall.reason = Reason.NO_RECALL_HITS
+        placed = _injected(recall, asked)
+    return placed
+
+
+def _injected(recall: _Recall, asked: AssembleInput) -> Injected:
+    if asked.subject:
+        return after_result(asked.messages, recall.block, recall.mode)
+    return inject(asked.messages, recall.block, recall.decision.note, recall.mode, recall.decision.query)
 
 
 def _masked(policy: Policy, decision: Decision) -> Decision:

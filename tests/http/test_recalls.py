@@ -34,6 +34,18 @@ def test_every_recall_can_be_looked_up_by_its_trace_id(client: TestClient) -> No
     assert trace.keys() == adapter(RecallTrace).json_schema(mode="serialization")["properties"].keys()
 
 
+def test_trace_and_page_say_which_messages_a_follow_up_was_searched_with(client: TestClient) -> None:
+    said = ["What is the capital of Peru?", "Where does my brother work?", "thanks!", "and my sister?"]
+    messages = [{"role": "user", "content": text} for text in said]
+    recall = client.post("/assemble", json={"sessionId": "s1", "messages": messages}, headers=ALICE).json()["recall"]
+    assert recall["query"] == "and my sister?\nWhere does my brother work?"
+    assert client.get(f"/recalls/{recall['traceId']}", headers=ALICE).json()["turns"] == [0, 2]
+    shown = client.get(f"/ui/recalls/{recall['traceId']}", headers=ALICE).text
+    assert "the user's latest message and the one 2 before" in " ".join(shown.split())
+    alone = ask(client, "Where do I live?")
+    assert "follow-up" not in client.get(f"/ui/recalls/{alone['traceId']}", headers=ALICE).text
+
+
 def test_another_tenant_can_not_see_it(client: TestClient) -> None:
     recall = ask(client, "which tea do I like?")
     for path in (f"/recalls/{recall['traceId']}", f"/ui/recalls/{recall['traceId']}"):

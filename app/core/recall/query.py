@@ -2,9 +2,10 @@
 
 import hashlib
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from app.classify.fillers import is_no_query
 from app.core.cleaning.host_text import clean_user_text
 from app.core.history.summary_message import is_summary
 from app.core.messages.host_message import HostMessage, Messages, Role
@@ -13,6 +14,8 @@ MAX_CHARS = 4000
 """The longest query in characters."""
 MAX_EARLIER_CHARS = 1000
 """What one earlier message may add: the latest one is what the query is about."""
+MAX_FOLLOWED = 5
+"""User messages, the latest included, among which a follow-up question finds what it is about."""
 
 _JOINER = "\u200d"
 _FLAG_HALVES = "".join(map(chr, range(0x1F1E6, 0x1F200)))
@@ -27,6 +30,10 @@ class Query:
     text: str
     latest: str
     cut: bool
+    turns: tuple[int, ...] = (0,)
+    """The user messages in ``text``, counted back from the latest one, which is 0."""
+    subject: str = ""
+    """What a follow-up question is about: the message that it goes back to. Empty for a question of its own."""
 
 
 def asks(messages: Messages) -> bool:
@@ -34,27 +41,45 @@ def asks(messages: Messages) -> bool:
     return bool(messages) and _is_asked(messages[-1])
 
 
-def build_query(messages: Messages, prompt: str | None = None, turns: int = 1) -> Query:
+def build_query(
+    messages: Messages,
+    prompt: str | None = None,
+    turns: int = 1,
+    follows: Callable[[str], bool] = lambda _text: False,
+) -> Query:
     """The query of a turn: the latest user message, or ``prompt`` when the last message is not a user's.
 
     With ``turns`` > 1 the user messages before it fill what is left of `MAX_CHARS`, latest first, each on its own line.
+    A message that ``follows`` others takes the one before it in any case, and so on while that one follows, too: up to
+    the first that stands alone, among the last `MAX_FOLLOWED`. What was talked about before that stays out.
     An empty text means that there is nothing to search for.
     """
     users = _user_texts(messages)
     asked = clean_user_text(prompt).strip() if prompt else ""
     latest = asked if asked and not asks(messages) else next(users, "") or asked
     head = cut_text(latest, MAX_CHARS)
-    parts, room, cut = [head], MAX_CHARS - len(head), head != latest
-    while head and len(parts) < turns and (earlier := next(users, None)) is not None:
+    parts, places, room, cut = [head], [0], MAX_CHARS - len(head), head != latest
+    is_open, subject = bool(head) and follows(head), ""
+    for back, earlier in enumerate(users, start=1):
+        is_open = is_open and back < MAX_FOLLOWED
+        if not head or (len(parts) >= turns and not is_open):
+            break
         if earlier in ("", latest):
+            continue
+        goes_on = is_open and follows(earlier)
+        says_nothing = not goes_on and is_no_query(earlier)
+        if len(parts) >= turns and says_nothing:
             continue
         part = cut_text(earlier, min(room - 1, MAX_EARLIER_CHARS))
         cut = cut or part != earlier
         if not part:
             break
         parts.append(part)
+        places.append(back)
         room -= len(part) + 1
-    return Query("\n".join(parts), head, cut)
+        if is_open and not says_nothing:
+            subject, is_open = part, goes_on
+    return Query("\n".join(parts), head, cut, tuple(places), subject)
 
 
 def fingerprint(text: str) -> str:

@@ -54,7 +54,7 @@ _MEANINGS = {
     Verdict.MACHINE_RECORD: "a record that the backend learns from, not meant to be read",
     Verdict.SAME_URI: "the same memory again",
     Verdict.SAME_TEXT: "says the same as a better one",
-    Verdict.SUPERSEDED: "a later statement says otherwise",
+    Verdict.SUPERSEDED: "a later statement replaces it",
     Verdict.BELOW_THRESHOLD: "scores below the threshold",
     Verdict.BELOW_CUT: "too far behind the best",
     Verdict.SAID: "stands in the conversation that the model sees anyway",
@@ -114,6 +114,8 @@ class CandidateTrace:
     chars: int
     text: str | None = None
     """Only when `SIDECAR_TRACE__TEXTS` is on."""
+    replaced_by: str = ""
+    """For `superseded`: URI of the candidate whose later statement takes its place."""
 
 
 @answer
@@ -158,6 +160,8 @@ class RecallTrace:
     """What the host calls the session, where it says so; ``session`` is the backend's name for it."""
     guards: tuple[GuardNote, ...] = ()
     """What was cut of the prompt; see the answer's ``guards``."""
+    turns: tuple[int, ...] = (0,)
+    """The user messages that the query is made of, counted back from the latest one, which is 0."""
     asked: str = ""
     """Fingerprint of the message that was asked about: tells which stored message it was, and nothing of its text."""
 
