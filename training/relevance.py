@@ -63,6 +63,10 @@ class Vectors:
         self._passages: dict[str, Matrix] = {}
         self._queries: dict[str, Matrix] = {}
 
+    def close(self) -> None:
+        """End what embeds."""
+        self._embedder.close()
+
     def passages(self, texts: Sequence[str]) -> Matrix:
         missing = [text for text in dict.fromkeys(texts) if text not in self._passages]
         for text, vector in zip(missing, self._embedder.passages(missing), strict=True):
@@ -235,7 +239,7 @@ class Searcher:
         texts = [fact.text for fact in stored]
         vector = self._vectors.query(question.text)
         cosines = self._vectors.passages(texts) @ (self._mapped(vector) if kind in BY_MEANING else vector)
-        words = _word_shares(question.text, texts)
+        words = word_shares(question.text, texts)
         scores = words if kind == "words" else cosines
         order = sorted(range(len(facts)), key=lambda index: -scores[index])[:CANDIDATES]
         if kind == "words":
@@ -265,7 +269,7 @@ class Searcher:
         )
 
 
-def _word_shares(question: str, texts: Sequence[str]) -> list[float]:
+def word_shares(question: str, texts: Sequence[str]) -> list[float]:
     wanted = token_set(question)
     found = [words_in(text, wanted) for text in texts]
     spread = Counter(word for words in found for word in words)
@@ -304,11 +308,11 @@ def learn_weights(kind: str, learnt: Sequence[Asked]) -> Weights:
             labels.append(float(wanted or outdated))
             too_many = UNANSWERED[kind] if asked.kind == "none" else 1.0
             counts.append(MISSED[kind] if wanted or outdated else too_many)
-    found = _regression(np.array(rows), np.array(labels), np.array(counts))
+    found = regression(np.array(rows), np.array(labels), np.array(counts))
     return Weights(round(found[-1], 3), {name: round(weight, 3) for name, weight in zip(names, found, strict=False)})
 
 
-def _regression(rows: Matrix, labels: Matrix, counts: Matrix, ridge: float = 3.0) -> list[float]:
+def regression(rows: Matrix, labels: Matrix, counts: Matrix, ridge: float = 3.0) -> list[float]:
     mean, deviation = rows.mean(0), rows.std(0) + 1e-9
     numbers = np.hstack([(rows - mean) / deviation, np.ones((len(rows), 1))])
     penalty = np.eye(numbers.shape[1]) * ridge

@@ -64,6 +64,11 @@ def worlds(blind: bool = False) -> list[World]:
     return [world for path in paths for world in read_worlds(path)]
 
 
+def updates() -> list[World]:
+    """Worlds in which much changes, to learn from what that looks like; nobody learns from them what is relevant."""
+    return [world for path in sorted(EXAMPLES.glob("updates.*.worlds")) for world in read_worlds(path)]
+
+
 def off_topic(blind: bool = False) -> list[str]:
     """Prompts that nothing stored helps with, to learn from or to be judged on."""
     return read_prompts(EXAMPLES / ("blind.offtopic" if blind else "learnt.offtopic"))

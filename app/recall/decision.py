@@ -6,7 +6,7 @@ whether the message is a task.
 
 from dataclasses import dataclass, field, replace
 
-from app.classify.classifier import TASK_FROM, Classifier
+from app.classify.classifier import FOLLOWS_FROM, TASK_FROM, Classifier
 from app.core.identity import Identity, SessionKind
 from app.core.injection.fence import contains_block
 from app.core.injection.inject import is_injected
@@ -46,6 +46,8 @@ class Decision:
     """It is about a tool call: what is known of the user does not help it."""
     personal: float | None = None
     """How likely an answer depends on who asks; None where nothing is searched for."""
+    turns: tuple[int, ...] = (0,)
+    """The user messages in the query, counted back from the latest one, which is 0."""
 
 
 def decide(
@@ -66,11 +68,15 @@ def decide(
     """
     if refusal := _refused_unread(messages, prompt, rules, bypassed):
         return Decision(refusal=refusal)
-    query = build_query(messages, prompt, rules.query_turns)
+    query = build_query(
+        messages,
+        prompt,
+        rules.query_turns,
+        lambda text: not is_guidance and classifier.follows(text).probability >= FOLLOWS_FROM,
+    )
     if automation and who.kind is SessionKind.CRON:
         query = replace(query, text=cut_text(f"{query.text}\n{automation}", MAX_CHARS))
-    too_short = weight(query.latest) < rules.min_query and not names_something(query.latest)
-    if too_short or (not is_guidance and classifier.no_query_reason(query.latest)):
+    if not query.subject and _asks_nothing(query.latest, rules, classifier, is_guidance=is_guidance):
         gate = GateTrace(reason="query_too_short" if rules.experiences else "experience_disabled")
         return Decision(query.text, Reason.QUERY_TOO_SHORT, gate, latest=query.latest)
     gate = gate_of(query.latest, who.kind, rules, classifier, hint)
@@ -79,8 +85,13 @@ def decide(
     if is_guidance:
         return Decision(query.text, None, gate, "", query.latest, is_guidance=True)
     note = REPLY_ASSIST.strip() if is_transcript(query.latest) else ""
-    personal = classifier.personal(query.latest).probability
-    return Decision(query.text, None, gate, note, query.latest, personal=personal)
+    personal = classifier.personal(query.subject or query.latest).probability
+    return Decision(query.text, None, gate, note, query.latest, personal=personal, turns=query.turns)
+
+
+def _asks_nothing(text: str, rules: Rules, classifier: Classifier, *, is_guidance: bool) -> bool:
+    too_short = weight(text) < rules.min_query and not names_something(text)
+    return too_short or (not is_guidance and classifier.no_query_reason(text) is not None)
 
 
 def gate_of(text: str, kind: SessionKind, rules: Rules, classifier: Classifier, hint: str | None) -> GateTrace:

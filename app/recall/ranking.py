@@ -76,6 +76,8 @@ class Candidate(NamedTuple):
     score: float
     parts: Mapping[str, float] = MappingProxyType({})
     verdict: Verdict = Verdict.KEPT
+    replaced_by: str = ""
+    """URI of the later candidate that makes this one out of date."""
 
     @property
     def origin(self) -> str:

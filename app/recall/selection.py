@@ -51,12 +51,13 @@ class Selection:
                 score=round(candidate.score, 4),
                 # `round` takes twice as long, and there are a hundred parts in every trace.
                 parts={
-                    name: int(part * 10_000 + (0.5 if part > 0 else -0.5)) / 10_000
+                    name: int(part * 10_000 + (0.5 if part > 0 else -0.5)) / 10_000 if part else 0.0
                     for name, part in candidate.parts.items()
                 },
                 verdict=candidate.verdict,
                 chars=chars.get(candidate.hit.uri, 0),
                 text=candidate.hit.text if texts else None,
+                replaced_by=candidate.replaced_by,
             )
             for candidate in self.candidates
         ]

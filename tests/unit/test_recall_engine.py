@@ -14,6 +14,7 @@ from app.core.identity import PeerRole, SessionKind, Tenant
 from app.core.injection.inject import Mode
 from app.core.json.answers import adapter
 from app.core.memories.memory import MemorySource, NewMemory
+from app.core.messages.tokens import TokenWeights
 from app.core.reasons import Reason
 from app.core.recall.hits import Hit
 from app.core.recall.recall_filter import ANY, RecallFilter
@@ -48,6 +49,18 @@ async def test_a_hit_stands_in_front_of_the_question() -> None:
     assert result.messages[0].raw["content"] == f"{result.context_block}\n\n{QUESTION}"
     assert result.recall and [item.uri for item in result.recall.items] == [BIKE.uri]
     assert result.recall.items[0].chars == len("- [entities] The bicycle is green")
+
+
+@pytest.mark.parametrize("mode", list(Mode))
+async def test_tokens_are_counted_once_and_only_of_what_goes_out(mode: Mode, monkeypatch: pytest.MonkeyPatch) -> None:
+    counted: list[str] = []
+    count = TokenWeights.units
+    monkeypatch.setattr(TokenWeights, "units", lambda self, text: counted.append(text) or count(self, text))
+    result = await Recalling(ScriptedBackend(memories=[BIKE]))(QUESTION, inject=mode)
+    assert result.context_block
+    # In mode `block` the host puts the block into the prompt, and counts it.
+    assert sum(result.context_block in text for text in counted) == (mode is not Mode.BLOCK)
+    assert (QUESTION in counted) == (mode is not Mode.MESSAGE), "counted together with the block in front of it"
 
 
 class Weakly(dict[str, Any]):
@@ -451,6 +464,24 @@ async def test_a_setting_keeps_the_words() -> None:
 async def test_a_passthrough_leaves_a_trace_too() -> None:
     engine = Recalling(ScriptedBackend())
     await engine("hi")
+    assert [trace.reason for trace in engine.traces] == ["query_too_short"]
+
+
+async def test_a_follow_up_is_searched_for_with_what_it_follows() -> None:
+    """Alone, half of such questions are too short to search for, and none says what is asked."""
+    said = ["What is the capital of Peru?", "Where does my brother work?", "thanks!"]
+    history = [{"role": role, "content": text} for text in said for role, text in (("user", text), ("assistant", "."))]
+    for asked, subject in (("and hers?", said[1]), ("and the second one?", said[1]), ("Where do I live?", "")):
+        backend = ScriptedBackend()
+        engine = Recalling(backend)
+        await engine(*history, asked)
+        assert [query for _, query, _ in backend.asked] == [f"{asked}\n{subject}".strip()]
+        assert engine.traces[0].turns == ((0, 2) if subject else (0,))
+
+
+async def test_a_follow_up_with_nothing_before_it_is_too_short() -> None:
+    engine = Recalling(ScriptedBackend())
+    await engine("so?")
     assert [trace.reason for trace in engine.traces] == ["query_too_short"]
 
 

@@ -8,8 +8,10 @@ from hypothesis import strategies as st
 
 from app.classify.classifier import ByWords
 from app.core.recall.hits import Evidence, Hit
+from app.recall.relevance import evidence
 from app.recall.relevance.evidence import features_of, kind_of, question_of
 from app.recall.relevance.model import MEANINGS, judge, load_weights
+from app.text.dates import names_a_day
 from training.worlds import EXAMPLES, read_worlds, worlds
 
 KINDS = ["answer", "meaning", "score", "words"]
@@ -71,6 +73,15 @@ def test_a_prompt_about_nobody_is_known_by_its_words(text: str) -> None:
 @pytest.mark.parametrize("text", ["Where does my sister live?", "我妈妈住在哪里？", "Wie heißt meine Katze?"])
 def test_a_question_about_oneself_is_known_by_its_words(text: str) -> None:
     assert ByWords().personal(text).probability > 0.8
+
+
+def test_whether_a_memory_names_a_day_is_read_off_it_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    monkeypatch.setattr(evidence, "names_a_day", lambda text: read.append(text) or names_a_day(text))
+    hits = [hit("The launch of Nordlicht is on 14 March 2027"), hit("Zoe is with Nordlicht")]
+    for question, dated in (("When is it launched?", 1.0), ("Who is Zoe?", 0.0), ("Which day is it launched?", 1.0)):
+        assert [one["dated"] for one in features_of(question_of(question), hits)] == [dated, 0.0]
+    assert read == [one.text for one in hits]
 
 
 def test_the_richest_evidence_that_a_hit_carries_decides_which_weights_judge_it() -> None:

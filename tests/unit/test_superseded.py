@@ -6,27 +6,29 @@ from dataclasses import replace
 
 import pytest
 
-from app.classify.replaces import by_words
+from app.classify.changes import words_of
 from app.core.recall.hits import Evidence, Hit
 from app.core.recall.trace import Verdict
+from app.recall.candidate_statements import vectors_in
 from app.recall.ranking import Candidate, Policy, rank
-from app.recall.superseded import MAX_JUDGED, vectors_in, without_superseded
+from app.recall.relevance.outdated import Outdated, Pair
+from app.recall.superseded import MAX_JUDGED, without_superseded
 from tests.unit.recalling import Recalling, ScriptedBackend, memory
 
 
 class Scripted:
     """Knows which pairs replace, and counts those that it is asked about."""
 
-    slow = False
-    sure = 0.9
-
     def __init__(self, *replaced: tuple[str, str]) -> None:
         self.replaced = replaced
-        self.asked: list[tuple[str, str]] = []
+        self.asked: list[Pair] = []
 
-    def replaces(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+    def __call__(self, pairs: Sequence[Pair]) -> list[float]:
         self.asked += pairs
-        return [1.0 if pair in self.replaced else 0.0 for pair in pairs]
+        return [
+            float(any((one.earlier.text, text) in self.replaced for text in (one.later.said, one.later.text)))
+            for one in pairs
+        ]
 
 
 LISBON, PORTO = "I live in Lisbon.", "I live in Porto now."
@@ -85,13 +87,20 @@ def test_a_candidate_that_is_one_statement_brings_its_vector() -> None:
         replace(one, evidence=Evidence(vector=vector)) for one in (on(1, f"2026-03-01 user: {LISBON}"), on(2, PORTO))
     ]
     two = replace(on(3, f"2026-03-03 user: {LISBON}\nassistant: Noted."), evidence=Evidence(vector=vector))
-    known = vectors_in([Candidate(hit, "events", 0.5) for hit in (*hits, two)])
+    known = vectors_in([Candidate(hit, "events", 0.5) for hit in (*hits, two)], 3)
     assert known.keys() == {LISBON, PORTO}
-    assert list(known[LISBON]) == pytest.approx([0.6, 0.8])
+    assert known[LISBON] == vector
 
 
 def test_a_sentence_that_still_holds_stays() -> None:
     assert sorted(shown([on(1, f"{LISBON} I have a dog."), on(2, PORTO)])) == ["I have a dog.", PORTO]
+
+
+def test_what_was_said_at_length_stays_whole() -> None:
+    at_length = f"I live in Lisbon. {'We talked about the harbour. ' * 12}".strip()
+    judge = Scripted((LISBON, PORTO))
+    assert sorted(shown([on(1, at_length), on(2, PORTO)], judge=judge)) == sorted([at_length, PORTO])
+    assert sorted(shown([on(1, f"{LISBON}\n{at_length}"), on(2, PORTO)], judge=judge)) == sorted([at_length, PORTO])
 
 
 def test_an_assistants_words_supersede_nothing_but_are_superseded() -> None:
@@ -132,10 +141,13 @@ async def test_a_recall_shows_the_later_one_and_the_trace_says_why() -> None:
     assert "Anna" in (answer.context_block or "")
     assert "is Carlos." not in (answer.context_block or "")
     [trace] = recalling.traces
-    assert [one.verdict for one in trace.candidates] == [Verdict.KEPT, Verdict.SUPERSEDED]
+    assert [(one.verdict, one.replaced_by) for one in trace.candidates] == [
+        (Verdict.KEPT, ""),
+        (Verdict.SUPERSEDED, hits[1].uri),
+    ]
 
 
 def test_look_alikes_stay() -> None:
     hits = [on(1, "My boss is Carlos."), on(2, "My boss is angry today."), on(3, "My sister's boss is Anna now.")]
-    decided: list[Candidate] = without_superseded(rank(hits, "my boss", Policy()), "my boss", by_words())
+    decided = without_superseded(rank(hits, "my boss", Policy()), "my boss", Outdated(words_of("my boss"), {}).likely)
     assert {one.verdict for one in decided} == {Verdict.KEPT}

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from app.core.recall.hits import Hit
-from app.recall.intent import Intent, intent_of
+from app.recall.intent import asks_when
 from app.text.dates import names_a_day
 from app.text.log_odds import log_odds
 from app.text.similarity import words_in
@@ -52,7 +52,6 @@ class Question:
     text: str
     words: frozenset[str]
     names: frozenset[str]
-    intent: Intent
     personal: float = 0.0
     """Log-odds that an answer depends on who asks; see `app.classify.classifier.Classifier.personal`."""
 
@@ -61,7 +60,7 @@ def question_of(text: str, personal: float | None = None) -> Question:
     """A question as the features need it. ``personal`` is a probability; None where nobody judged it."""
     odds = 0.0 if personal is None else log_odds(personal)
     names = frozenset(folded(name) for name in _NAME.findall(text)[:MAX_NAMES])
-    return Question(text, token_set(text), names, intent_of(text), min(MOST_PERSONAL, max(LEAST_PERSONAL, odds)))
+    return Question(text, token_set(text), names, min(MOST_PERSONAL, max(LEAST_PERSONAL, odds)))
 
 
 def kind_of(hit: Hit) -> str:
@@ -89,8 +88,9 @@ def features_of(question: Question, hits: Sequence[Hit]) -> list[Features]:
     anywhere = frozenset().union(*found)
     unseen = 1 - len(anywhere) / len(question.words) if question.words else 0.0
     numbers = []
-    for hit, text, words, share, height, own in zip(hits, texts, found, shares, heights, odds, strict=True):
-        form = (_form_of if len(text) <= MAX_REMEMBERED_CHARS else _form_of.__wrapped__)(text)
+    forms = [(_form_of if len(text) <= MAX_REMEMBERED_CHARS else _form_of.__wrapped__)(text) for text in texts]
+    about_time = any(form.dated for form in forms) and asks_when(question.text)
+    for form, words, share, height, own in zip(forms, found, shares, heights, odds, strict=True):
         named = _named(question.names, words) if question.names else 0
         numbers.append(
             {
@@ -109,8 +109,7 @@ def features_of(question: Question, hits: Sequence[Hit]) -> list[Features]:
                 "length": form.length,
                 "asks": form.asks,
                 "assistant": form.assistant,
-                "dated": float(question.intent.time and names_a_day(form.beginning)),
-                "preference": float(question.intent.preference and hit.category == "preferences"),
+                "dated": float(about_time and form.dated),
             }
         )
     return numbers
@@ -122,7 +121,7 @@ class _Form(NamedTuple):
     length: float
     asks: float
     assistant: float
-    beginning: str
+    dated: bool
 
 
 @lru_cache(maxsize=2048)
@@ -134,7 +133,7 @@ def _form_of(text: str) -> _Form:
         length=math.log(max(20, len(said)) / 100),
         asks=float(said.rstrip().endswith(("?", "？"))),
         assistant=float(bool(label and label["who"] == "assistant")),
-        beginning=said[:400],
+        dated=names_a_day(said[:400]),
     )
 
 

@@ -53,9 +53,9 @@ class Weights:
 
 
 @cache
-def load_weights(kind: str) -> Weights:
-    """The weights for hits with this kind of evidence."""
-    data = json.loads((files(__package__) / "weights" / "relevance.json").read_text(encoding="utf-8"))[kind]
+def load_weights(kind: str, of: str = "relevance") -> Weights:
+    """The weights for this kind of evidence, of what ships as ``weights/<of>.json``."""
+    data = json.loads((files(__package__) / "weights" / f"{of}.json").read_text(encoding="utf-8"))[kind]
     return Weights(data["bias"], data["weights"])
 
 

