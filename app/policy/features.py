@@ -37,8 +37,10 @@ _HOST = re.compile(r"(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?(?:/\S*)?|\d+(?:\.\d+){3
 _URL = re.compile(r"[a-z][a-z0-9+.-]*://\S*")
 _CODE = re.compile(r"[\w.]+\(|[$%]\w|.*(?:::|->|\(\)|\[\]|&&|\|\|)")
 _CONSONANTS = re.compile(r"[bcdfghjklmnpqrstvwxz]+", re.IGNORECASE)
+_ADVISORY = re.compile(r"(?:CVE|CWE|CNVD|CNNVD)-\d{2,8}(?:-\d{2,8})?|GHSA(?:-[0-9a-z]{4}){3}", re.IGNORECASE)
 _FORMS = (
     ("uuid", _UUID),
+    ("advisory", _ADVISORY),
     ("url", _URL),
     ("mail", _MAIL),
     ("date", _DATE),

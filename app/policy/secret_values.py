@@ -28,7 +28,7 @@ BEFORE_CHARS, BEHIND_CHARS = 40, 96
 SEGMENT_CHARS, AROUND_CHARS = 1_000, 160
 """Characters of a piece of text that is read at once, and how far around it words are read."""
 _SHORT = frozenset({"pin", "digits"})
-_NEVER = frozenset({"mail", "url"})
+_NEVER = frozenset({"mail", "url", "advisory"})
 _WORDS = frozenset({"lower", "word", "upper", "camel", "compound"})
 _NEAR = frozenset({"#secret", "#pin", "#command", "#call"})
 _NEAR_WORDS = 6
@@ -36,8 +36,10 @@ _NEAR_WORDS = 6
 _SPACE = re.compile(r"\s")
 _PUBLIC = re.compile(
     r"-----BEGIN (?:[A-Z0-9]+ ){0,4}(?:PUBLIC KEY(?: BLOCK)?|SIGNATURE|CERTIFICATE(?: REQUEST)?|X509 CRL)-----[^-]*"
+    r"|\"(?:x|y|n|kid|x5t(?:#S256)?)\":\s{0,4}\"[\w.-]{1,1000}\""
 )
-"""What is made to be shown: it stands beside the words for keys, and is drawn by a machine like one."""
+"""What is made to be shown, armoured or as a field of a JWK: it stands beside the words for keys, and is drawn by a
+machine like one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,24 +113,23 @@ def to_judge(text: str, least: float | None = None) -> Iterator[Judged]:
                 if within(samples, one.start):
                     continue
             words = words or Words(text, max(0, start - AROUND_CHARS), end + AROUND_CHARS)
-            own = _own_name(text, one)
-            around, start_of_value, after = own or (words, one.start, words.behind(one.end, RIGHT_WORDS))
-            before = around.before(start_of_value, LEFT_WORDS)
+            around = _own_name(text, one) or words
+            before = around.before(one.start, LEFT_WORDS)
             if form in _WORDS and _NEAR.isdisjoint(before[:_NEAR_WORDS]):
                 continue
-            name = around.nearest(start_of_value, LEFT_WORDS, NAMING)
-            yield Judged(one, form, tuple(before), tuple(after), name)
+            name = around.nearest(one.start, LEFT_WORDS, NAMING)
+            yield Judged(one, form, tuple(before), tuple(around.behind(one.end, RIGHT_WORDS)), name)
 
 
-def _own_name(text: str, one: Candidate) -> tuple[Words, int, list[str]] | None:
-    """The words of a field's own name, where that names a secret, and how long it is: what stands beside the field then
-    says nothing, and no more does the number of the field (``DB_PASSWORD_2``)."""
+def _own_name(text: str, one: Candidate) -> Words | None:
+    """The words of a field's own name alone, where that names a secret: what stands beside the field then says nothing,
+    and no more does the number of the field (``DB_PASSWORD_2``). All of them stand before ``one``."""
     begins = name_of(text, one.start, one.end)
     if begins is None:
         return None
     name, signs = split_number(text[begins : one.start])
     words = Words(name + signs)
-    return None if NAMING.isdisjoint(words.names) else (words, len(name) + len(signs), [])
+    return None if NAMING.isdisjoint(words.names) else words
 
 
 def _segments(text: str) -> Iterator[Span]:

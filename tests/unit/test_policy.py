@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import re2
 from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
@@ -125,7 +126,7 @@ def test_own_patterns_act_beside_the_classes() -> None:
 @pytest.mark.parametrize("expression", [r"(?=x)y", r"(a)\1", r"(?<!a)b", "(", "a{1,100000}"])
 def test_what_is_not_linear_is_refused(expression: str) -> None:
     with pytest.raises(NotLinear):
-        Pattern(expression)
+        Pattern(expression).compiled()
     with pytest.raises(ValueError, match="'mine'"):
         Policy.of({}, {"mine": (expression, "mask")})
 
@@ -230,6 +231,15 @@ def test_each_text_comes_to_the_same_whether_it_is_screened_or_not() -> None:
         assert ALL.apply(row["text"]) == unscreened.apply(row["text"])
 
 
+@pytest.mark.parametrize(
+    "expression", ["b+", "(?i)HUSH(?P<n>[0-9])", "^one", "two$", "a|(?:b)", "x(?P<n>y)?", "\\bword\\b"]
+)
+def test_presence_is_what_a_match_anywhere_says(expression: str) -> None:
+    pattern = Pattern(expression)
+    for text in ("", "abb", "say\nhush7", "one\ntwo", "none two", "a word.", "awordy", "\ud800 x", "\n\nxy"):
+        assert pattern.is_in(text) == any(pattern.finditer(text)), (expression, text)
+
+
 def test_a_text_without_a_sign_is_read_by_nobody() -> None:
     reads: list[str] = []
     sign = Pattern("(?i)hush(?P<n>[0-9])")
@@ -241,6 +251,29 @@ def test_a_text_without_a_sign_is_read_by_nobody() -> None:
     policy = Policy((Guard(Detector("secret", "hush", find, lambda: (sign,)), Action.MASK),))
     assert policy.text("tea, hush") == "tea, hush" and not reads
     assert policy.text("tea, HUSH7") == "tea, [secret removed]" and reads
+
+
+def test_only_what_the_rules_ask_for_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    used, unused = Pattern("hush[0-9]"), Pattern("[0-9]+ Lane")
+    found = (
+        Detector("secret", "hush", used.spans, lambda: (used,)),
+        Detector("address", "lane", unused.spans, lambda: (unused,)),
+    )
+    monkeypatch.setattr("app.policy.policy.DETECTORS", found)
+    compiled: list[str] = []
+    compile_one = re2.compile
+
+    def spy(expression: str, options: object) -> object:
+        compiled.append(expression)
+        return compile_one(expression, options)
+
+    monkeypatch.setattr(re2, "compile", spy)
+    policy = Policy.of({}, {})
+    assert not compiled
+    policy.prepare()
+    before = list(compiled)
+    assert policy.text("hush7, 12 Lane") == "[secret removed], 12 Lane"
+    assert compiled == before and used.expression in before and not any("Lane" in one for one in before)
 
 
 @pytest.mark.parametrize(

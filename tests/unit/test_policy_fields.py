@@ -47,12 +47,10 @@ KINDS: dict[str, Callable[[Random], str]] = {
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("form", FORMS)
 def test_a_field_is_masked_whatever_stands_beside_it(form: str, kind: str) -> None:
-    if "token" in form and "word" in kind:
-        pytest.skip("nobody chooses a token")
     rng = Random(7)
     values = [KINDS[kind](rng) for _ in range(VALUES)]
     left = [value for value in values if value in DEFAULT.apply(form % value).text]
-    assert len(left) <= VALUES // 10, left
+    assert len(left) <= VALUES // 20, left
 
 
 @pytest.mark.parametrize(

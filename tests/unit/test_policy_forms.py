@@ -285,3 +285,44 @@ def test_the_others_of_a_list_go_with_the_one_that_is_found(joint: str) -> None:
 def test_a_token_of_nothing_but_brackets_is_read_like_any_other() -> None:
     claims = base64.urlsafe_b64encode(b"[" * 1_400).decode().rstrip("=")
     assert "eyJ" not in masked(f"token: eyJhbGciOiJIUzI1NiJ9.{claims}.c2lnbmF0dXJlc2lnbmF0dXJl")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "db-replica.internal:5432:reports:reader:{}",
+        "*:*:*:reader:{}",
+        "//npm.example.org/:_authToken={}",
+        '//npm.example.org/:_password="{}"',
+        "curl -fsS -u build:{} https://ci.example.org/job",
+        "curl https://ci.example.org \\\n  --user 'build:{}'",
+        'curl --user="build:{}" https://ci.example.org',
+        "WIFI:T:WPA;S:Cafe_5G;P:{};H:false;;",
+        "WIFI:S:Cafe;T:WPA;P:{};;",
+        '{{"kty": "EC", "crv": "P-256", "d": "{}", "kid": "2025-01-a"}}',
+    ],
+)
+@pytest.mark.parametrize(
+    "value", ["5f0c1f1e-77aa-400a-948b-d7ac03eebb37", "patata-de-monte-31", "Zq9xTw0417Lmn8yd_KKa"]
+)
+def test_the_place_of_a_password_in_a_known_line_is_masked(line: str, value: str) -> None:
+    assert value not in masked(f"first\n{line.format(value)}\nlast")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"keys":[{"kty":"EC","crv":"P-256","use":"sig","kid":"2025-01-a","x":"RtsdaHkSvTFC0pW-LRpaoZLNOCtC",'
+        '"y":"bcotlqmiou3Zn5RfalAc1EORJ-UZdhjM"}]}',
+        "the scanner names CVE-2024-13176 for libssl3, is the version patched?",
+        "GHSA-jfh8-c2jp-5v3q: the token is leaked in logs",
+        "curl -u $USER:$TOKEN https://ci.example.org",
+        "curl -u <user>:<password> https://ci.example.org",
+        "src/app.py:120:5:error:unexpected",
+        "root:x:0:0:root:/root:/bin/bash",
+        "78:19:9B:E1:8F:3C:3C:E4:18:B7:BC:1F:33:6A:7A:15:E0:E3:43:10:71:56:7E:D8:DF:37:09:17:54:20:3C:DC",
+        "ssh -L 127.0.0.1:5432:db:5432 host",
+    ],
+)
+def test_lines_that_only_look_like_one_stay(text: str) -> None:
+    assert masked(text) == text

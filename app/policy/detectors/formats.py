@@ -1,0 +1,33 @@
+"""Passwords and keys at their place in well-known lines: ``.pgpass``, ``.npmrc``, ``curl --user``, the QR code of a
+Wi-Fi network, fields of a private JWK."""
+
+from collections.abc import Iterator, Sequence
+
+from app.policy.detector import Span
+from app.policy.linear_patterns import Pattern
+from app.policy.placeholders import is_placeholder
+
+_PGPASS = Pattern(r"(?m)^[^\s:#/]{1,255}:(?:\d{3,5}|\*):[^\s:/]{1,64}:[^\s:/]{1,64}:(?P<secret>[^\s:][^\s]{2,})$")
+"""``host:port:database:user:password``, a line of its own."""
+_NPMRC = Pattern(r"(?i)(?:^|[\s/]):_(?:authToken|password)[ \t]{0,4}=[ \t]{0,4}[\"']?(?P<secret>[^\s\"']{6,})")
+_USER = Pattern(
+    r"\b(?:curl|https?|xh|wget)\b(?:[^\n|;]|\\\n){0,1000}?\s(?:-u[ \t]{0,4}|-a[ \t]{1,4}|--user[ =]{1,4})"
+    r"[\"']?[^\s:\"'@/]{1,128}:(?P<secret>[^\s\"']{3,})"
+)
+_WIFI = Pattern(r"WIFI:(?:[^\n;\\]|\\[^\n]|;[A-OQ-Z]){0,300}?;P:(?P<secret>(?:[^\n;\\]|\\[^\n]){3,100});")
+_JWK = Pattern(r"\"kty\"")
+_PRIVATE = Pattern(r"\"(?:d|p|q|dp|dq|qi|k)\"\s{0,4}:\s{0,4}\"(?P<secret>[A-Za-z0-9_-]{16,})\"")
+_LINES = (_PGPASS, _NPMRC, _USER, _WIFI)
+
+
+def find(text: str) -> Iterator[Span]:
+    """What stands at the place of the password, unless it stands for one."""
+    for pattern in _LINES:
+        yield from (span for span in pattern.spans(text, "secret") if not is_placeholder(text[slice(*span)]))
+    if _JWK.is_in(text):
+        yield from _PRIVATE.spans(text, "secret")
+
+
+def signs() -> Sequence[Pattern]:
+    """See `Detector`."""
+    return (*_LINES, _JWK)
