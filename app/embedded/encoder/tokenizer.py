@@ -19,11 +19,11 @@ class Tokenizer:
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._pieces = vocabulary.pieces
-        self._scores: list[float] = vocabulary.scores.tolist()
+        self._scores = vocabulary.scores
         self._replaced = dict(vocabulary.replaced)
         self._unknown = vocabulary.unknown
         self._unknown_score = min(self._scores) - 10
-        self._longest = vocabulary.longest
+        self._longest = vocabulary.pieces.longest
         self._word = lru_cache(REMEMBERED_WORDS)(self._cut)
 
     def tokens(self, text: str) -> list[int]:

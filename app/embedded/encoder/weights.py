@@ -3,11 +3,14 @@
 Little-endian. Magic ``E5S1``, a version, nine numbers, the vocabulary (offsets, scores, bytes), a table of characters
 that are replaced, a directory of tensors, the tensors. A tensor in four bits (Q4_0) is rows of blocks: a half-precision
 scale, and 16 bytes with 32 numbers, the first 16 in the low halves.
+
+The tensors stay in the file, which is mapped: as floats they would take 85 MB, in four bits they are 12 MB that the
+processes which have the model share.
 """
 
-import itertools
 import mmap
 import struct
+from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +18,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from app.embedded.encoder.pieces import Pieces
+
 Floats = NDArray[np.float32]
+Blocks = NDArray[np.uint8]
+"""Rows of blocks; see `rows_in_four_bits`."""
 
 _MAGIC = b"E5S1"
 _BLOCK = 32
@@ -31,29 +38,27 @@ class NoModel(ValueError):
 class Vocabulary:
     """Pieces of words and how likely each is, and which characters are replaced before words are looked up."""
 
-    pieces: Mapping[bytes, int]
-    scores: Floats
+    pieces: Pieces
+    scores: "array[float]"
     replaced: Mapping[int, str]
     """By code point."""
     begin: int
     end: int
     unknown: int
-    longest: int
-    """Bytes of the longest piece."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """One layer of the encoder; matrices are (in, out)."""
+    """One layer of the encoder; matrices are (out, in)."""
 
-    qkv: Floats
+    qkv: tuple[Blocks, Blocks, Blocks]
     qkv_bias: Floats
-    attended: Floats
+    attended: Blocks
     attended_bias: Floats
     norm: tuple[Floats, Floats]
-    inner: Floats
+    inner: Blocks
     inner_bias: Floats
-    outer: Floats
+    outer: Blocks
     outer_bias: Floats
     outer_norm: tuple[Floats, Floats]
 
@@ -67,8 +72,8 @@ class Weights:
     longest: int
     """Tokens of the longest text, its first and last included."""
     epsilon: float
-    words: NDArray[np.uint8]
-    """A row of blocks for each piece; see `rows_in_four_bits`."""
+    words: Blocks
+    """A row for each piece."""
     positions: Floats
     """With what every token has, whatever its position."""
     norm: tuple[Floats, Floats]
@@ -85,13 +90,17 @@ def read_weights(path: Path) -> Weights:
         raise NoModel(f"{path}: {error!r}") from error
 
 
-def rows_in_four_bits(blocks: NDArray[np.uint8]) -> Floats:
+def rows_in_four_bits(blocks: Blocks) -> Floats:
     """The numbers of rows (rows, blocks x 18 bytes) as floats (rows, blocks x 32)."""
     parts = blocks.reshape(len(blocks), -1, _BLOCK_BYTES)
     scales = np.ascontiguousarray(parts[:, :, :2]).view(np.float16).astype(np.float32)
     nibbles = parts[:, :, 2:]
-    numbers = np.concatenate((nibbles & 15, nibbles >> 4), axis=2).astype(np.float32)
-    return ((numbers - 8) * scales).reshape(len(blocks), -1)
+    numbers = np.empty((*nibbles.shape[:2], _BLOCK), np.float32)
+    numbers[:, :, :16] = nibbles & 15
+    numbers[:, :, 16:] = nibbles >> 4
+    numbers -= 8
+    numbers *= scales
+    return numbers.reshape(len(blocks), -1)
 
 
 class _Reader:
@@ -117,24 +126,25 @@ class _Reader:
             start, count = tensors[name]
             return np.frombuffer(self._data, np.float32, count, start).copy()
 
-        def blocks(name: str, rows: int, columns: int) -> NDArray[np.uint8]:
+        def blocks(name: str, rows: int, columns: int) -> Blocks:
             start, _ = tensors[name]
             size = columns // _BLOCK * _BLOCK_BYTES
             return np.frombuffer(self._data, np.uint8, rows * size, start).reshape(rows, size)
 
-        def matrix(name: str, rows: int, columns: int) -> Floats:
-            return np.ascontiguousarray(rows_in_four_bits(blocks(name, rows, columns)).T)
-
         def layer(n: int) -> Layer:
             return Layer(
-                qkv=np.concatenate([matrix(f"l{n}.{part}.w", width, width) for part in "qkv"], axis=1),
+                qkv=(
+                    blocks(f"l{n}.q.w", width, width),
+                    blocks(f"l{n}.k.w", width, width),
+                    blocks(f"l{n}.v.w", width, width),
+                ),
                 qkv_bias=np.concatenate([floats(f"l{n}.{part}.b") for part in "qkv"]),
-                attended=matrix(f"l{n}.ao.w", width, width),
+                attended=blocks(f"l{n}.ao.w", width, width),
                 attended_bias=floats(f"l{n}.ao.b"),
                 norm=(floats(f"l{n}.aln.w"), floats(f"l{n}.aln.b")),
-                inner=matrix(f"l{n}.fi.w", inner, width),
+                inner=blocks(f"l{n}.fi.w", inner, width),
                 inner_bias=floats(f"l{n}.fi.b"),
-                outer=matrix(f"l{n}.fo.w", width, inner),
+                outer=blocks(f"l{n}.fo.w", width, inner),
                 outer_bias=floats(f"l{n}.fo.b"),
                 outer_norm=(floats(f"l{n}.oln.w"), floats(f"l{n}.oln.b")),
             )
@@ -153,14 +163,11 @@ class _Reader:
     def _vocabulary(self) -> Vocabulary:
         count, begin, end, _, unknown = self._take("<5i")
         [size] = self._take("<Q")
-        offsets = self._array(np.uint32, count + 1).tolist()
-        scores = self._array(np.float32, count).astype(np.float32)
+        offsets = array("I", self._array(np.uint32, count + 1).tobytes())
+        scores = array("f", self._array(np.float32, count).tobytes())
         blob = self._data[self._at : self._at + size]
         self._at += size
-        pieces = {blob[start:stop]: n for n, (start, stop) in enumerate(itertools.pairwise(offsets))}
-        pieces.pop(b"", None)
-        replaced = self._replaced()
-        return Vocabulary(pieces, scores, replaced, begin, end, unknown, max(map(len, pieces)))
+        return Vocabulary(Pieces(blob, offsets), scores, self._replaced(), begin, end, unknown)
 
     def _replaced(self) -> dict[int, str]:
         count, _ = self._take("<iI")
