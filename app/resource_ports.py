@@ -6,11 +6,13 @@ documents that were read, and that hold nothing which must not be stored.
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
+from app.atrest.vault import PLAIN, Vault
 from app.core.deadline import Deadline
 from app.core.identity import Identity, Tenant
 from app.documents.resource import FoundPassage, ImportTask, Kind, Resource
@@ -22,6 +24,8 @@ class NewResource:
 
     resource: Resource
     spool: Path
+    vault: Vault = PLAIN
+    """What reads it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +72,32 @@ class ResourceStore(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """What a removal has taken out of the imports."""
+
+    accepted: int
+    """Imports that had not ended."""
+    spools: Sequence[str]
+    """The files of those that nobody works on: they may be deleted."""
+
+
 class ResourceTasks(Protocol):
     """Imports that were accepted: on disk, so that a process that is killed takes them up again.
 
     Raises `app.errors.StoreUnavailable`.
     """
 
-    async def put(self, tenant: Tenant, task: ImportTask, spool: str) -> None:
-        """Accept an import whose documents lie in the file named ``spool``; on disk when it returns."""
+    async def mark(self, tenant: Tenant, path: str) -> str | None:
+        """What names the last thing that was accepted at a path, removals included; None while it has not ended."""
+        ...
+
+    async def put(self, tenant: Tenant, task: ImportTask, spool: str, as_of: str | None = None) -> bool:
+        """Accept an import whose documents lie in the file named ``spool``; on disk when it returns.
+
+        ``as_of`` is the `mark` that what it leaves out was compared at: when it is not the mark any more, nothing is
+        accepted, and the answer is False.
+        """
         ...
 
     async def get(self, tenant: Tenant, task_id: str) -> ImportTask | None:
@@ -86,8 +108,12 @@ class ResourceTasks(Protocol):
         """Those that are processing, and of each path that failed last its failure, newest first."""
         ...
 
-    async def forget(self, tenant: Tenant, path: str) -> Sequence[str]:
-        """Take out all imports of a path; the names of their spools."""
+    def forgetting(self, tenant: Tenant, resource: Resource, seconds: float) -> AbstractAsyncContextManager[Forgotten]:
+        """Take out all imports of a resource's path. What is accepted from now on waits until the block has ended.
+
+        The block takes so many ``seconds`` at most; what a killed process has begun, another one carries out.
+        An import that is being carried out is removed again once that has ended, before anything newer is taken in.
+        """
         ...
 
 

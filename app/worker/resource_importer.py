@@ -8,6 +8,7 @@ from pathlib import Path
 import anyio
 import structlog
 
+from app.atrest.vault import PLAIN, Vault
 from app.core.deadline import Deadline
 from app.core.identity import Identity, PeerRole, Tenant
 from app.documents.resource import ImportTask, Status
@@ -47,10 +48,12 @@ class ResourceImporter:
         changed: Callable[[Tenant], None],
         backoff: Backoff,
         at_once: int,
+        vault: Vault = PLAIN,
     ) -> None:
         self._store = store
         self._imports = imports
         self._incoming = incoming
+        self._vault = vault
         self._changed = changed
         self._backoff = backoff
         self._places = anyio.CapacityLimiter(at_once)
@@ -64,8 +67,9 @@ class ResourceImporter:
         self._work.set()
 
     def drop(self, spool: str) -> None:
-        """Delete a spool."""
-        (self._incoming / spool).unlink(missing_ok=True)
+        """Delete a spool; a removal has none."""
+        if spool:
+            (self._incoming / spool).unlink(missing_ok=True)
 
     async def ended(self, tenant: Tenant, task_id: str, deadline: Deadline) -> ImportTask | None:
         """The import once it has ended, or as it is at the deadline; None when there is none."""
@@ -127,32 +131,36 @@ class ResourceImporter:
                 log.error("store_unavailable")
 
     async def _tried(self, claimed: Claimed) -> None:
-        task_id, resource = claimed.task.task_id, claimed.task.resource
-        new = NewResource(resource, self._incoming / claimed.spool)
         try:
-            try:
-                await self._store.put(_operator(claimed.tenant), new, Deadline.after_ms(PUT_S * 1000))
-            except BackendError as error:
-                is_slow = claimed.attempts >= MAX_ATTEMPTS
-                if error.retryable and not (is_slow and claimed.age_s >= GIVE_UP_S):
-                    pause = max(self._backoff.after_failure(claimed.attempts, error), SLOW_S if is_slow else 0.0)
-                    await self._imports.put_off(task_id, self._owner, pause, error.detail)
-                    return
-                log.error("import_failed", task=task_id, reason=str(error.reason))
-                await self._imports.end(task_id, self._owner, Status.FAILED, error.detail)
-            else:
-                is_ours = await self._imports.end(task_id, self._owner, Status.READY)
-                if not is_ours and await self._imports.get(claimed.tenant, task_id) is None:
-                    await self._removed_meanwhile(claimed)
-            self.drop(claimed.spool)
+            if await self._settled(claimed, await self._failure(claimed)):
+                self.drop(claimed.spool)
             self._changed(claimed.tenant)
         except StoreUnavailable:
             log.error("store_unavailable")  # the lease runs out, and it is taken in again
 
-    async def _removed_meanwhile(self, claimed: Claimed) -> None:
-        """Somebody removed the resource while it was taken in: it must not be there again."""
-        deadline = Deadline.after_ms(PUT_S * 1000)
-        await self._store.remove(_operator(claimed.tenant), claimed.task.resource.path, deadline)
+    async def _failure(self, claimed: Claimed) -> BackendError | None:
+        """Carry it out; what kept it from being."""
+        who, deadline, resource = _operator(claimed.tenant), Deadline.after_ms(PUT_S * 1000), claimed.task.resource
+        try:
+            if claimed.is_removal:
+                await self._store.remove(who, resource.path, deadline)
+            else:
+                await self._store.put(who, NewResource(resource, self._incoming / claimed.spool, self._vault), deadline)
+        except BackendError as error:
+            return error
+        return None
+
+    async def _settled(self, claimed: Claimed, failure: BackendError | None) -> bool:
+        """Note how it went; whether it has ended, so that nobody needs its spool any more."""
+        if failure is None:
+            return await self._imports.end(claimed, self._owner, Status.READY)
+        is_slow = claimed.attempts >= MAX_ATTEMPTS
+        if failure.retryable and not (is_slow and claimed.age_s >= GIVE_UP_S):
+            pause = max(self._backoff.after_failure(claimed.attempts, failure), SLOW_S if is_slow else 0.0)
+            await self._imports.put_off(claimed, self._owner, pause, failure.detail)
+            return False
+        log.error("import_failed", task=claimed.task.task_id, reason=str(failure.reason))
+        return await self._imports.end(claimed, self._owner, Status.FAILED, failure.detail)
 
     async def _sweep(self) -> None:
         """Delete what processes left that died while they read."""

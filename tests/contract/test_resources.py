@@ -1,7 +1,9 @@
 """What every store of documents promises (`app.resource_ports.ResourceStore`); see `tests.contract.subject`."""
 
-from collections.abc import AsyncIterator
+import io
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
@@ -9,7 +11,7 @@ from app.core.identity import Identity
 from app.documents.document_reading import Reading, Skipped, Unchanged, read
 from app.documents.resource import Kind, Resource
 from app.gathering import spool
-from app.ports import Hit, Target
+from app.ports import BackendError, Hit, Target
 from app.resource_ports import NewResource, ResourceStore
 from tests.contract.openviking import openviking
 from tests.contract.subject import SUBJECTS, Subject, eventually, soon
@@ -42,13 +44,18 @@ def path(subject: Subject, name: str = "handbook") -> str:
 
 
 async def put(
-    resources: ResourceStore, who: Identity, directory: Path, at: str, name: str, data: bytes, known: bool = False
+    resources: ResourceStore,
+    who: Identity,
+    directory: Path,
+    at: str,
+    name: str,
+    data: bytes,
+    digests: Mapping[str, str] = MappingProxyType({}),
 ) -> int:
     """Import a file as a user of the port does; how many documents were read."""
-    digests = await resources.digests(who, at, soon()) if known else {}
     file = directory / "incoming.jsonl"
     with file.open("wb") as out:
-        found = [one for one in read(name, data, Reading(known=digests)) if not isinstance(one, Skipped)]
+        found = [one for one in read(name, io.BytesIO(data), Reading(known=digests)) if not isinstance(one, Skipped)]
         for one in found:
             spool.write(out, one)
     kind = Kind.SKILL if at.startswith("skills/") else Kind.RESOURCE
@@ -80,6 +87,22 @@ async def test_a_document_is_found_listed_and_read(
     assert known is not None and "atlas rewind" in known.text
 
 
+async def test_a_name_finds_its_passage_among_many_that_read_alike(
+    subject: Subject, resources: ResourceStore, who: Identity, tmp_path: Path
+) -> None:
+    valves = [f"{first}{second}-{number}7" for number, first in enumerate("QXZKV", 1) for second in "HTWR"]
+    text = "The valve {} is opened by hand once a month, and closed again after ten minutes of flushing. " * 6
+    guide = "\n\n".join(f"## Valve {valve}\n\n{text.replace('{}', valve)}" for valve in valves)
+    await put(resources, who, tmp_path, path(subject, "valves.md"), "valves.md", guide.encode())
+
+    async def found() -> int:
+        asked = [f"When is the valve {valve} opened?" for valve in valves]
+        best = [await resources.search(who, query, Kind.RESOURCE, 3, soon()) for query in asked]
+        return sum(any(valve in one.text for one in some) for valve, some in zip(valves, best, strict=True))
+
+    assert await eventually(found, lambda count: count == len(valves)) == len(valves)
+
+
 async def test_it_belongs_to_its_user(
     subject: Subject, resources: ResourceStore, who: Identity, tmp_path: Path
 ) -> None:
@@ -99,13 +122,31 @@ async def test_an_import_takes_the_place_of_the_one_before(
     at = path(subject)
     await put(resources, who, tmp_path, at, "x.zip", zipped({"guide.md": GUIDE, "canteen.md": OTHER}))
     changed = zipped({"guide.md": GUIDE.replace("atlas rewind", "atlas undo")})
-    assert await put(resources, who, tmp_path, at, "x.zip", changed, known=True) == 1
+    digests = await resources.digests(who, at, soon())
+    assert await put(resources, who, tmp_path, at, "x.zip", changed, digests) == 1
 
     async def is_new() -> bool:
         found = await texts(resources, who, "go back to the release before, or lunch in the basement")
         return "atlas undo" in found and "atlas rewind" not in found and "Lunch" not in found
 
     assert await eventually(is_new, bool)
+
+
+@pytest.mark.parametrize("meanwhile", ["changed", "removed"])
+async def test_what_leaves_out_a_document_that_is_not_stored_like_that_fails_for_good(
+    subject: Subject, resources: ResourceStore, who: Identity, tmp_path: Path, meanwhile: str
+) -> None:
+    at = path(subject)
+    await put(resources, who, tmp_path, at, "x.zip", zipped({"guide.md": GUIDE, "canteen.md": OTHER}))
+    digests = await resources.digests(who, at, soon())
+    changed = {"guide.md": GUIDE.replace("atlas rewind", "atlas undo")} if meanwhile == "changed" else {}
+    await put(resources, who, tmp_path, at, "x.zip", zipped({"canteen.md": OTHER, **changed}))
+    outdated = zipped({"guide.md": GUIDE, "canteen.md": OTHER.replace("two", "three")})
+    with pytest.raises(BackendError, match="import it again") as failure:
+        await put(resources, who, tmp_path, at, "x.zip", outdated, digests)
+    assert not failure.value.retryable
+    stays = await resources.read(who, f"{at}/canteen.md", soon())
+    assert stays is not None and "until two" in stays.text, "what was stored stays"
 
 
 async def test_the_same_again_changes_nothing(

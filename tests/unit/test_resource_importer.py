@@ -32,6 +32,9 @@ class Failing(NoResources):
     async def put(self, who: Identity, new: NewResource, deadline: Deadline) -> None:
         raise BackendError(Reason.OPENVIKING_UNAVAILABLE, "it can not be reached", retryable=self._retryable)
 
+    async def remove(self, who: Identity, path: str, deadline: Deadline) -> bool:
+        raise BackendError(Reason.OPENVIKING_UNAVAILABLE, "it can not be reached", retryable=self._retryable)
+
 
 class OneImport:
     """Accepted imports, of which there is one."""
@@ -45,11 +48,12 @@ class OneImport:
     async def claim(self, *_: object) -> Claimed | None:
         return self._waiting.pop() if self._waiting else None
 
-    async def put_off(self, _task_id: str, _owner: str, seconds: float, detail: str) -> None:
+    async def put_off(self, _claimed: Claimed, _owner: str, seconds: float, detail: str) -> bool:
         self.outcome = (detail, seconds)
         self.ended.set()
+        return True
 
-    async def end(self, _task_id: str, _owner: str, state: Status, detail: str = "") -> bool:
+    async def end(self, _claimed: Claimed, _owner: str, state: Status, detail: str = "") -> bool:
         self.outcome = (detail, state)
         self.ended.set()
         return True
@@ -58,6 +62,7 @@ class OneImport:
         return frozenset()
 
 
+@pytest.mark.parametrize("is_removal", [False, True])
 @pytest.mark.parametrize(
     ("attempts", "age_s", "retryable", "outcome"),
     [
@@ -70,9 +75,9 @@ class OneImport:
     ],
 )
 async def test_a_failure_is_waited_out(
-    tmp_path: Path, attempts: int, age_s: float, retryable: bool, outcome: object
+    tmp_path: Path, attempts: int, age_s: float, retryable: bool, outcome: object, is_removal: bool
 ) -> None:
-    claimed = Claimed(Tenant("acme", "mia"), ImportTask("i_1", GUIDE, AT), "i_1.jsonl", attempts, age_s)
+    claimed = Claimed(Tenant("acme", "mia"), ImportTask("i_1", GUIDE, AT), "i_1.jsonl", attempts, age_s, is_removal)
     imports = OneImport(claimed)
     importer = ResourceImporter(
         Failing(retryable=retryable),

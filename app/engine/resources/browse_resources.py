@@ -97,7 +97,7 @@ class BrowseResources:
 
 
 class RemoveResource:
-    """Deletes a resource, and whatever of it is still on its way."""
+    """Deletes a resource, and whatever of it is still on its way; what is accepted later is left alone."""
 
     def __init__(
         self,
@@ -115,13 +115,14 @@ class RemoveResource:
     async def run(self, tenant: Tenant, uri: str, kind: Kind, deadline: Deadline) -> str:
         """The path of what was removed. Raises `NotFound`."""
         path = _path(uri, kind)
-        waiting = await self._tasks.forget(tenant, path)
-        for spool in waiting:
-            self._drop(spool)
-        with told_of_resources():
-            there = await self._store.remove(operator_of(tenant), path, deadline)
+        resource = Resource(path, kind, "", "", 0, "")
+        async with self._tasks.forgetting(tenant, resource, deadline.remaining) as forgotten:
+            for spool in forgotten.spools:
+                self._drop(spool)
+            with told_of_resources():
+                there = await self._store.remove(operator_of(tenant), path, deadline)
         self._changed(tenant)
-        if not there and not waiting:
+        if not there and not forgotten.accepted:
             raise NotFound(f"there is no such {kind}")
         return path
 

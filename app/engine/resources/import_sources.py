@@ -5,6 +5,7 @@ from urllib.parse import urlsplit
 from app.documents.resource import Kind
 from app.engine.resources.importing import NewImport
 from app.errors import FieldProblem, InvalidRequest, UrlNotFetched
+from app.gathering.content import Content
 from app.gathering.forges import archive_of
 from app.gathering.reader_process import Upload
 from app.gathering.web import Fetching, UrlRefused, fetch
@@ -13,12 +14,11 @@ from app.gathering.web import Fetching, UrlRefused, fetch
 def import_of_text(kind: Kind, text: str, title: str, to: str | None, *, wait: bool) -> NewImport:
     """Markdown that somebody wrote. Raises `InvalidRequest` where it says nothing."""
     name = "SKILL.md" if kind is Kind.SKILL else f"{title or 'note'}.md"
-    upload = Upload(name, text.encode(), "text/markdown")
     if not text.strip():
         raise InvalidRequest(FieldProblem("text", "must say something"))
 
     async def written() -> Upload:
-        return upload
+        return Upload(name, Content.of(text.encode()), "text/markdown")
 
     return NewImport(kind, written, "text", name, title, to, wait)
 

@@ -3,6 +3,7 @@
 import secrets
 from base64 import b32encode
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -67,6 +68,18 @@ class Imported:
     task_id: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """The digests of what is stored at a path, and the mark (`ResourceTasks.mark`) from before they were read."""
+
+    digests: Mapping[str, str]
+    mark: str | None
+
+
+_WHOLE = _Stored({}, None)
+"""Everything is read again."""
+
+
 class ImportResource:
     """Accepts an import: when it answers, the documents are on disk, read and free of what must not be stored.
 
@@ -101,40 +114,64 @@ class ImportResource:
         if asked.kind is Kind.RESOURCE:
             _path(asked, asked.name or "upload")  # what is asked for is judged before anything is fetched
         upload = await asked.gather()
-        upload = replace(upload, name=rule(upload.name))
+        upload = replace(upload, name=rule(upload.name), is_skill=asked.kind is Kind.SKILL)
+        with closing(upload.content):
+            path, stored = "", _WHOLE
+            if asked.kind is Kind.RESOURCE:
+                path = _path(asked, asked.name or upload.name)
+                stored = await self._stored(tenant, path, deadline)
+            imported = await self._accepted(tenant, asked, upload, path, stored)
+            if imported is None:
+                imported = await self._accepted(tenant, asked, upload, path, _WHOLE)
+        assert imported is not None  # noqa: S101 - an import that leaves nothing out is always accepted
+        if asked.wait and imported.task_id:
+            ended = await self._importer.ended(tenant, imported.task_id, deadline)
+            return replace(imported, resource=ended.resource if ended else imported.resource)
+        return imported
+
+    async def _stored(self, tenant: Tenant, path: str, deadline: Deadline) -> _Stored:
+        """What of the path need not be read again: nothing while something else is on its way there."""
+        mark = await self._tasks.mark(tenant, path)
+        if mark is None:
+            return _WHOLE
+        with told_of_resources():
+            return _Stored(await self._store.digests(operator_of(tenant), path, deadline), mark)
+
+    async def _accepted(
+        self, tenant: Tenant, asked: NewImport, upload: Upload, path: str, stored: _Stored
+    ) -> Imported | None:
+        """Read it, and accept it; None when it leaves out what may have been changed since ``stored`` was read."""
         task_id = f"i_{b32encode(secrets.token_bytes(16)).decode().rstrip('=').lower()}"
         spool = self._incoming / f"{task_id}.jsonl"
-        known: Mapping[str, str] = {}
-        path = ""
-        if asked.kind is Kind.RESOURCE:
-            path = _path(asked, asked.name or upload.name)
-            with told_of_resources():
-                known = await self._store.digests(operator_of(tenant), path, deadline)
-        found = await self._read(replace(upload, is_skill=asked.kind is Kind.SKILL), spool, known)
+        found = await self._read(upload, spool, stored.digests)
+        is_accepted = False
         try:
             path = path or _path(asked, found.title)
-            resource = Resource(
-                path=path,
-                kind=asked.kind,
-                title=asked.title or (found.title if found.files == 1 or not path else path.rsplit("/", 1)[-1]),
-                source=asked.source or upload.name,
-                size=found.size,
-                updated_at=iso(self._now()),
-                status=Status.PROCESSING,
-                summary=found.summary,
-                detail=_skipped(found),
-            )
-            if not found.changed and found.files == len(known):
-                spool.unlink(missing_ok=True)
+            resource = self._resource(asked, upload, path, found)
+            if not found.changed and found.files == len(stored.digests):
+                if await self._tasks.mark(tenant, path) != stored.mark:
+                    return None
                 return Imported(replace(resource, status=Status.READY, detail="nothing has changed"), None)
-            await self._tasks.put(tenant, ImportTask(task_id, resource, resource.updated_at), spool.name)
-        except BaseException:
-            spool.unlink(missing_ok=True)
-            raise
-        if asked.wait:
-            ended = await self._importer.ended(tenant, task_id, deadline)
-            return Imported(ended.resource if ended else resource, task_id)
-        return Imported(resource, task_id)
+            as_of = stored.mark if found.changed < found.files else None
+            task = ImportTask(task_id, resource, resource.updated_at)
+            is_accepted = await self._tasks.put(tenant, task, spool.name, as_of)
+            return Imported(resource, task_id) if is_accepted else None
+        finally:
+            if not is_accepted:
+                spool.unlink(missing_ok=True)
+
+    def _resource(self, asked: NewImport, upload: Upload, path: str, found: ReadUpload) -> Resource:
+        return Resource(
+            path=path,
+            kind=asked.kind,
+            title=asked.title or (found.title if found.files == 1 or not path else path.rsplit("/", 1)[-1]),
+            source=asked.source or upload.name,
+            size=found.size,
+            updated_at=iso(self._now()),
+            status=Status.PROCESSING,
+            summary=found.summary,
+            detail=_skipped(found),
+        )
 
     async def _read(self, upload: Upload, spool: Path, known: Mapping[str, str]) -> ReadUpload:
         try:
