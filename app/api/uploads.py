@@ -1,8 +1,10 @@
-"""What is imported arrives as JSON, or as a form with a file; both within the limits of all bodies."""
+"""What is imported arrives as JSON, or as a form with a file; both within the limits of all bodies. Of a file no more
+than a piece is in this process: it goes into a `Content` as it arrives."""
 
 import json
-from collections.abc import AsyncGenerator, Callable, Coroutine
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
 from dataclasses import dataclass
+from io import BytesIO
 from typing import Any
 
 from fastapi import Request, Response
@@ -18,7 +20,8 @@ from app.api.scope import CALLER_DOCUMENTED, tenant_from
 from app.api.wire import field_problems
 from app.core.json.encoding import parse_json
 from app.documents.resource import MAX_PATH_CHARS
-from app.errors import FieldProblem, InvalidRequest
+from app.errors import FieldProblem, InvalidRequest, Overloaded
+from app.gathering.content import Content
 from app.gathering.reader_process import Upload
 
 JSON, FORM = "application/json", "multipart/form-data"
@@ -54,11 +57,16 @@ class UploadRoute(APIRoute):
             if kind == FORM:
                 refuse_other_sites(request.headers)
             intake: Intake = request.app.state.intake
-            async with intake.body(request.headers, request.receive) as body:
-                request.state.arrived = (
-                    await _form(request.headers, body) if kind == FORM else Arrived(_asked(_parsed(body)))
-                )
-                return await handler(request)
+            async with intake.pieces(request.headers, request.receive) as pieces:
+                if kind == JSON:
+                    request.state.arrived = Arrived(_asked(_parsed(b"".join([piece async for piece in pieces]))))
+                    return await handler(request)
+                arrived = request.state.arrived = await _form(request.headers, pieces)
+                try:
+                    return await handler(request)
+                finally:
+                    if arrived.file:
+                        arrived.file.content.close()
 
         return taken
 
@@ -69,30 +77,72 @@ def arrived_with(request: Request) -> Arrived:
     return found
 
 
-class _InMemory(MultiPartParser):
-    """Keeps files in memory: nothing that was not looked at goes to a disk."""
+class _SentFile(UploadFile):
+    """A file of a form, in a `Content`."""
 
-    spool_max_size = 2**40
+    def __init__(self, content: Content, filename: str | None, headers: Headers) -> None:
+        super().__init__(BytesIO(), size=0, filename=filename, headers=headers)
+        self.content = content
+
+    async def write(self, data: bytes) -> None:
+        """Add a piece."""
+        self.content.write(data)
+
+    async def close(self) -> None:
+        """Let go of it."""
+        self.content.close()
 
 
-async def _form(headers: Headers, body: bytes) -> Arrived:
+class _FormParser(MultiPartParser):
+    """Puts a file where nothing has a copy of it, and nothing that was not looked at goes to a disk."""
+
+    def __init__(self, headers: Headers, pieces: AsyncGenerator[bytes, None]) -> None:
+        super().__init__(headers, pieces, max_files=1, max_fields=12, max_part_size=_TEXT_BYTES)
+        self._contents: list[Content] = []
+
+    def on_headers_finished(self) -> None:
+        """A part begins."""
+        super().on_headers_finished()
+        part = self._current_part
+        if part.file is not None:
+            part.file.file.close()
+            self._contents.append(Content())
+            part.file = _SentFile(self._contents[-1], part.file.filename, part.file.headers)
+
+    async def parse(self) -> FormData:
+        """The form; without one its file is gone."""
+        try:
+            return await super().parse()
+        except BaseException:
+            for content in self._contents:
+                content.close()
+            raise
+
+
+async def _form(headers: Headers, pieces: AsyncIterator[bytes]) -> Arrived:
     async def stream() -> AsyncGenerator[bytes, None]:
-        yield body
+        async for piece in pieces:
+            yield piece
 
     try:
-        form = await _InMemory(headers, stream(), max_files=1, max_fields=12, max_part_size=_TEXT_BYTES).parse()
+        form = await _FormParser(headers, stream()).parse()
     except (MultiPartException, KeyError, ValueError) as error:
+        async for _ in pieces:
+            """Read to the end: a caller that is still sending does not see the answer."""
         raise InvalidRequest(FieldProblem("body", f"not a form with one file: {error}")) from error
+    except OSError as error:
+        raise Overloaded(f"there is no room for a file: {error.strerror}; try again") from error
     try:
-        return await _arrived(form)
-    finally:
+        return _arrived(form)
+    except BaseException:
         await form.close()
+        raise
 
 
-async def _arrived(form: FormData) -> Arrived:
+def _arrived(form: FormData) -> Arrived:
     texts = {name: value for name, value in form.multi_items() if isinstance(value, str)}
-    file = next((value for name, value in form.multi_items() if name == "file" and isinstance(value, UploadFile)), None)
-    if file is None or not (file.filename or file.size):  # a browser sends an empty part where none was chosen
+    file = next((value for name, value in form.multi_items() if name == "file" and isinstance(value, _SentFile)), None)
+    if file is None or not (file.filename or file.content.size):  # a browser sends an empty part where none was chosen
         raise InvalidRequest(FieldProblem("file", "send the document as the form's field `file`"))
     known = {field.alias or name for name, field in ImportRequest.model_fields.items()}
     asked = {name: value for name, value in texts.items() if name in known and value != ""}
@@ -100,7 +150,7 @@ async def _arrived(form: FormData) -> Arrived:
         raise InvalidRequest(*(FieldProblem(name, "a file comes alone") for name in sorted(wrong)))
     media_type = (file.content_type or "").partition(";")[0].strip().lower()
     name = (file.filename or "").replace("\\", "/").rsplit("/", 1)[-1][:MAX_PATH_CHARS]
-    return Arrived(_asked(asked), Upload(name or "upload", await file.read(), media_type), texts)
+    return Arrived(_asked(asked), Upload(name or "upload", file.content, media_type), texts)
 
 
 def _parsed(body: bytes) -> Any:

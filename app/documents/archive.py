@@ -1,12 +1,13 @@
 """Zip archives that a stranger may have made: every claim of the archive is checked before and while it is unpacked."""
 
-import io
+import os
 import stat
 import zipfile
 import zlib
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import PurePosixPath
+from typing import BinaryIO
 
 from app.documents.parsed_document import Limits, Refusal, Refused
 
@@ -20,14 +21,18 @@ _PIECE = 64 * 1024
 _PACKED_AS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
 
 
-def members(data: bytes, limits: Limits) -> list[zipfile.ZipInfo]:
-    """The files in an archive, in its order, after all their names and sizes were looked at. Raises `Refused`."""
-    _count(data, limits)
+def opened(file: BinaryIO, limits: Limits) -> zipfile.ZipFile:
+    """The archive in a file. Raises `Refused`."""
+    _count(file, limits)
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            found = [one for one in archive.infolist() if not one.is_dir()]
+        return zipfile.ZipFile(file)
     except (zipfile.BadZipFile, ValueError, OverflowError, NotImplementedError, EOFError) as error:
         raise Refused(Refusal.UNREADABLE, f"the archive is damaged: {error}") from error
+
+
+def members(archive: zipfile.ZipFile, limits: Limits) -> list[zipfile.ZipInfo]:
+    """The files in an archive, in its order, after all their names and sizes were looked at. Raises `Refused`."""
+    found = [one for one in archive.infolist() if not one.is_dir()]
     if len(found) > limits.files:
         raise Refused(Refusal.TOO_LARGE, f"the archive has {len(found)} files; {limits.files} are the most")
     seen: set[str] = set()
@@ -45,14 +50,13 @@ def members(data: bytes, limits: Limits) -> list[zipfile.ZipInfo]:
     return found
 
 
-def unpacked(data: bytes, wanted: list[zipfile.ZipInfo], limits: Limits) -> Iterator[tuple[str, bytes]]:
+def unpacked(archive: zipfile.ZipFile, wanted: list[zipfile.ZipInfo], limits: Limits) -> Iterator[tuple[str, bytes]]:
     """Path and bytes of each file that is wanted, one at a time. Raises `Refused`."""
     left = limits.total_bytes
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        for one in wanted:
-            content = _read(archive, one, min(left, limits.file_bytes))
-            left -= len(content)
-            yield one.filename, content
+    for one in wanted:
+        content = _read(archive, one, min(left, limits.file_bytes))
+        left -= len(content)
+        yield one.filename, content
 
 
 def _read(archive: zipfile.ZipFile, one: zipfile.ZipInfo, most: int) -> bytes:
@@ -71,13 +75,15 @@ def _read(archive: zipfile.ZipFile, one: zipfile.ZipInfo, most: int) -> bytes:
     return b"".join(pieces)
 
 
-def _count(data: bytes, limits: Limits) -> None:
+def _count(file: BinaryIO, limits: Limits) -> None:
     """Raise `Refused` for more entries than there may be, before a list of them is made."""
-    at = data.rfind(_END, max(0, len(data) - _END_BYTES - MAX_COMMENT))
-    if at < 0 or len(data) < at + _END_BYTES:
+    file.seek(max(0, file.seek(0, os.SEEK_END) - _END_BYTES - MAX_COMMENT))
+    end = file.read()
+    at = end.rfind(_END)
+    if at < 0 or len(end) < at + _END_BYTES:
         raise Refused(Refusal.UNREADABLE, "the archive is damaged: it has no end")
-    entries = int.from_bytes(data[at + 10 : at + 12], "little")
-    listing = int.from_bytes(data[at + 12 : at + 16], "little")
+    entries = int.from_bytes(end[at + 10 : at + 12], "little")
+    listing = int.from_bytes(end[at + 12 : at + 16], "little")
     most = limits.files * 2  # folders are entries, too
     if entries > most or (entries != 0xFFFF and listing > (most + 1) * (46 + 2 * MAX_NAME_CHARS + 256)):
         raise Refused(Refusal.TOO_LARGE, f"the archive has {entries} entries; {limits.files} files are the most")

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import BinaryIO
 
 from app.documents import archive, chunking
 from app.documents.parsed_document import Document, DocumentType, Limits, Passage, Refusal, Refused
@@ -45,30 +46,30 @@ class Reading:
     media_type: str = ""
 
 
-def check(name: str, data: bytes, media_type: str, limits: Limits) -> None:
-    """Raise `Refused` for what can be told to be no import before anything of it is parsed."""
-    if is_archive(name, data, media_type):
-        if not [one for one in archive.members(data, limits) if is_wanted(one.filename)]:
-            raise Refused(Refusal.UNKNOWN_TYPE, "the archive holds no file of a type that can be read")
-    elif type_of(name, media_type) is None:
-        raise Refused(Refusal.UNKNOWN_TYPE, f"{name[:80]!r} is of no type that can be read")
-
-
-def read(name: str, data: bytes, how: Reading) -> Iterator[Document | Unchanged | Skipped]:
-    """The documents of an import. Raises `Refused`: then nothing of it is to be kept.
+def read(name: str, data: BinaryIO, how: Reading) -> Iterator[Document | Unchanged | Skipped]:
+    """The documents of an import, one at a time. Raises `Refused`: then nothing of it is to be kept.
 
     A single file that can not be read is refused; in an archive it is skipped, unless it is there to do harm.
     """
-    check(name, data, how.media_type, how.limits)
-    if not is_archive(name, data, how.media_type):
-        kind = type_of(name, how.media_type)
-        assert kind is not None  # noqa: S101 - checked
-        yield _one(name.rsplit("/", 1)[-1], data, kind, how)
+    data.seek(0)
+    if is_archive(name, data.read(4), how.media_type):
+        yield from _unpacked(data, how)
         return
+    kind = type_of(name, how.media_type)
+    if kind is None:
+        raise Refused(Refusal.UNKNOWN_TYPE, f"{name[:80]!r} is of no type that can be read")
+    data.seek(0)
+    yield _one(name.rsplit("/", 1)[-1], data.read(how.limits.file_bytes + 1), kind, how)
+
+
+def _unpacked(data: BinaryIO, how: Reading) -> Iterator[Document | Unchanged | Skipped]:
+    packed = archive.opened(data, how.limits)
+    wanted = [one for one in archive.members(packed, how.limits) if is_wanted(one.filename)]
+    if not wanted:
+        raise Refused(Refusal.UNKNOWN_TYPE, "the archive holds no file of a type that can be read")
     counted = [0, 0]
     found = 0
-    wanted = [one for one in archive.members(data, how.limits) if is_wanted(one.filename)]
-    for path, content in archive.unpacked(data, wanted, how.limits):
+    for path, content in archive.unpacked(packed, wanted, how.limits):
         kind = type_of(path)
         assert kind is not None  # noqa: S101 - wanted
         try:
@@ -87,7 +88,7 @@ def read(name: str, data: bytes, how: Reading) -> Iterator[Document | Unchanged 
 
 def _one(path: str, data: bytes, kind: DocumentType, how: Reading) -> Document | Unchanged:
     if len(data) > how.limits.file_bytes:
-        raise Refused(Refusal.TOO_LARGE, f"{path[:80]!r} has {len(data)} bytes; {how.limits.file_bytes} are the most")
+        raise Refused(Refusal.TOO_LARGE, f"{path[:80]!r} has more than {how.limits.file_bytes} bytes")
     digest = digest_of(data, how.salt)
     if how.known.get(path) == digest:
         return Unchanged(path, digest, len(data))

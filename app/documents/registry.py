@@ -28,7 +28,7 @@ def type_of(name: str, media_type: str = "") -> DocumentType | None:
     return found or BY_SUFFIX.get(base) or (BY_SUFFIX.get(stem) if dot else None) or BY_MEDIA_TYPE.get(media_type)
 
 
-def is_archive(name: str, data: bytes, media_type: str = "") -> bool:
-    """Whether it is a zip archive: by its first bytes and its name or media type."""
+def is_archive(name: str, begin: bytes, media_type: str = "") -> bool:
+    """Whether it is a zip archive: by its first four bytes and its name or media type."""
     named = name.lower().endswith(ARCHIVE_SUFFIX) or media_type in ARCHIVE_TYPES
-    return data[:4] in {b"PK\x03\x04", b"PK\x05\x06"} and (named or type_of(name, media_type) is None)
+    return begin in {b"PK\x03\x04", b"PK\x05\x06"} and (named or type_of(name, media_type) is None)

@@ -8,6 +8,9 @@ _NAT64_LOCAL = ipaddress.ip_network("64:ff9b:1::/48")
 _SIX_TO_FOUR = ipaddress.ip_network("2002::/16")
 _TEREDO = ipaddress.ip_network("2001::/32")
 _COMPATIBLE = ipaddress.ip_network("::/96")
+_GLOBAL_UNICAST = ipaddress.ip_network("2000::/3")
+_SPECIAL = tuple(map(ipaddress.ip_network, ("192.0.0.0/24", "192.88.99.0/24", "3fff::/20")))
+"""Set aside for protocols, relays and documentation, and yet global to the standard library."""
 
 
 def is_public(address: str) -> bool:
@@ -20,8 +23,11 @@ def is_public(address: str) -> bool:
 
 
 def _is_global(address: IPv4Address | IPv6Address) -> bool:
+    is_unicast = address.version == 4 or address in _GLOBAL_UNICAST
     return (
-        address.is_global
+        is_unicast
+        and not any(address in network for network in _SPECIAL)
+        and address.is_global
         and not address.is_multicast
         and not address.is_reserved
         and not address.is_unspecified

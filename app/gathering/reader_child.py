@@ -1,9 +1,10 @@
-"""The other process: ``python -m app.gathering.reader_child``. It reads one import, and ends.
+"""The other process: ``python -m app.gathering.reader_child <descriptor>``. It reads one import, and ends.
 
 What a stranger sends is parsed here: with bounded memory and time, at low priority, and to be killed at any moment. The
-bytes come by a pipe and never touch a disk; what is written has been cleaned by the policy.
+bytes are in the file of the descriptor, which the parent shares (`app.gathering.content`), and are read from there a
+document at a time; what is written has been cleaned by the policy.
 
-In: a line of JSON (`Asked`), then the bytes. Out: a line of JSON, ``{"files": 3, "size": 10, "skipped": [...]}`` or
+In: a line of JSON (`Asked`). Out: a line of JSON, ``{"files": 3, "size": 10, "skipped": [...]}`` or
 ``{"refused": "<why>", "detail": "..."}``.
 """
 
@@ -11,14 +12,19 @@ import json
 import os
 import resource
 import sys
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
 
-from app.documents.document_reading import Reading, Skipped, check, read
+from app.atrest.lent_vault import vault_in_child
+from app.documents.document_reading import Reading, Skipped, read
 from app.documents.parsed_document import Document, Limits, Refusal, Refused
 from app.documents.skill import is_skill_file, skill_in
 from app.gathering import spool
-from app.policy.policy import Policy
+
+if TYPE_CHECKING:
+    from app.policy.policy import Policy
 
 NICE = 10
 MEMORY_BYTES = 2 * 1024**3
@@ -29,11 +35,13 @@ MAX_SKIPPED = 50
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What is to be read, and how. Without ``spool`` nothing is parsed or written: only checked."""
+    """What is to be read, and how; ``spool`` is the file that is written."""
 
     name: str
     media_type: str = ""
     spool: str = ""
+    vault: str = field(default="", repr=False)
+    """What the spool is encrypted with; see `app.atrest.lent_vault.vault_in_child`."""
     is_skill: bool = False
     """It has to hold a SKILL.md."""
     cpu_s: int = 60
@@ -52,25 +60,35 @@ class Asked:
         return json.dumps(asdict(self)).encode() + b"\n"
 
 
-def run(asked: Asked, data: bytes) -> dict[str, Any]:
+def run(asked: Asked, data: BinaryIO) -> dict[str, Any]:
     """The answer."""
-    limits = Limits(**asked.limits)
     try:
-        check(asked.name, data, asked.media_type, limits)
-        return _read(asked, data, limits) if asked.spool else {"files": 0, "size": len(data), "skipped": []}
+        return _read(asked, data)
     except Refused as refused:
         return {"refused": refused.why, "detail": refused.detail}
     except (MemoryError, RecursionError):
         return {"refused": Refusal.UNSAFE, "detail": f"{asked.name[:80]!r} takes too much memory to be read"}
 
 
-def _read(asked: Asked, data: bytes, limits: Limits) -> dict[str, Any]:
-    patterns = {name: (expression, action) for name, (expression, action) in asked.patterns.items()}
-    policy = Policy.of(asked.rules, patterns)
-    how = Reading(limits, asked.known, asked.salt, policy.text, asked.media_type)
+def _cleaning(asked: Asked) -> Callable[[str], str]:
+    """The policy, made for the first text: an import of what is stored already has none."""
+    policies: list[Policy] = []
+
+    def cleaned(text: str) -> str:
+        if not policies:
+            from app.policy.policy import Policy  # a tenth of a second and 15 MB
+
+            patterns = {name: (expression, action) for name, (expression, action) in asked.patterns.items()}
+            policies.append(Policy.of(asked.rules, patterns))
+        return policies[0].text(text)
+
+    return cleaned
+
+
+def _read(asked: Asked, data: BinaryIO) -> dict[str, Any]:
+    how = Reading(Limits(**asked.limits), asked.known, asked.salt, _cleaning(asked), asked.media_type)
     files, changed, skipped, first, skill = 0, 0, [], None, None
-    descriptor = os.open(asked.spool, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
+    with vault_in_child(asked.vault).creating(Path(asked.spool)) as file:
         for found in read(asked.name, data, how):
             if isinstance(found, Skipped):
                 skipped.append(f"{found.path}: {found.why}")
@@ -82,13 +100,11 @@ def _read(asked: Asked, data: bytes, limits: Limits) -> dict[str, Any]:
                 if asked.is_skill and is_skill_file(found.path):
                     skill = skill_in(found.text)
             spool.write(file, found)
-        file.flush()
-        os.fsync(file.fileno())
     if asked.is_skill and skill is None:
         raise Refused(Refusal.UNREADABLE, "a skill has a SKILL.md, at the top of the archive")
     told = {"title": first.title, "summary": first.summary} if first else {}
     told |= {"title": skill.name, "summary": skill.description} if skill else {}
-    counts = {"files": files, "changed": changed, "size": len(data), "more": len(skipped)}
+    counts = {"files": files, "changed": changed, "size": data.seek(0, os.SEEK_END), "more": len(skipped)}
     return {**counts, **told, "skipped": skipped[:MAX_SKIPPED]}
 
 
@@ -99,7 +115,8 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     resource.setrlimit(resource.RLIMIT_CPU, (asked.cpu_s, asked.cpu_s + 1))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    print(json.dumps(run(asked, sys.stdin.buffer.read())))
+    with open(int(sys.argv[1]), "rb") as data:
+        print(json.dumps(run(asked, data)))
 
 
 if __name__ == "__main__":

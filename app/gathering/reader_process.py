@@ -13,16 +13,19 @@ from typing import Any
 
 from anyio import CapacityLimiter, to_thread
 
+from app.atrest.vault import PLAIN, Vault
 from app.documents.parsed_document import Limits, Refusal, Refused
+from app.gathering.content import Content
 from app.gathering.reader_child import Asked
 
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """What somebody sends: its bytes, with its name and media type as far as they are known."""
+    """What somebody sends: its bytes, with its name and media type as far as they are known. Whoever takes it closes
+    ``content``."""
 
     name: str
-    data: bytes
+    content: Content
     media_type: str = ""
     is_skill: bool = False
 
@@ -57,12 +60,14 @@ class ReaderProcess:
         seconds: float,
         rules: Mapping[str, str] | None = None,
         patterns: Mapping[str, tuple[str, str]] | None = None,
+        vault: Vault = PLAIN,
     ) -> None:
         """``rules`` and ``patterns`` are the policy's: what they find never reaches a disk."""
         self._limits = limits
         self._seconds = seconds
         self._rules = dict(rules or {})
         self._patterns = {name: list(pattern) for name, pattern in (patterns or {}).items()}
+        self._vault = vault
         self._limiter = CapacityLimiter(at_once)
         self._children: set[subprocess.Popen[bytes]] = set()
         self._guard = threading.Lock()
@@ -71,13 +76,20 @@ class ReaderProcess:
     @property
     def salt(self) -> str:
         """See `Asked.salt`."""
-        return self._asked(Upload("", b"")).salt
+        return self._asked("").salt
 
     async def read(self, upload: Upload, spool: Path, known: Mapping[str, str]) -> ReadUpload:
         """Read it into the new file ``spool``; there is none when it raises. Raises `Refused`, `ReaderFailed`."""
-        asked = self._asked(upload, str(spool), known)
+        asked = self._asked(
+            upload.name,
+            media_type=upload.media_type,
+            spool=str(spool),
+            vault=self._vault.cipher.for_child(),
+            is_skill=upload.is_skill,
+            known=dict(known),
+        )
         try:
-            answer = await self._run(asked, upload)
+            answer = await self._run(asked, upload.content)
         except BaseException:
             spool.unlink(missing_ok=True)  # noqa: ASYNC240 - a name, and only in trouble
             raise
@@ -99,22 +111,19 @@ class ReaderProcess:
         for child in children:
             child.kill()
 
-    def _asked(self, upload: Upload, spool: str = "", known: Mapping[str, str] | None = None) -> Asked:
+    def _asked(self, name: str, **how: Any) -> Asked:
         return Asked(
-            name=upload.name,
-            media_type=upload.media_type,
-            spool=spool,
-            is_skill=upload.is_skill,
+            name=name,
             cpu_s=max(1, int(self._seconds)),
             limits=asdict(self._limits),
-            known=dict(known or {}),
             rules=self._rules,
             patterns=self._patterns,
+            **how,
         )
 
-    async def _run(self, asked: Asked, upload: Upload) -> dict[str, Any]:
+    async def _run(self, asked: Asked, content: Content) -> dict[str, Any]:
         child: list[subprocess.Popen[bytes]] = []
-        ask = partial(self._ask, asked, upload.data, child)
+        ask = partial(self._ask, asked, content, child)
         try:
             answer = await to_thread.run_sync(ask, limiter=self._limiter, abandon_on_cancel=True)
         finally:
@@ -124,19 +133,11 @@ class ReaderProcess:
             raise Refused(Refusal(answer["refused"]), answer["detail"])
         return answer
 
-    def _ask(self, asked: Asked, data: bytes, started: list[subprocess.Popen[bytes]]) -> dict[str, Any]:
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-        command = [sys.executable, "-m", "app.gathering.reader_child"]
-        with self._guard:
-            if self._closed:
-                raise ReaderFailed("the service is stopping")
-            child = subprocess.Popen(  # noqa: S603 - our own program
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment
-            )
-            self._children.add(child)
+    def _ask(self, asked: Asked, content: Content, started: list[subprocess.Popen[bytes]]) -> dict[str, Any]:
+        child = self._begun(content)
         started.append(child)
         try:
-            out, _ = child.communicate(asked.line() + data, timeout=self._seconds)
+            out, _ = child.communicate(asked.line(), timeout=self._seconds)
         except subprocess.TimeoutExpired:
             raise Refused(Refusal.UNSAFE, f"{asked.name[:80]!r} takes longer to be read than it may") from None
         finally:
@@ -153,3 +154,21 @@ class ReaderProcess:
             raise ReaderFailed(f"the process that reads imports ended with {child.returncode}")
         answer: dict[str, Any] = json.loads(out)
         return answer
+
+    def _begun(self, content: Content) -> "subprocess.Popen[bytes]":
+        """A child that has been lent the ``content``. It gets none of our settings: they hold keys."""
+        inherited = {name: value for name, value in os.environ.items() if not name.upper().startswith("SIDECAR_")}
+        environment = {**inherited, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        with content.lent() as descriptor, self._guard:
+            if self._closed:
+                raise ReaderFailed("the service is stopping")
+            child = subprocess.Popen(  # noqa: S603 - our own program
+                [sys.executable, "-m", "app.gathering.reader_child", str(descriptor)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env=environment,
+                pass_fds=(descriptor,),
+            )
+            self._children.add(child)
+        return child

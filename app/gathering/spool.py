@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
+from app.atrest.vault import Vault
 from app.documents.document_reading import Unchanged
 from app.documents.parsed_document import Document
-from app.text.index_words import terms
 
 
 class SpooledPassage(NamedTuple):
@@ -69,6 +69,8 @@ def write(file: BinaryIO, document: Document | Unchanged) -> None:
         head = Head(document.path, document.digest, document.size)
         file.write(_line(_fields(head)) + b"null\n")
         return
+    from app.text.index_words import terms  # tables of every language: nothing needs them for what is stored already
+
     head = Head(document.path, document.digest, document.size, document.title, document.summary)
     found = [(one.place, one.text, " ".join(terms(f"{one.place}\n{one.text}"))) for one in document.passages]
     file.write(_line(_fields(head)) + _line({"text": document.text, "passages": found}))
@@ -79,9 +81,9 @@ def write_again(file: BinaryIO, spooled: Spooled) -> None:
     file.write(_line(_fields(spooled.head)) + spooled.raw)
 
 
-def read(path: Path, *, skip_lines: int = 0) -> Iterator[Spooled]:
+def read(path: Path, vault: Vault, *, skip_lines: int = 0) -> Iterator[Spooled]:
     """The documents in a file, one at a time."""
-    with path.open("rb") as file:
+    with vault.open(path) as file:
         yield from read_from(file, skip_lines=skip_lines)
 
 

@@ -15,6 +15,7 @@ from urllib.parse import SplitResult, quote, unquote, urljoin, urlsplit
 
 import httpcore
 
+from app.gathering.content import Content
 from app.gathering.public_addresses import is_public
 from app.gathering.reader_process import Upload
 
@@ -112,16 +113,18 @@ async def _taken(parts: SplitResult, answer: httpcore.Response, how: Fetching) -
         raise UrlRefused(f"{parts.hostname} answers with {answer.status}")
     if _header(answer, b"content-encoding") not in {"", "identity"}:
         raise UrlRefused(f"{parts.hostname} sends what was not asked for: packed content")
-    size = 0
-    pieces: list[bytes] = []
-    async for piece in answer.aiter_stream():
-        pieces.append(piece)
-        size += len(piece)
-        if size > how.max_bytes:
-            raise UrlRefused(f"what the URL names has more than {how.max_bytes} bytes")
+    content = Content()
+    try:
+        async for piece in answer.aiter_stream():
+            content.write(piece)
+            if content.size > how.max_bytes:
+                raise UrlRefused(f"what the URL names has more than {how.max_bytes} bytes")
+    except BaseException:
+        content.close()
+        raise
     media_type = _header(answer, b"content-type").partition(";")[0].strip().lower()
     name = unquote(parts.path.rstrip("/").rsplit("/", 1)[-1]) or parts.hostname or "page"
-    return Upload(name, b"".join(pieces), media_type)
+    return Upload(name, content, media_type)
 
 
 class _Pinned(httpcore.AsyncNetworkBackend):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.documents.archive import members
+from app.documents.archive import members, opened
 from app.documents.parsed_document import Limits
 from app.gathering.folder import NotPacked, pack
 
@@ -27,7 +27,7 @@ def made_of(root: Path, files: dict[str, str]) -> Path:
 def packed(folder: Path, **limits: int) -> list[str]:
     file = io.BytesIO()
     pack(folder, file, Limits(**limits))
-    found = members(file.getvalue(), Limits())  # what the service would say of it
+    found = members(opened(file, Limits()), Limits())  # what the service would say of it
     return [one.filename for one in found]
 
 
@@ -83,7 +83,7 @@ def test_what_no_import_takes_is_left_out_and_counted(tmp_path: Path) -> None:
     file = io.BytesIO()
     done = pack(folder, file, Limits())
     assert (done.files, done.size, done.left_out) == (1, 1, 4)
-    assert len(members(file.getvalue(), Limits())) == 1
+    assert len(members(opened(file, Limits()), Limits())) == 1
 
 
 def test_the_same_folder_has_the_same_bytes(tmp_path: Path) -> None:

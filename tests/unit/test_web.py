@@ -57,7 +57,8 @@ def local(**changes: object) -> Fetching:
 async def test_a_document_is_fetched_with_its_name_and_type() -> None:
     async with site(lambda _: response(b"# Guide", "Content-Type: text/markdown; charset=utf-8")) as (port, asked):
         found = await fetch(f"http://docs.example.org:{port}/a%20b/guide.md?x=1#part", local())
-    assert (found.name, found.data, found.media_type) == ("guide.md", b"# Guide", "text/markdown")
+    assert (found.name, found.content.read(), found.media_type) == ("guide.md", b"# Guide", "text/markdown")
+    found.content.close()
     assert asked[0].startswith("GET /a%20b/guide.md?x=1 HTTP/1.1") and f"Host: docs.example.org:{port}" in asked[0]
 
 
@@ -120,7 +121,7 @@ async def test_what_is_too_much_or_no_document_is_refused(answer: bytes, why: st
     """
     127.0.0.1 10.1.2.3 172.16.0.1 192.168.0.1 169.254.169.254 100.64.0.1 0.0.0.0 224.0.0.1 255.255.255.255 192.0.2.1
     ::1 :: fe80::1 fc00::1 ff02::1 ::ffff:10.0.0.1 ::7f00:1 64:ff9b::a00:1 2002:7f00:1:: 2001:0:7f00:1:: nonsense
-    127.0.0.1%lo
+    127.0.0.1%lo fec0::1 feff::1 3fff::1 5f00::1 192.88.99.1 192.0.0.9
     """.split(),  # noqa: SIM905
 )
 def test_addresses_that_are_not_public(address: str) -> None:

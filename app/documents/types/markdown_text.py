@@ -1,11 +1,13 @@
 """Markdown: a section for each heading. Block structure only; what stands within a line stays as it is written."""
 
 from functools import cache
-
-from markdown_it import MarkdownIt
+from typing import TYPE_CHECKING
 
 from app.documents.decoding import decoded
 from app.documents.parsed_document import Content, DocumentType, Section
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
 
 MAX_LINE_CHARS = 100_000
 """A longer line is no heading."""
@@ -50,8 +52,10 @@ def _sections(text: str) -> list[Section]:
 
 
 @cache
-def _blocks() -> MarkdownIt:
+def _blocks() -> "MarkdownIt":
     """Blocks alone: what stands within lines is not looked at, which is where the time would go."""
+    from markdown_it import MarkdownIt  # takes longer than to see that a folder is stored already
+
     return MarkdownIt("commonmark").disable(["inline", "reference"]).enable("table")
 
 
