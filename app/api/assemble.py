@@ -9,11 +9,11 @@ from fastapi import APIRouter, Body, Request, Response
 from app.api.assemble_schema import AssembleRequest, Phase, TriggerHint
 from app.api.document import problems
 from app.api.examples import ANSWERS, ASSEMBLE_REQUEST, PREFLIGHT_REQUEST
-from app.api.large import Large
+from app.api.large import Large, Value
 from app.api.offloading import run_offloaded
 from app.api.scope import resolve
 from app.api.strict import StrictRoute, caller_of, deadline_of, large_part, messages_of
-from app.api.wire import Json
+from app.api.wire import Json, JsonInPieces
 from app.core.deadline import Deadline
 from app.core.identity import Identity
 from app.core.injection.inject import Mode
@@ -90,17 +90,18 @@ async def assemble(
         only=body.recall_filter.filter if body.recall_filter else ANY,
     )
     large = large_part(request)
+    encoded: Value
     if large is None:
-        result, encoded = await services.assemble.run(who, asked, deadline), None
+        result = await services.assemble.run(who, asked, deadline)
+        encoded = encode_messages(result.messages)
     else:
         result, encoded = await _apart(services, large, who, asked, deadline)
     services.metrics.on_reason("/assemble", asked.phase, result.reason)
     note(reason=str(result.reason), phase=asked.phase)
-    if encoded is None:
-        encoded = encode_messages(result.messages)
     # Put in as the JSON they were read as: they are nearly all of the answer.
     rest = encode_answer(result, without=_MESSAGES)
-    return Response(b"".join((b'{"messages":', encoded, b",", rest[1:])), media_type=Json.media_type)
+    parts = (b'{"messages":', encoded, b",", rest[1:])
+    return JsonInPieces(parts) if large else Response(b"".join(parts), media_type=Json.media_type)
 
 
 async def _skill(
@@ -131,7 +132,7 @@ async def _begun(
 
 async def _apart(
     services: Services, large: Large, who: Identity, asked: AssembleInput, deadline: Deadline
-) -> tuple[AssembleResult, bytes]:
+) -> tuple[AssembleResult, Value]:
     """The answer, and its messages as JSON; the host's own, unread, when the other process is not ready in time."""
     latest = Deadline(deadline.at + OVERTIME_S, deadline.clock)
     try:

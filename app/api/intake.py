@@ -15,6 +15,8 @@ from app.settings import LimitSettings
 
 log = structlog.get_logger(__name__)
 
+AT_ONCE_BYTES = 2 * 1024 * 1024
+"""What is not longer is joined sooner than a thread is woken and others notice."""
 WAIT_S = 2.0
 """How long a body waits for room: others are read and answered meanwhile."""
 
@@ -30,9 +32,15 @@ class Intake:
 
     @asynccontextmanager
     async def body(self, headers: Headers, receive: Receive) -> AsyncIterator[bytes]:
-        """The whole body; its room is taken until the block ends. A caller that goes away leaves what it sent.
+        """The whole body, as `pieces` gives it."""
+        async with self.pieces(headers, receive) as pieces:
+            yield await _joined([piece async for piece in pieces])
 
-        Raises `BodyTooLarge`, `RequestTimeout`, `Overloaded`.
+    @asynccontextmanager
+    async def pieces(self, headers: Headers, receive: Receive) -> AsyncIterator[AsyncIterator[bytes]]:
+        """The body as it arrives; its room is taken until the block ends. A caller that goes away leaves what it sent.
+
+        Raises `BodyTooLarge`, `RequestTimeout`, `Overloaded`, at the beginning or between two pieces.
         """
         announced = _announced(headers)
         if announced > self._max_body:
@@ -40,12 +48,7 @@ class Intake:
         held = Held(self._room)
         try:
             await held.reserve(announced, WAIT_S)
-            try:
-                async with asyncio.timeout(self._seconds):
-                    body = await self._read(held, receive)
-            except TimeoutError:
-                raise RequestTimeout(f"the body has to arrive within {self._seconds:g} seconds") from None
-            yield body
+            yield self._read(held, receive)
         except (Overloaded, RequestTimeout) as refusal:
             if self._bursts.begins(refusal.code):
                 log.warning("bodies_refused", reason=str(refusal.code), held_bytes=self._room.taken)
@@ -53,23 +56,36 @@ class Intake:
         finally:
             held.release()
 
-    async def _read(self, held: "Held", receive: Receive) -> bytes:
-        chunks: list[bytes] = []
+    async def _read(self, held: "Held", receive: Receive) -> AsyncIterator[bytes]:
+        end = asyncio.get_running_loop().time() + self._seconds
         size = 0
         while True:
-            message = await receive()
+            try:
+                async with asyncio.timeout_at(end):
+                    message = await receive()
+            except TimeoutError:
+                raise RequestTimeout(f"the body has to arrive within {self._seconds:g} seconds") from None
             if message["type"] != "http.request":
-                return b"".join(chunks)
-            chunks.append(message.get("body", b""))
-            size += len(chunks[-1])
+                return
+            piece: bytes = message.get("body", b"")
+            size += len(piece)
             if size > self._max_body:
                 raise self._too_large()
             held.grow(size)
+            yield piece
             if not message.get("more_body", False):
-                return b"".join(chunks)
+                return
 
     def _too_large(self) -> BodyTooLarge:
         return BodyTooLarge(f"the body may have {self._max_body} bytes")
+
+
+async def _joined(chunks: list[bytes]) -> bytes:
+    """The body. A large one is put together in a thread, which lets the others go on: Python copies it without its
+    lock."""
+    if sum(map(len, chunks)) <= AT_ONCE_BYTES:
+        return b"".join(chunks)
+    return await asyncio.to_thread(b"".join, chunks)
 
 
 class Room:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from app.core.json.encoding import encode
-from app.core.json.outline import NoOutline, outline
+from app.core.json.outline import Member, NoOutline, outline
 from app.errors import FieldProblem, InvalidRequest
 
 AT_ONCE_BYTES = 512 * 1024
@@ -17,6 +17,9 @@ MAX_CONTEXT_BYTES = 1024 * 1024
 MAX_TEXT_BYTES = 16 * 1024
 """Longest other text: longer than any that may be given, so that one that may not is still refused."""
 
+Value = bytes | memoryview
+"""A part of a body; a large one where it stands, for to copy it takes as long as others must not wait."""
+
 _CONTEXT = frozenset({"runtimeContext", "runtime_context"})
 _EMPTY = {b"[": b"[]", b"{": b"{}"}
 
@@ -25,9 +28,9 @@ _EMPTY = {b"[": b"[]", b"{": b"{}"}
 class Large:
     """The members that are read in another process."""
 
-    messages: bytes
+    messages: Value
     """As the host wrote them."""
-    prompt: bytes
+    prompt: Value
 
     @property
     def tokens(self) -> int:
@@ -35,9 +38,9 @@ class Large:
         return len(self.messages) // 4
 
 
-def is_large(body: bytes) -> bool:
+def is_large(body: Value) -> bool:
     """Whether parsing and reading ``body`` takes long enough for others to notice."""
-    return len(body) > AT_ONCE_BYTES or body.count(b"{") + body.count(b"[") > AT_ONCE_VALUES
+    return isinstance(body, memoryview) or len(body) > AT_ONCE_BYTES or _values_in(body) > AT_ONCE_VALUES
 
 
 def divide(body: bytes) -> tuple[bytes, Large | None]:
@@ -49,7 +52,7 @@ def divide(body: bytes) -> tuple[bytes, Large | None]:
         members = outline(body)
     except NoOutline as error:
         raise InvalidRequest(FieldProblem("body", f"not valid JSON: {error}")) from None
-    values = {member.key: body[member.start : member.end] for member in members}
+    values = {member.key: _value(body, member) for member in members}
     for name in _CONTEXT & values.keys():
         if len(values[name]) > MAX_CONTEXT_BYTES:
             raise InvalidRequest(FieldProblem(name, f"may have {MAX_CONTEXT_BYTES} bytes"))
@@ -62,12 +65,20 @@ def divide(body: bytes) -> tuple[bytes, Large | None]:
             values["prompt"] = b'""'
     for name, value in values.items():
         if is_large(value) and name not in _CONTEXT:
-            values[name] = _EMPTY.get(value[:1]) or _beginning(value)
+            values[name] = _EMPTY.get(bytes(value[:1])) or _beginning(bytes(value[:-1][:MAX_TEXT_BYTES]))
     return b"{" + b",".join(encode(name) + b":" + value for name, value in values.items()) + b"}", large
 
 
-def _beginning(quoted: bytes) -> bytes:
-    """The beginning of a string, without an escape or a character that would be cut in two."""
-    head = quoted[:MAX_TEXT_BYTES]
+def _values_in(body: bytes) -> int:
+    return body.count(b"{") + body.count(b"[")
+
+
+def _value(body: bytes, member: Member) -> Value:
+    whole = memoryview(body)[member.start : member.end]
+    return whole if len(whole) > AT_ONCE_BYTES else bytes(whole)
+
+
+def _beginning(head: bytes) -> bytes:
+    """A string that begins like this, without an escape or a character that would be cut in two."""
     escape = head.find(b"\\", MAX_TEXT_BYTES - 16)
     return (head if escape < 0 else head[:escape]).decode("utf-8", "ignore").encode() + b'"'

@@ -7,6 +7,7 @@ from typing import Any
 from fastapi import Response
 from pydantic import BaseModel
 from starlette.responses import JSONResponse
+from starlette.types import Receive, Scope, Send
 
 from app.core.json.answers import encode_answer
 from app.core.json.encoding import encode
@@ -15,6 +16,8 @@ from app.errors import Ambiguous, FieldProblem, InvalidRequest, SidecarError
 PROBLEM_TYPE = "application/problem+json"
 MAX_PROBLEMS = 50
 """Wrong fields that one answer names."""
+PIECE_BYTES = 1024 * 1024
+"""Of a large answer, what is sent at once."""
 WRONG_ITEMS = "wrong_items"
 """Type of a validation error about a list; its context's ``items`` are (place in the list, what is wrong)."""
 
@@ -27,6 +30,25 @@ class Json(JSONResponse):
         if is_dataclass(content):
             return encode_answer(content)
         return encode(content.model_dump(mode="json", by_alias=True) if isinstance(content, BaseModel) else content)
+
+
+class JsonInPieces(Response):
+    """A large JSON answer, sent in pieces of `PIECE_BYTES`: to join its parts would copy it while everybody waits."""
+
+    media_type = Json.media_type
+
+    def __init__(self, parts: Sequence[bytes | memoryview]) -> None:
+        super().__init__(headers={"Content-Length": str(sum(map(len, parts)))})
+        self._parts = parts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 - as ASGI calls it
+        """Send it, as fast as the host reads."""
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        for part in self._parts:
+            for start in range(0, len(part), PIECE_BYTES):
+                piece = bytes(part[start : start + PIECE_BYTES])
+                await send({"type": "http.response.body", "body": piece, "more_body": True})
+        await send({"type": "http.response.body", "body": b""})
 
 
 def problem(error: SidecarError, request_id: str) -> Response:

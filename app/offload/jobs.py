@@ -31,6 +31,7 @@ from app.engine.memories.auditing import Audit
 from app.engine.preflight import Preflight
 from app.engine.results import AssembleInput, AssembleResult
 from app.engine.turn_capture import AfterTurn, AfterTurnResult, TurnInput
+from app.offload.link import Bytes
 from app.ports import Acceptance, ContextBackend, LocalHistory, NewTurn, Recorded, SessionHistory, Target
 from app.recall.searches import Found, Searches
 from app.recall.transform import Transform
@@ -54,7 +55,7 @@ class Assembled:
     """An answer of `/assemble`. ``messages`` is their JSON, None where they are the host's own."""
 
     result: AssembleResult
-    messages: bytes | None
+    messages: Bytes | bytes | None
     traces: tuple[RecallTrace, ...]
     recalled: tuple[Reason, ...]
     """What each recall came to."""
@@ -177,7 +178,7 @@ async def assemble(
     asked = replace(asked, messages=messages, prompt=asked.subject.query if asked.subject else prompt)
     window = WindowWatch(store, settings.guards.flush_rules())
     result = await Assemble(preflight, transform, window, settings.recall_tokens).run(who, asked, deadline)
-    text = None if result.messages == messages else encode_messages(result.messages)
+    text = None if result.messages == messages else Bytes(encode_messages(result.messages))
     return Assembled(replace(result, messages=()), text, tuple(ports.traces), tuple(recalled))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 _NUMBER_BYTES = 8
 _PIECE = 1024 * 1024
-"""Bytes written at once."""
+"""Bytes written and read at once."""
 _BUFFER = 4 * 1024 * 1024
 """Bytes read ahead. Large messages arrive in pieces of this size, so that the event loop turns in between."""
 
@@ -53,10 +53,20 @@ class Link:
         """The next message. Raises `EOFError` when the other end is gone."""
         try:
             lengths = [await self._number() for _ in range(await self._number())]
-            data, *apart = [await self._reader.readexactly(length) for length in lengths]
+            data, *apart = [await self._exactly(length) for length in lengths]
             return pickle.loads(data, buffers=apart)  # noqa: S301 - see above
         except (asyncio.IncompleteReadError, ConnectionError) as error:
             raise EOFError from error
+
+    async def _exactly(self, length: int) -> bytes:
+        """So many bytes. Many are put together in a thread, where Python copies them without its lock."""
+        if length <= _PIECE:
+            return await self._reader.readexactly(length)
+        pieces: list[bytes] = []
+        while length > 0:
+            pieces.append(await self._reader.readexactly(min(length, _PIECE)))
+            length -= len(pieces[-1])
+        return await asyncio.to_thread(b"".join, pieces)
 
     async def _number(self) -> int:
         return int.from_bytes(await self._reader.readexactly(_NUMBER_BYTES), "big")

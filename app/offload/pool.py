@@ -147,7 +147,9 @@ class OffloadPool:
         self._reaper: asyncio.TimerHandle | None = None
         self._warming: asyncio.Task[None] | None = None
 
-    async def run(self, name: str, raw: Sequence[bytes], *arguments: Any, deadline: Deadline | None = None) -> Any:
+    async def run(
+        self, name: str, raw: Sequence[bytes | memoryview], *arguments: Any, deadline: Deadline | None = None
+    ) -> Any:
         """The result of the job ``name`` over the messages in ``raw``: JSON in pieces, for it may be large.
 
         Raises `TimeoutError` at the deadline (the child is killed then), `ChildFailed`, and what the job raises.

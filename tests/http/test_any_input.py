@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from contextlib import ExitStack
 from urllib.parse import quote, urlencode
 
 import pytest
@@ -17,29 +16,29 @@ from app.settings import Settings
 from app.tools import BY_NAME
 from tests.contract.openviking import FakeOpenViking, served
 from tests.http.test_errors import LIFECYCLE
-from tests.postgres import NoPostgres, postgres
+from tests.postgres import new_database
 
-QUICK = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+QUICK = settings(suppress_health_check=list(HealthCheck))
 
 
 @pytest.fixture(scope="module", params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
-def shared(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
-    with ExitStack() as stack:
-        url = ""
-        if request.param == "postgresql":
-            try:
-                url = stack.enter_context(postgres())
-            except NoPostgres as missing:
-                pytest.skip(str(missing))
-        configured = Settings(
-            _env_file=None,
-            data_dir=tmp_path_factory.mktemp("any") / "data",
-            log_level="error",
-            store={"url": url},
-            experience={"enabled": True},
-            limits={"compact_ms": 2000, "wait_ms": 20_000},
-        )
-        yield stack.enter_context(TestClient(create_app(configured)))
+def store_url(request: pytest.FixtureRequest) -> str:
+    """Where turns are kept; empty is SQLite in the data directory."""
+    return "" if request.param == "sqlite" else new_database(request.getfixturevalue("postgres_url"))
+
+
+@pytest.fixture(scope="module")
+def shared(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    configured = Settings(
+        _env_file=None,
+        data_dir=tmp_path_factory.mktemp("any") / "data",
+        log_level="error",
+        store={"url": store_url},
+        experience={"enabled": True},
+        limits={"compact_ms": 2000, "wait_ms": 20_000},
+    )
+    with TestClient(create_app(configured)) as client:
+        yield client
 
 
 json_values = st.recursive(
@@ -185,22 +184,19 @@ memory_fields = {
 
 
 @pytest.fixture(scope="module")
-def openviking(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
-    """The service on OpenViking, which leaves what it has no field for to the store; on PostgreSQL."""
-    with ExitStack() as stack:
-        try:
-            store = stack.enter_context(postgres())
-        except NoPostgres as missing:
-            pytest.skip(str(missing))
+def openviking(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    """The service on OpenViking, which leaves what it has no field for to the store."""
+    with served(FakeOpenViking()) as server:
         configured = Settings(
             _env_file=None,
             data_dir=tmp_path_factory.mktemp("openviking") / "data",
             log_level="error",
-            store={"url": store},
+            store={"url": store_url},
             backend="openviking",
-            openviking={"url": stack.enter_context(served(FakeOpenViking()))},
+            openviking={"url": server},
         )
-        yield stack.enter_context(TestClient(create_app(configured)))
+        with TestClient(create_app(configured)) as client:
+            yield client
 
 
 @QUICK
@@ -209,7 +205,6 @@ def test_any_memory(shared: TestClient, body: dict) -> None:
     _keep(shared, body)
 
 
-@pytest.mark.postgres
 @QUICK
 @given(body=st.fixed_dictionaries({}, optional=memory_fields))
 def test_any_memory_on_openviking(openviking: TestClient, body: dict) -> None:
@@ -242,7 +237,6 @@ def test_any_import(shared: TestClient, lines: list[bytes]) -> None:
     _import(shared, lines)
 
 
-@pytest.mark.postgres
 @QUICK
 @given(lines=memory_lines)
 def test_any_import_on_openviking(openviking: TestClient, lines: list[bytes]) -> None:
@@ -278,7 +272,6 @@ def test_any_call_of_a_tool(shared: TestClient, name: str, scope: dict, argument
     _call(shared, name, scope, arguments)
 
 
-@pytest.mark.postgres
 @QUICK
 @given(name=st.sampled_from(sorted(BY_NAME)), scope=scopes, arguments=arguments)
 def test_any_call_of_a_tool_on_openviking(openviking: TestClient, name: str, scope: dict, arguments: dict) -> None:
@@ -337,7 +330,7 @@ def test_the_openapi_document_tells_the_truth(shared: TestClient) -> None:
     for found in schema.get_all_operations():
         operation = found.ok()
 
-        @settings(parent=QUICK, max_examples=15)
+        @settings(parent=QUICK, max_examples=settings.default.max_examples // 5)
         @given(case=operation.as_strategy())
         def check(case: schemathesis.Case) -> None:
             sent = case.as_transport_kwargs(base_url=str(shared.base_url))

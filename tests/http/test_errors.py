@@ -13,6 +13,11 @@ from tests.http.conftest import Start
 LIFECYCLE = ["/assemble", "/after-turn", "/compact", "/sessions/end", "/sessions/reset"]
 
 
+@pytest.fixture
+def client(person: TestClient) -> TestClient:
+    return person
+
+
 def problem(response: Any, status: int, code: Reason) -> dict[str, Any]:
     assert response.status_code == status, response.text
     assert response.headers["content-type"] == "application/problem+json"

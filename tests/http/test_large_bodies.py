@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from app.api import large
+from app.api import large, wire
+from app.api.wire import PIECE_BYTES, JsonInPieces
 from app.core.deadline import Deadline
 from app.core.json import encoding
 from app.core.reasons import Reason
@@ -171,6 +172,60 @@ def test_next_to_nothing_is_parsed_of_what_nobody_reads() -> None:
         kept = json.loads(rest)
         assert kept["sessionId"] == "s"
         assert all(kept[name] and text.startswith(kept[name]) for name, text in texts.items())
+
+
+def test_a_text_of_many_brackets_is_left_whole() -> None:
+    body = json.dumps({"sessionId": "s", "model": "{" * 6_000, "messages": LONG}).encode()
+    rest, _ = large.divide(body)
+    assert json.loads(rest)["model"] == "{" * 6_000
+
+
+def test_large_messages_are_not_copied() -> None:
+    body = json.dumps({"messages": [user("x" * 600_000, 1)], "prompt": "y" * 600_000}).encode()
+    _, divided = large.divide(body)
+    assert divided
+    for value, start in ((divided.messages, b"[{"), (divided.prompt, b'"y')):
+        assert isinstance(value, memoryview)
+        assert value.obj is body, "it stands in the body that came"
+        assert bytes(value[:2]) == start
+
+
+@pytest.mark.anyio
+async def test_a_large_answer_goes_out_in_pieces() -> None:
+    sent: list[Any] = []
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    parts = (b"[", memoryview(b"x" * (2 * PIECE_BYTES + 7)), b"]")
+    await JsonInPieces(parts)({"type": "http"}, receive=None, send=send)  # type: ignore[arg-type]
+    start, *pieces, end = sent
+    assert max(len(piece["body"]) for piece in pieces) == PIECE_BYTES
+    assert b"".join(piece["body"] for piece in pieces) == b"".join(parts)
+    assert all(piece["more_body"] for piece in pieces)
+    assert not end.get("more_body")
+    assert (b"content-length", str(2 * PIECE_BYTES + 9).encode()) in start["headers"]
+    assert (b"content-type", b"application/json") in start["headers"]
+
+
+def test_the_messages_of_a_large_answer_are_never_joined(
+    patient: TestClient, all_large: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes: list[int] = []
+    monkeypatch.setattr(wire, "PIECE_BYTES", 16)
+    original = JsonInPieces.__call__
+
+    async def watched(self: JsonInPieces, scope: Any, receive: Any, send: Any) -> None:
+        async def counting(message: Any) -> None:
+            sizes.append(len(message.get("body", b"")))
+            await send(message)
+
+        await original(self, scope, receive, counting)
+
+    monkeypatch.setattr(JsonInPieces, "__call__", watched)
+    answer = post(patient, "/assemble", {"sessionId": "pieces", "messages": LONG, "inject": "block"})
+    assert answer["messages"] == LONG
+    assert max(sizes) == 16
 
 
 def test_a_text_that_is_too_long_is_refused_however_long(client: TestClient) -> None:

@@ -51,6 +51,23 @@ async def test_a_body_comes_whole_and_its_room_is_given_back() -> None:
         assert door._room.taken == 0
 
 
+async def test_a_large_body_is_put_together_beside_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    joined: list[tuple[object, ...]] = []
+    to_thread = asyncio.to_thread
+
+    async def watched(*call: Any) -> Any:
+        joined.append(call)
+        return await to_thread(*call)
+
+    monkeypatch.setattr(asyncio, "to_thread", watched)
+    monkeypatch.setattr(module, "AT_ONCE_BYTES", 3 * KIB)
+    for size in (3, 4):
+        chunks = [bytes([number]) * KIB for number in range(size)]
+        async with intake().body(announcing(size * KIB), receiving(*chunks)) as body:
+            assert body == b"".join(chunks)
+    assert [call[1:] for call in joined] == [([bytes([number]) * KIB for number in range(4)],)]
+
+
 async def test_too_large_announced_or_not() -> None:
     for headers, receive in ((announcing(5 * KIB), unread), (Headers(), receiving(b"a" * 3 * KIB, b"b" * 3 * KIB))):
         door = intake()

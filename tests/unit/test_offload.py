@@ -159,6 +159,25 @@ async def test_a_child_calls_what_it_may_and_nothing_else(desk: Desk) -> None:
     assert isinstance(sent[0][3], PermissionError)
 
 
+async def test_many_bytes_are_read_in_pieces_and_put_together_beside_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[int] = []
+    exactly = asyncio.StreamReader.readexactly
+
+    async def watched(reader: asyncio.StreamReader, size: int) -> bytes:
+        read.append(size)
+        return await exactly(reader, size)
+
+    monkeypatch.setattr(asyncio.StreamReader, "readexactly", watched)
+    ours, theirs = socket.socketpair()
+    link, other = await Link.over(ours), await Link.over(theirs)
+    sending = asyncio.ensure_future(link.send(Bytes(b"x" * 5_000_000)))
+    assert await other.receive() == (b"x" * 5_000_000,)
+    await sending
+    assert max(read) <= 1024 * 1024, "a copy of all of them at once holds up everybody"
+    link.close()
+    other.close()
+
+
 async def test_large_messages_arrive_whole_beside_others() -> None:
     ours, theirs = socket.socketpair()
     link, other = await Link.over(ours), await Link.over(theirs)
