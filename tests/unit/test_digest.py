@@ -1,10 +1,13 @@
 """The summary without a model."""
 
+import re
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.capture.captured_message import CapturedMessage, TextPart, ToolPart
 from app.core.history.digest import digest
+from app.core.history.lines import specifics_in
 from app.core.history.session_opening import opening_lines, told_by
 from app.core.messages.tokens import estimate_tokens
 
@@ -140,3 +143,14 @@ def test_it_keeps_its_budget_and_is_the_same_every_time(session: list[CapturedMe
     text = digest(session, limit)
     assert estimate_tokens(text) <= limit
     assert digest(session, limit) == text
+
+
+AT_ANY_PLACE = re.compile(
+    r"[^\W\d_]*+\d[\w.,:/%+-]*+|(?<=[^.!?\n] )[A-Z][\w'’-]++|\w++[@/_][\w./@-]++|[\"“「『《`][^\"”」』》`\n]{1,80}+"
+)
+"""What `specifics_in` finds, tried at each place of a text."""
+
+
+@given(st.text(st.sampled_from("abA1_ @/.,'\"「」记-!?"), max_size=60))
+def test_names_and_numbers_are_found_wherever_they_begin(line: str) -> None:
+    assert specifics_in(line) == len(set(AT_ANY_PLACE.findall(line)))

@@ -219,14 +219,14 @@ PIECES = st.one_of(
 TEXTS = st.lists(PIECES, max_size=14).map("".join)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=2 * settings.default.max_examples)
 @given(TEXTS)
 def test_stripping_is_idempotent(text: str):
     once = strip_blocks(text)
     assert strip_blocks(once) == once
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=2 * settings.default.max_examples)
 @given(TEXTS, st.lists(TEXTS, min_size=1, max_size=4))
 def test_what_was_injected_comes_off_byte_for_byte(text: str, items: list[str]):
     theirs = strip_blocks(text)  # a person's text; a block they pasted themselves is one, and goes either way
@@ -237,7 +237,7 @@ def test_what_was_injected_comes_off_byte_for_byte(text: str, items: list[str]):
     assert strip_blocks(put_before(wrap_assist(neutralise(items[0]) or "-"), injected)) == theirs
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=2 * settings.default.max_examples)
 @given(st.lists(TEXTS, max_size=6))
 def test_lines_are_made_safe_together_as_each_by_itself(texts: list[str]):
     lines = neutralise_lines(texts)
@@ -246,7 +246,7 @@ def test_lines_are_made_safe_together_as_each_by_itself(texts: list[str]):
         assert lines == ([neutralise_line(text) for text in texts] or [""])
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=2 * settings.default.max_examples)
 @given(st.lists(TEXTS, min_size=2, max_size=4))
 def test_an_item_cannot_change_the_frame_or_another_item(items: list[str]):
     block = memories(*items)

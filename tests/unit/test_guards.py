@@ -23,7 +23,7 @@ from app.core.messages.host_message import HostMessage, Role, tokens_of
 from app.core.messages.tokens import estimate_tokens
 from tests.messages import raw, typed
 
-EXAMPLES = int(os.environ.get("GUARD_HISTORIES", "60"))
+EXAMPLES = int(os.environ.get("GUARD_HISTORIES", settings.default.max_examples))
 """Histories that the property is tried on; `make histories` tries all that is promised."""
 LOG = "\n".join([f"12:00:{n % 60:02} worker {n} has done {n * 7919 % 10_007} things" for n in range(4_000)])
 

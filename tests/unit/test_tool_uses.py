@@ -14,22 +14,18 @@ from hypothesis import strategies as st
 from app.core.capture.captured_message import CapturedMessage, ToolPart
 from app.core.capture.captured_turn import captured_messages
 from app.core.capture.storable_parts import MAX_TEXT_CHARS
-from app.core.capture.tool_uses import (
-    MAX_ARGUMENTS,
+from app.core.capture.tool_records import (
     MAX_ERRORS,
     MAX_TOOLS,
-    TOO_LONG,
     ToolRecord,
-    ToolUse,
     joined,
-    parted,
     settled,
     tallied,
     texts_of,
     together,
-    uses_in,
     without,
 )
+from app.core.capture.tool_uses import MAX_ARGUMENTS, TOO_LONG, ToolUse, parted, uses_in
 from app.core.injection.session_start.addition import addition_of
 from app.core.injection.session_start.section import ChatType, Facts
 from app.core.injection.session_start.sections import sections_for

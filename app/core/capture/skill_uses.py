@@ -9,16 +9,8 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from app.core.capture.captured_message import CapturedMessage, TextPart
-from app.core.capture.tool_uses import (
-    MAX_ARGUMENTS,
-    ToolError,
-    ToolUse,
-    errors_together,
-    most,
-    summed,
-    tallied,
-    uses_in,
-)
+from app.core.capture.tool_records import ToolError, errors_together, most, summed, tallied
+from app.core.capture.tool_uses import MAX_ARGUMENTS, ToolUse, uses_in
 from app.core.memories.told import told
 from app.text.sentences import first_sentences
 

@@ -27,9 +27,13 @@ _STATED = re.compile(
 )
 """A first clause that states something by itself: "my number is 5, call me there" is told, whatever follows."""
 _SPECIFIC = re.compile(
-    r"[^\W\d_]*+\d[\w.,:/%+-]*+|(?<=[^.!?\n] )[A-Z][\w'’-]++|\w++[@/_][\w./@-]++|[\"“「『《`][^\"”」』》`\n]{1,80}+"
+    r"(?:(?<![^\W\d_])[^\W\d_]++)?+\d[\w.,:/%+-]*+|(?<=[^.!?\n] )[A-Z][\w'’-]++|(?<!\w)\w++[@/_][\w./@-]++"
+    r"|[\"“「『《`][^\"”」』》`\n]{1,80}+"
 )
-"""What is hard to guess: numbers and dates, names (a capital inside a sentence), addresses, paths, quoted words."""
+"""What is hard to guess: numbers and dates, names (a capital inside a sentence), addresses, paths, quoted words.
+
+A run of letters is tried once, from its beginning: a line of Chinese is one run.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,9 +40,8 @@ class Injected:
 
     @property
     def tokens(self) -> int:
-        """What of the prompt is here."""
-        texts = (self.system_prompt_addition or "", self.beside)
-        return tokens_of(self.messages) + sum(map(estimate_tokens, texts))
+        """What of the prompt is here; without what stands `beside`."""
+        return tokens_of(self.messages) + estimate_tokens(self.system_prompt_addition or "")
 
 
 def is_injected(messages: Messages) -> bool:

@@ -302,12 +302,18 @@ def changed_while_waiting(new: NewMemory, change: MemoryChange, now: str) -> New
 
 def all_waiting(waiting_ones: Sequence[NewMemory], now: str) -> list[Memory]:
     """The memories that the backend does not have yet, oldest first: of those with one key the last holds."""
+    return [record.memory for record in waiting_records(waiting_ones, now)]
+
+
+def waiting_records(waiting_ones: Sequence[NewMemory], now: str) -> list[MemoryRecord]:
+    """See `all_waiting`; each with its earlier versions."""
     last = {(new.key, new.peer): new.id for new in waiting_ones if new.key is not None}
     found = []
     for new in waiting_ones:
         memory = waiting(new)
         superseded = new.key is not None and last[new.key, new.peer] != new.id
-        found.append(replace(memory, state=state_at(now, memory.expires_at, superseded=superseded)))
+        state = state_at(now, memory.expires_at, superseded=superseded)
+        found.append(MemoryRecord(replace(memory, state=state), new.earlier))
     return found
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
-from app.core.capture.tool_uses import ToolRecord
+from app.core.capture.tool_records import ToolRecord
 from app.core.memories.memory import Memory
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from app.core.capture.tool_uses import ToolRecord
+from app.core.capture.tool_records import ToolRecord
 from app.core.injection.fence import neutralise_line
 from app.core.injection.session_start.section import Facts, Line, Section, Source
 
