@@ -3,6 +3,7 @@
 from functools import partial
 from urllib.parse import urlsplit
 
+from app.atrest.vault import PLAIN, Vault
 from app.memory_ports import MemoryLedger
 from app.observe.context import outgoing_headers
 from app.openviking.client import OpenVikingBackend
@@ -22,8 +23,8 @@ DEFAULT_PORT = 1933
 """Where OpenViking listens when its URL names no port."""
 
 
-def open_backend(settings: Settings) -> OpenedBackend:
-    """See `app.backends`. Nothing is sent yet."""
+def open_backend(settings: Settings, _vault: Vault = PLAIN) -> OpenedBackend:
+    """See `app.backends`. Nothing is sent yet, and nothing is kept here."""
     backend = OpenVikingBackend(
         settings.openviking,
         outgoing_headers=outgoing_headers,

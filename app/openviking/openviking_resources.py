@@ -14,7 +14,7 @@ from anyio import to_thread
 from app.core.deadline import Deadline
 from app.core.identity import Identity, Tenant
 from app.core.memories.naming import home_path
-from app.core.memories.relevance import relevance
+from app.core.memories.relevance import fused, relevance, shared
 from app.core.recall.hits import Hit
 from app.documents.chunking import passages
 from app.documents.resource import HOME, FoundPassage, Kind, Resource, Status
@@ -27,6 +27,8 @@ from app.openviking.remote_resources import RemoteResources
 from app.openviking.skill_package import SkillPackage, skill_package
 from app.resource_ports import CataloguedDocument, NewResource, ReadResource, ResourceCatalogue
 
+CANDIDATES = 32
+"""Passages that a search asks the server for at the least; the best of them are chosen by words as well."""
 MAX_CONTENTS = 2_000
 """Documents of a folder that are named."""
 SKILL_FILE = "skill.md"
@@ -84,14 +86,16 @@ class OpenVikingResources:
         if limit < 1 or not query.strip():
             return []
         tenant = self._tenant_of(who.tenant)
-        hits = await self._remote.find(tenant, query, kind, limit, deadline)
         if kind is Kind.SKILL:
-            return await self._skills_found(tenant, query, hits, limit)
-        return [
+            skills = await self._remote.find(tenant, query, kind, limit, deadline)
+            return await self._skills_found(tenant, query, skills, limit)
+        hits = await self._remote.find(tenant, query, kind, max(limit, CANDIDATES), deadline)
+        found = [
             FoundPassage(place.resource, hit.uri, *hit.text.partition("\n")[::2], score=hit.score)
             for hit, place in await self._recall.placed(tenant, hits)
             if place
         ]
+        return await to_thread.run_sync(_best, query, found, limit)
 
     async def read(self, who: Identity, path: str, deadline: Deadline) -> ReadResource | None:  # noqa: ARG002
         """See `ResourceStore.read`."""
@@ -120,7 +124,7 @@ class OpenVikingResources:
         """The folders of all documents, once the server has them."""
         live = await self._catalogue.live(tenant, new.resource.path)
         folders: list[str] = []
-        found = passage_files.parts(new.resource, new.spool)
+        found = passage_files.parts(new.resource, new.spool, new.vault)
         while part := await to_thread.run_sync(_next, found):
             if isinstance(part, spool.Head):
                 folders.append(_unchanged(part, live).folder)
@@ -171,6 +175,14 @@ class OpenVikingResources:
                 place, text = await to_thread.run_sync(_best_passage, document, query)
                 found[path] = FoundPassage(path, HOME + path, place, text, hit.score)
         return list(found.values())[:limit]
+
+
+def _best(query: str, found: Sequence[FoundPassage], limit: int) -> list[FoundPassage]:
+    """The best passages by their rank at the server and by the words that they share with the query, together.
+
+    The server knows what is alike in meaning alone: names, settings and codes of a document mean nothing to it.
+    """
+    return [found[n] for n in fused(shared(query, [f"{one.place}\n{one.text}" for one in found]))[:limit]]
 
 
 def _next(iterator: Iterator[T]) -> T | None:

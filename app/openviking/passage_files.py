@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
+from app.atrest.vault import Vault
 from app.core.memories.naming import home_path
 from app.documents.resource import Kind, Resource
 from app.gathering import spool
@@ -52,13 +53,13 @@ class Part:
         return [one.folder for one in self.documents]
 
 
-def parts(resource: Resource, file: Path) -> Iterator[Part | spool.Head]:
+def parts(resource: Resource, file: Path, vault: Vault) -> Iterator[Part | spool.Head]:
     """The documents of a spool in parts, each of those that are unchanged by its head alone. One part in memory.
 
     The same import has the same parts, in the same folders; another never has one of them, even of the same documents.
     """
     packing = _Packing(resource, file.name)
-    for one in spool.read(file):
+    for one in spool.read(file, vault):
         if one.is_unchanged:
             yield one.head
             continue

@@ -45,7 +45,7 @@ def skill_package(new: NewResource) -> SkillPackage:
     files: dict[str, str] = {}
     documents: list[CataloguedDocument] = []
     main = ""
-    for number, one in enumerate(spool.read(new.spool)):
+    for number, one in enumerate(spool.read(new.spool, new.vault)):
         head, text = one.head, one.body().text
         if is_skill_file(head.path) and not main:
             main = head.path

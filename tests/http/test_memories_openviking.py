@@ -4,7 +4,6 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from typing import Any
 
 import pytest
@@ -14,7 +13,7 @@ from app.recall import searches
 from tests.contract.openviking import FakeOpenViking, served
 from tests.http.conftest import Start
 from tests.http.test_memories import block, listed, problem, store
-from tests.postgres import NoPostgres, postgres
+from tests.postgres import new_database
 
 HOME = "viking://user/mia/memories"
 
@@ -148,15 +147,10 @@ def test_an_export_into_an_empty_directory_is_the_same(
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
-def on_each_store(request: pytest.FixtureRequest, sidecar: Callable[..., TestClient]) -> Iterator[TestClient]:
-    with ExitStack() as stack:
-        url = ""
-        if request.param == "postgresql":
-            try:
-                url = stack.enter_context(postgres())
-            except NoPostgres as missing:
-                pytest.skip(str(missing))
-        yield sidecar(store={"url": url})
+def on_each_store(request: pytest.FixtureRequest, sidecar: Callable[..., TestClient]) -> TestClient:
+    if request.param == "sqlite":
+        return sidecar()
+    return sidecar(store={"url": new_database(request.getfixturevalue("postgres_url"))})
 
 
 def test_two_writers_lose_nothing_and_double_nothing(on_each_store: TestClient) -> None:

@@ -172,5 +172,5 @@ class BreakerMachine(RuleBasedStateMachine):
         assert sum(ticket.probe for ticket in self.running) <= 1
 
 
-BreakerMachine.TestCase.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+BreakerMachine.TestCase.settings = settings(stateful_step_count=40)
 TestBreakerMachine = BreakerMachine.TestCase
