@@ -4,7 +4,7 @@ WORKDIR /src
 RUN python -m venv /venv && /venv/bin/pip install --no-cache-dir --disable-pip-version-check uv
 COPY pyproject.toml README.md LICENSE ./
 COPY app app
-ARG EXTRAS=postgres,embed
+ARG EXTRAS=postgres,embed,encrypt
 RUN /venv/bin/uv pip install --no-cache --compile-bytecode --python /venv/bin/python ".[${EXTRAS}]" && /venv/bin/uv pip uninstall --python /venv/bin/python uv pip
 
 FROM python:3.11-slim

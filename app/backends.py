@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
+from app.atrest.vault import PLAIN, Vault
 from app.ports import OpenedBackend
 
 if TYPE_CHECKING:
@@ -17,7 +18,10 @@ BACKENDS = {
 time and memory at start."""
 
 
-def open_backend(settings: "Settings") -> OpenedBackend:
-    """The configured backend. Raises `ImportError` when what it needs is not installed, `OSError` for its files."""
-    opener: Callable[[Settings], OpenedBackend] = resolve_name(BACKENDS[settings.backend])
-    return opener(settings)
+def open_backend(settings: "Settings", vault: Vault = PLAIN) -> OpenedBackend:
+    """The configured backend, with what it keeps on disk in ``vault``.
+
+    Raises `ImportError` when what it needs is not installed, `OSError` for its files.
+    """
+    opener: Callable[[Settings, Vault], OpenedBackend] = resolve_name(BACKENDS[settings.backend])
+    return opener(settings, vault)

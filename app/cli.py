@@ -1,4 +1,4 @@
-"""The command line: ``openviking-sidecar serve | openapi | doctor | outbox``, and `app.remote`."""
+"""The command line: ``openviking-sidecar serve | openapi | doctor | outbox | rekey``, and `app.remote`."""
 
 import argparse
 import asyncio
@@ -71,6 +71,8 @@ def _run(arguments: argparse.Namespace, settings: Settings) -> int:
             from app.doctor import run_doctor
 
             return asyncio.run(run_doctor(settings))
+        case "rekey":
+            return _rekey(settings, to_plain=arguments.plain)
         case name if name in NAMES:
             return run_remote(settings, arguments)
         case _:
@@ -105,6 +107,10 @@ def _parser() -> argparse.ArgumentParser:
             action="store_true",
             help="with an installed OpenViking that serve runs beside itself (SIDECAR_LOCAL__*)",
         )
+    rekey = commands.add_parser(
+        "rekey", help="encrypt the data directory of a stopped service, change its key, or decrypt it"
+    )
+    rekey.add_argument("--plain", action="store_true", help="decrypt: leave it as it is without encryption")
     openapi = commands.add_parser("openapi", help="print the OpenAPI document")
     openapi.add_argument("--write", type=Path, metavar="DIR", help="write openapi.json and the examples to DIR")
     openapi.add_argument("--check", type=Path, metavar="DIR", help="fail when the files in DIR are out of date")
@@ -146,6 +152,25 @@ def _serve(settings: Settings) -> int:
         server_header=False,
         timeout_graceful_shutdown=10,
     )
+    return 0
+
+
+def _rekey(settings: Settings, *, to_plain: bool) -> int:
+    from app.atrest.rekey import rekey
+
+    old, new = settings.encryption.old_keys(), settings.encryption.keys()
+    if (new is None) != to_plain:
+        print(
+            "openviking-sidecar rekey: set SIDECAR_ENCRYPTION__KEY or __KEY_FILE to the new key, and _OLD_KEY or "
+            "_OLD_KEY_FILE to the one that the directory has, if any; or leave out the new key and say --plain",
+            file=sys.stderr,
+        )
+        return 2
+    try:
+        done = rekey(settings.places, old, new)
+    except OSError as error:
+        raise CanNotStart(f"{error}: what was begun goes on when the command is run again") from error
+    print(f"{done.changed} files and databases changed, {done.kept} were so already")
     return 0
 
 

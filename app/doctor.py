@@ -24,6 +24,7 @@ async def run_doctor(settings: Settings) -> int:
         backend = await services.backend_health()
     report = {
         "dataDir": str(settings.data_dir.resolve()),
+        "encryption": f"on, key {keys.id}" if (keys := settings.encryption.keys()) else "off",
         "store": store_problem or "writable",
         "backend": {"name": settings.backend, "ok": backend.ok, "detail": backend.detail, **server, **backend.facts},
         "listen": f"{settings.host}:{settings.port}",

@@ -1,8 +1,9 @@
 """Looking for bytes: whether a text still stands in a file, whatever the file is and its pages are used for."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import BinaryIO
 
 AT_ONCE_BYTES = 4 * 1024 * 1024
 MAX_NEEDLES = 200
@@ -28,11 +29,14 @@ class Needles:
         data = text.encode("utf-8", "replace").lower()
         return any(form in data for form in self._forms)
 
-    def are_in(self, path: Path) -> bool:
-        """Whether the file holds one of them; a file that is gone holds none."""
+    def are_in(self, path: Path, opened: Callable[[Path], BinaryIO]) -> bool:
+        """Whether the file holds one of them; a file that is gone holds none.
+
+        ``opened`` reads what stands in it: `Vault.open` of files, `Vault.open_pages` of databases.
+        """
         rest = b""
         try:
-            with path.open("rb") as file:
+            with opened(path) as file:
                 while self._forms and (data := file.read(AT_ONCE_BYTES)):
                     window = rest + data.lower()
                     if any(form in window for form in self._forms):

@@ -12,6 +12,9 @@ import anyio
 import anyio.to_thread
 import structlog
 
+from app.atrest.data_directory import in_use, open_vault
+from app.atrest.places import INCOMING
+from app.atrest.vault import Vault
 from app.backends import open_backend
 from app.core.deadline import Deadline
 from app.core.history.commit_policy import CommitRules
@@ -206,17 +209,19 @@ async def open_services(
 async def _opened(
     stack: AsyncExitStack, settings: Settings, metrics: Metrics, backend: ContextBackend | None
 ) -> Services:
+    vault = await anyio.to_thread.run_sync(_vault, settings, stack)
     await anyio.to_thread.run_sync(make_private, settings.data_dir)
     server: BackendServer | None = None
     open_memories: Callable[[MemoryLedger], MemoryStore] | None = None
     open_resources: Callable[[ResourceCatalogue], ResourceStore] | None = None
     tell: Callable[[OnWritten], None] | None = None
     if backend is None:
-        opened = open_backend(settings)
+        opened = open_backend(settings, vault)
         backend, server = opened.backend, opened.server
         open_memories, open_resources, tell = opened.memories, opened.resources, opened.tell
         stack.push_async_callback(backend.aclose)
     policy = settings.policy.policy()
+    await anyio.to_thread.run_sync(policy.prepare)
     backend = MeasuredBackend(GuardedBackend(backend, policy), metrics.on_backend_call)
     store = await open_store(
         settings.store_url,
@@ -225,6 +230,7 @@ async def _opened(
         tenant_share=settings.store.max_pending_share_per_tenant,
         keep_days=settings.store.keep_days,
         keep_audit_days=settings.audit.keep_days,
+        vault=vault,
     )
     stack.push_async_callback(store.aclose)
     traces = await open_traces(
@@ -233,6 +239,7 @@ async def _opened(
         keep=settings.trace.keep,
         keep_hours=settings.trace.keep_hours,
         now=time.time,
+        vault=vault,
     )
     stack.push_async_callback(traces.aclose)
     as_stored = open_memories(store.ledger) if open_memories else NoMemories()
@@ -270,7 +277,7 @@ async def _opened(
     queries = RecentQueries()
     forgetter = Forgetter(EraseEverywhere(memories, store.erasing, traces, (queries.forget, searches.forget)))
     resources = open_resources(store.catalogue) if open_resources else NoResources()
-    documents = await _documents(stack, settings, GuardedResources(resources, policy), policy, store, searches)
+    documents = await _documents(stack, settings, GuardedResources(resources, policy), policy, store, searches, vault)
     tools = Uses(
         archives=Archives(backend),
         tool_outputs=ToolOutputs(store, policy),
@@ -438,6 +445,7 @@ async def _documents(
     policy: Policy,
     store: SqlTurnStore,
     searches: Searches,
+    vault: Vault,
 ) -> _Documents:
     """Documents and skills, what reads them, and what takes them in."""
 
@@ -445,7 +453,7 @@ async def _documents(
         searches.memories_changed(operator_of(tenant))
 
     rules, delivery = settings.resources, settings.delivery
-    incoming = settings.data_dir / "incoming"
+    incoming = settings.data_dir / INCOMING
     await anyio.to_thread.run_sync(make_private, incoming)
     reader = ReaderProcess(
         settings.import_limits,
@@ -453,16 +461,23 @@ async def _documents(
         seconds=rules.read_ms / 1000,
         rules=settings.policy.rules,
         patterns={name: (one["pattern"], one["action"]) for name, one in settings.policy.patterns.items()},
+        vault=vault,
     )
     stack.push_async_callback(reader.aclose)
     backoff = usual_backoff(delivery.backoff_ms / 1000, delivery.max_backoff_ms / 1000)
-    importer = ResourceImporter(kept, store.imports, incoming, changed, backoff, rules.at_once)
+    importer = ResourceImporter(kept, store.imports, incoming, changed, backoff, rules.at_once, vault)
     return _Documents(
         ImportResource(kept, store.imports, reader, importer, incoming, policy.text),
         BrowseResources(kept, store.imports),
         RemoveResource(kept, store.imports, importer.drop, changed),
         importer,
     )
+
+
+def _vault(settings: Settings, stack: AsyncExitStack) -> Vault:
+    """What reads and writes the data directory, which is in use from now on. Raises `CanNotStart`."""
+    stack.enter_context(in_use(settings.data_dir))
+    return open_vault(settings.places, settings.encryption.keys())
 
 
 @contextmanager

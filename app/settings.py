@@ -17,6 +17,8 @@ from pydantic import BaseModel, BeforeValidator, Field, SecretStr, field_validat
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from app.atrest.keys import Keys, key_in
+from app.atrest.places import Places
 from app.backends import BACKENDS
 from app.core.history.guards.guard_rules import GuardRules, Mode
 from app.core.history.window import FlushRules
@@ -24,6 +26,7 @@ from app.core.identity import PeerRole, Tenant, is_openviking_id
 from app.core.memories.memory import MAX_TTL_DAYS
 from app.core.recall.detail import Detail
 from app.documents.parsed_document import Limits
+from app.errors import CanNotStart
 from app.policy.detectors import CLASSES
 from app.policy.policy import Policy
 
@@ -199,7 +202,13 @@ class RecallSettings(BaseModel):
     resource_limit: int = Field(3, ge=1, le=100, description="Most passages of documents in a block.")
     max_resource_chars: int = Field(3000, ge=0, le=1_000_000, description="Characters for passages of documents.")
     skills: bool = Field(True, description="Show what is remembered of a skill when it is read (`skill_load`).")
-    query_turns: int = Field(1, ge=1, le=20, description="User messages that make up the query, latest first.")
+    query_turns: int = Field(
+        1,
+        ge=1,
+        le=20,
+        description="User messages that make up the query, latest first. A follow-up question (`and hers?`) takes "
+        "the one that it follows from the last five in any case.",
+    )
     min_query_chars: int = Field(
         5, ge=1, description="Shortest query; a Chinese, Japanese or Korean character counts 3."
     )
@@ -383,6 +392,55 @@ def _policy(rules: tuple[tuple[str, str], ...], patterns: tuple[tuple[str, str, 
     return Policy.of(dict(rules), {name: (expression, action) for name, expression, action in patterns})
 
 
+class EncryptionSettings(BaseModel):
+    """Encryption of the data directory's contents."""
+
+    key: SecretStr | None = Field(
+        None, description="32 random bytes in base64 or hex (`openssl rand -base64 32`); without a key nothing is."
+    )
+    key_file: Path | None = Field(None, description="Or a file that holds it.")
+    old_key: SecretStr | None = Field(None, description="For `rekey`: the key that the directory has now.")
+    old_key_file: Path | None = Field(None, description="Or a file that holds it.")
+
+    @field_validator("key", "old_key")
+    @classmethod
+    def _is_a_key(cls, key: SecretStr | None) -> SecretStr | None:
+        if key and key.get_secret_value():
+            key_in(key.get_secret_value())
+        return key
+
+    @model_validator(mode="after")
+    def _has_one_of_each(self) -> Self:
+        for name, key, file in (("key", self.key, self.key_file), ("old_key", self.old_key, self.old_key_file)):
+            if key and key.get_secret_value() and file:
+                raise ValueError(f"{name} and {name}_file are both set: one key is enough")
+        return self
+
+    def keys(self) -> Keys | None:
+        """The key; None where nothing is encrypted. Raises `CanNotStart` for its file."""
+        return _keys_of(self.key, self.key_file, "SIDECAR_ENCRYPTION__KEY")
+
+    def old_keys(self) -> Keys | None:
+        """The key before, for `rekey`. Raises `CanNotStart` for its file."""
+        return _keys_of(self.old_key, self.old_key_file, "SIDECAR_ENCRYPTION__OLD_KEY")
+
+
+def _keys_of(key: SecretStr | None, file: Path | None, name: str) -> Keys | None:
+    told = key.get_secret_value() if key else ""
+    if file is not None:
+        name = f"{name}_FILE: {file}"
+        try:
+            told = file.read_text("utf-8", "replace")
+        except OSError as error:
+            raise CanNotStart(f"{name} can not be read: {error.strerror}") from error
+    if not told and file is None:
+        return None
+    try:
+        return Keys.of(key_in(told))
+    except ValueError as error:
+        raise CanNotStart(f"{name} {error}") from None
+
+
 class StoreSettings(BaseModel):
     """The turn store and outbox."""
 
@@ -553,6 +611,7 @@ class Settings(BaseSettings):
     capture: CaptureSettings = Field(default_factory=CaptureSettings)
     guards: GuardSettings = Field(default_factory=GuardSettings)
     policy: PolicySettings = Field(default_factory=PolicySettings)
+    encryption: EncryptionSettings = Field(default_factory=EncryptionSettings)
     store: StoreSettings = Field(default_factory=StoreSettings)
     delivery: DeliverySettings = Field(default_factory=DeliverySettings)
     limits: LimitSettings = Field(default_factory=LimitSettings)
@@ -578,6 +637,12 @@ class Settings(BaseSettings):
     def store_url(self) -> str:
         """The SQLAlchemy URL of the turn store."""
         return self.store.url or f"sqlite:///{self.data_dir / 'sidecar.db'}"
+
+    @property
+    def places(self) -> Places:
+        """What is kept on disk, by where it lies."""
+        kind, _, path = self.store_url.partition(":///")
+        return Places(self.data_dir, Path(path.partition("?")[0]) if kind == "sqlite" else None)
 
     @property
     def recall_tokens(self) -> int:

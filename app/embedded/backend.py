@@ -12,6 +12,8 @@ from typing import Any, TypeVar
 import anyio
 from anyio import CapacityLimiter, to_thread
 
+from app.atrest.durable import make_private_dir
+from app.atrest.vault import PLAIN, Vault
 from app.core.capture.captured_message import CapturedMessage
 from app.core.deadline import Deadline
 from app.core.history.summary_message import cut_to_tokens
@@ -32,7 +34,7 @@ from app.embedded.memory_store import EmbeddedMemories, nothing_is_normal
 from app.embedded.resources.embedded_resources import EmbeddedResources
 from app.embedded.search.excerpts import MAX_CANDIDATES
 from app.embedded.space import InBackground, Learning, SessionUnknown, UserSpace
-from app.embedded.storage.layout import LockTimeout, make_private_dir, user_dir
+from app.embedded.storage.layout import LockTimeout, user_dir
 from app.embedded.users import OpenUsers, most_open_users
 from app.ports import (
     Appended,
@@ -80,11 +82,13 @@ class EmbeddedBackend:
         automation_memory: bool = False,
         automation_experiences: bool = False,
         whole: bool = False,
+        vault: Vault = PLAIN,
     ) -> None:
         """``whole``: `find` gives all of the turns that hits are pieces of, too."""
         require_fts5()
         self._data_dir = data_dir
         self._settings = settings
+        self._vault = vault
         self.clock = clock
         self._whole = whole
         self._learning = Learning(automation_memory, automation_experiences)
@@ -294,6 +298,7 @@ class EmbeddedBackend:
             in_background,
             learning=self._learning,
             on_written=lambda written: self._on_written(tenant, written),
+            vault=self._vault,
         )
 
     def _probe(self) -> None:
@@ -346,7 +351,7 @@ class EmbeddedBackend:
             raise BackendError(Reason.BACKEND_UNAVAILABLE, detail, retryable=True, uncertain=changes) from error
 
 
-def open_backend(settings: Settings) -> OpenedBackend:
+def open_backend(settings: Settings, vault: Vault = PLAIN) -> OpenedBackend:
     """See `app.backends`. Raises `ImportError` when the embedder or SQLite's full-text search is not installed."""
     backend = EmbeddedBackend(
         settings.data_dir,
@@ -354,6 +359,7 @@ def open_backend(settings: Settings) -> OpenedBackend:
         automation_memory=settings.capture.automation_memory,
         automation_experiences=settings.automation_teaches,
         whole=settings.recall.detail is Detail.FULL,
+        vault=vault,
     )
     return OpenedBackend(
         backend,

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from app.atrest import durable
 from app.core.capture.captured_message import CapturedMessage
 from app.core.deadline import Deadline
 from app.core.memories.forget_selection import Erased, Forgetting, Redactor, turn_of
@@ -61,6 +62,7 @@ class Eraser:
         self._uri_root = uri_root
         self._index = index
         self._withheld = withheld
+        self._vault = withheld.vault
 
     def run(self, forgetting: Forgetting, deadline: Deadline, *, dry_run: bool) -> Erased:
         """Erase it, or say what would be. Safe to repeat: a crash leaves less to do.
@@ -77,11 +79,11 @@ class Eraser:
                 if data is None:
                     path.unlink(missing_ok=True)
                 else:
-                    layout.write_atomic(path, data)
+                    self._vault.write_atomic(path, data)
             if forgetting.everything:
                 self._withheld.begin_anew(forgetting.at)
             self._drop_empty_folders()
-            layout.sweep_temporaries(self._root)
+            durable.sweep_temporaries(self._root)
             self._index.scrub(list(plan.files))
             kept = tuple(self._look_again(forgetting, redactor))
             return replace(plan.erased(), removed=redactor.needles(), kept=kept)
@@ -93,7 +95,7 @@ class Eraser:
         selected = self._selected_turns(forgetting)
         sections: dict[str, dict[str, str | None]] = defaultdict(dict)
         for path in self._sessions():
-            data = path.read_bytes()
+            data = self._vault.read(path)
             left = session_left(data[: whole_batches(data)], layout.readable(path.stem), redactor, selected, _summed_up)
             if left:
                 plan.files[path] = left.data
@@ -117,7 +119,7 @@ class Eraser:
         if redactor.forgetting.everything:
             plan.files[path] = None
             return
-        text = path.read_text("utf-8", "replace")
+        text = self._vault.read_text(path)
         dropped = {memory.id for memory in plan.dropped}
         left = page_without(text, dropped, redactor.text) if path.name == NAME else redactor.text(text)
         if left != text:
@@ -127,7 +129,7 @@ class Eraser:
         """The turns that go as a whole: a turn goes when one of its messages is selected."""
         selected = set(forgetting.turns)
         for path in self._sessions() if forgetting.takes_turns else ():
-            entries = list(entries_in(path.read_bytes()))
+            entries = list(entries_in(self._vault.read(path)))
             session = session_of(entries, layout.readable(path.stem))
             messages = (message_of(entry) for entry in entries if entry.get("type") == "message")
             selected |= {turn_of(one.source_id) for one in messages if forgetting.selects(one, session)}
@@ -139,15 +141,24 @@ class Eraser:
             note = None
             path = layout.note_path(self._root, day_of(archive.last_at))
             if not archive.is_empty and archive.told.note:
-                note = distil.note_section(mark, _time_in(path, mark), archive.told.abstract, archive.told.note)
+                note = distil.note_section(mark, self._time_in(path, mark), archive.told.abstract, archive.told.note)
             sections[path.name][mark] = note
+
+    def _time_in(self, path: Path, mark: str) -> str:
+        """The time that a section of a note has in its heading."""
+        try:
+            text = self._vault.read_text(path)
+        except FileNotFoundError:
+            return ""
+        heading = text.partition(f"{mark} -->\n## ")[2]
+        return heading[:5] if heading else ""
 
     def _plan_text(
         self, path: Path, redactor: Redactor, selected: set[str], sections: dict[str, str | None], plan: _Plan
     ) -> None:
         relative = str(path.relative_to(self._root))
         told = sections if path.parent.name == "memory" else {}
-        text, modified = path.read_text("utf-8", "replace"), path.stat().st_mtime
+        text, modified = self._vault.read_text(path), path.stat().st_mtime
         left = memories_left(relative, text, modified, self._uri_root, title_of(relative), redactor, selected, told)
         if left is None:
             return
@@ -167,7 +178,7 @@ class Eraser:
         for memory in again.holding:
             yield Kept(f"memory {memory.id}", "it says so within a longer statement; forget it by its id")
         needles = Needles(redactor.needles())
-        said_since = any(needles.are_in(path) for path in (*self._sessions(), *self._texts()))
+        said_since = any(needles.are_in(path, self._vault.open) for path in (*self._sessions(), *self._texts()))
         if not said_since and not self._index.is_clean_of(needles):
             yield Kept("the index", "its file could not be rewritten; it is built again when it is deleted")
 
@@ -195,13 +206,3 @@ class Eraser:
 def _summed_up(messages: Sequence[CapturedMessage], earlier: str) -> Summed:
     told = distil.told_by([one for one in messages if one.parts], earlier)
     return Summed(told.summary, told.abstract, told.note)
-
-
-def _time_in(path: Path, mark: str) -> str:
-    """The time that a section of a note has in its heading."""
-    try:
-        text = path.read_text("utf-8", "replace")
-    except FileNotFoundError:
-        return ""
-    heading = text.partition(f"{mark} -->\n## ")[2]
-    return heading[:5] if heading else ""

@@ -1,16 +1,13 @@
 """One user's memories at work: files, index and what is withheld brought in step. Synchronous; called in threads."""
 
-import time
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from app.core.deadline import Deadline
 from app.core.memories.forget_selection import Erased, Forgetting, Statement, turn_of
-from app.core.memories.freshness import Revision, RevisionKind
+from app.core.memories.freshness import Revision
 from app.core.memories.memory import (
     Memory,
     MemoryChange,
@@ -30,31 +27,18 @@ from app.embedded.extraction.extract import Memory as Learned
 from app.embedded.index.documents import file_entries
 from app.embedded.index.live_index import LiveIndex
 from app.embedded.index.memory_rows import Found
+from app.embedded.memory_revisions import MemoryRevisions
 from app.embedded.storage import layout
 from app.embedded.storage.memory_files import MemoryFiles
-from app.embedded.storage.record_memories import key_of, record_of, revised
-from app.embedded.storage.records import PARAPHRASED, Record, Source, edited, joined, merge, with_source
+from app.embedded.storage.record_memories import key_of, record_of, record_of_line
+from app.embedded.storage.records import PARAPHRASED, Record, Source, edited, merge, with_source
 from app.embedded.storage.withheld import Withheld
 from app.errors import Conflict, VersionConflict
 from app.text.items import tidy
 
-SHARE = 2.0
-"""How long `MemoryDesk.revise` pauses after each step, as a multiple of what that took."""
-MAX_PAUSE_S = 0.1
-
-Item = TypeVar("Item")
-
 
 class Forgotten(Exception):
     """The memory was forgotten, and does not come back under its id."""
-
-
-@dataclass(slots=True)
-class _Steps:
-    """The changes of one memory, in order."""
-
-    found: Found
-    changes: list[Callable[[Record], Record]] = field(default_factory=list)
 
 
 class MemoryDesk:
@@ -66,7 +50,8 @@ class MemoryDesk:
         self._index = index
         self._withheld = withheld
         self._eraser = eraser
-        self._files = MemoryFiles(root)
+        self._files = MemoryFiles(root, withheld.vault)
+        self._revisions = MemoryRevisions(root, index, self._files, self._withhold)
 
     # reading
 
@@ -189,49 +174,8 @@ class MemoryDesk:
             return self._read_back(found.path, memory_id, now)
 
     def revise(self, revisions: Sequence[Revision], now: str, deadline: Deadline) -> list[str]:
-        """See `app.memory_ports.MemoryStore.revise`. Each file is written once, and the lock is free between two."""
-        steps: dict[str, dict[str, _Steps]] = defaultdict(dict)
-        for revision in _unhurried(revisions):
-            found = self._one(revision.id, now)
-            into = self._one(revision.into, now) if revision.into else None
-            if found is None or found.memory.version != revision.version or (revision.into and into is None):
-                continue
-            if was_said(found.memory) or not self._files.can_replace(found.path, found.memory):
-                continue
-            if into and revision.kind is RevisionKind.MERGE:
-                other = self._files.record(found.path, revision.id) or _record_of_line(found.memory)
-                steps[into.path].setdefault(into.memory.id, _Steps(into)).changes.append(partial(joined, other, now))
-            elif into:
-                with layout.locked(self._root, deadline):
-                    self._withhold(found, now, (into.memory.text,))
-            steps[found.path].setdefault(revision.id, _Steps(found)).changes.append(partial(revised, revision, now))
-        changed: list[str] = []
-        for path, of_file in _unhurried(steps.items()):
-            with layout.locked(self._root, deadline):
-                changed += self._take_steps(path, of_file)
-        return changed
-
-    def _take_steps(self, path: str, steps: Mapping[str, "_Steps"]) -> list[str]:
-        """Change the records of one file, but for those that were changed since; the ids of the others."""
-        changed: list[str] = []
-
-        def rewritten(records: list[Record]) -> list[Record]:
-            known = {one.id for one in records}
-            lines = [_record_of_line(one.found.memory) for memory_id, one in steps.items() if memory_id not in known]
-            return [stepped(record) for record in (*records, *lines)]
-
-        def stepped(record: Record) -> Record:
-            one = steps.get(record.id)
-            if one is None or record.version != one.found.memory.version:
-                return record
-            changed.append(record.id)
-            for change in one.changes:
-                record = change(record)
-            return record
-
-        lines = [one.found.memory.text for one in steps.values()]
-        self._index.take_in([self._files.rewrite(path, rewritten, lines)])
-        return changed
+        """See `app.memory_ports.MemoryStore.revise`."""
+        return self._revisions.take(revisions, now, deadline)
 
     def statement(self, memory_id: str, now: str) -> Statement | None:
         """See `app.memory_ports.MemoryStore.statement`. Raises `Conflict` for a piece of a longer text."""
@@ -306,7 +250,7 @@ class MemoryDesk:
         def changed(records: list[Record]) -> list[Record]:
             if any(one.id == memory.id for one in records):
                 return [change(one) if one.id == memory.id else one for one in records]
-            return [*records, change(_record_of_line(memory))]
+            return [*records, change(record_of_line(memory))]
 
         self._index.take_in([self._files.rewrite(found.path, changed, [memory.text])])
 
@@ -342,19 +286,11 @@ class MemoryDesk:
     def _read_back(self, path: str, memory_id: str, now: str) -> Memory:
         """The memory as its file has it now."""
         place = self._root / path
-        text, modified = place.read_text("utf-8", "replace"), place.stat().st_mtime
+        text, modified = self._withheld.vault.read_text(place), place.stat().st_mtime
         memories = (entry.memory for entry in file_entries(path, text, modified, self._uri_root))
         memory = next(one for one in memories if one.id == memory_id)
         superseded = memory.state is MemoryState.SUPERSEDED
         return replace(memory, state=state_at(now, memory.expires_at, superseded=superseded))
-
-
-def _unhurried(items: Iterable[Item]) -> Iterator[Item]:
-    """The items, with a pause behind each: what nobody waits for leaves most of the time to what somebody does."""
-    for item in items:
-        began = time.monotonic()
-        yield item
-        time.sleep(min(MAX_PAUSE_S, SHARE * (time.monotonic() - began)))
 
 
 def _with_text(memory: Memory, text: str) -> Memory:
@@ -376,18 +312,3 @@ def _changes(memory: Memory, change: MemoryChange) -> dict[str, Any]:
     if change.ttl_days is not None or (change.ends_ttl and memory.expires_at):
         changes["ttl"] = None if change.ends_ttl else change.ttl_days
     return changes
-
-
-def _record_of_line(memory: Memory) -> Record:
-    """The record of a statement that a person wrote into a file."""
-    written = Source("edit", "", memory.created_at)
-    return Record(
-        type="memory",
-        key=key_of(None, memory.id),
-        value=memory.text,
-        confidence=1.0,
-        source=written,
-        created_at=memory.created_at,
-        updated_at=memory.updated_at,
-        id=memory.id,
-    )

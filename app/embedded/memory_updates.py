@@ -33,7 +33,7 @@ class MemoryUpdates:
     """The memories of the user at ``root``, as later statements change them."""
 
     def __init__(self, root: Path, index: LiveIndex, withheld: Withheld, judge: Judge) -> None:
-        self._files = MemoryFiles(root)
+        self._files = MemoryFiles(root, withheld.vault)
         self._index = index
         self._withheld = withheld
         self._judge = judge

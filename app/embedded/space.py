@@ -10,6 +10,8 @@ from pathlib import Path
 
 import structlog
 
+from app.atrest import durable
+from app.atrest.vault import PLAIN, Vault
 from app.core.capture.captured_message import CapturedMessage
 from app.core.deadline import Deadline
 from app.core.identity import NO_NOTES, TASK_KINDS, SessionKind, SessionNotes, Tenant
@@ -81,18 +83,20 @@ class UserSpace:
         *,
         learning: Learning = NOTHING_OF_AUTOMATION,
         on_written: Callable[[Written], None] = lambda _written: None,
+        vault: Vault = PLAIN,
     ) -> None:
         self.root = layout.user_dir(data_dir, tenant)
         self._chat = settings.chat
         self._in_background = in_background
         self._learning = learning
         self._on_written = on_written
+        self._vault = vault
         self._session_files: OrderedDict[str, SessionFile] = OrderedDict()
         with layout.locked(self.root, Deadline.after_ms(_UNHURRIED_MS)):
-            layout.sweep_temporaries(self.root)
-            session_index.take_apart(self.root)
-            move_shared(self.root)
-        withheld = Withheld(self.root / FILE)
+            durable.sweep_temporaries(self.root)
+            session_index.take_apart(self.root, vault)
+            move_shared(self.root, vault)
+        withheld = Withheld(self.root / FILE, vault)
         self.index = LiveIndex(
             self.root,
             layout.uri_root(tenant),
@@ -107,10 +111,11 @@ class UserSpace:
             settings.search,
             embedder,
             lambda: in_background("embed documents", lambda space: space.shelf.embed_all()),
+            vault,
         )
         self.eraser = Eraser(self.root, layout.uri_root(tenant), self.index, withheld)
         self.memories = MemoryDesk(self.root, layout.uri_root(tenant), self.index, withheld, self.eraser)
-        self._upkeep = WorkspaceUpkeep(self.root, self.memories, on_written)
+        self._upkeep = WorkspaceUpkeep(self.root, self.memories, on_written, vault)
         self._withheld = withheld
         self._updates = MemoryUpdates(self.root, self.index, withheld, judge_of(embedder))
 
@@ -182,7 +187,7 @@ class UserSpace:
             archive = stored.archive(archive_id)
             if archive is None:
                 raise SessionUnknown(f"{session}/{archive_id}")
-        messages = session_file.read_messages(stored.path, archive.start, archive.end)
+        messages = session_file.read_messages(stored, archive.start, archive.end)
         return [message for message in messages if message.parts]
 
     # commits
@@ -268,7 +273,7 @@ class UserSpace:
                 return True
             earlier = [a for a in stored.in_epoch() if a.end <= archive.start and a.state == "completed"]
             inode, kind, stamp = stored.inode, stored.kind, iso(now)
-        messages = session_file.read_messages(stored.path, archive.start, archive.end)
+        messages = session_file.read_messages(stored, archive.start, archive.end)
         said = [message for message in messages if message.parts]
         outcome = distil.distil(said, earlier[-1].summary if earlier else "", self._chat, instructions)
         remembers = self._learning.remembers(kind)
@@ -282,7 +287,7 @@ class UserSpace:
                     return False
                 new = [one for one in outcome.memories if not self.memories.learn(one, stamp)]
                 outcome = replace(outcome, memories=tuple(new))
-                paths, written = distil.write_memories(self.root, session, archive_id, outcome, now)
+                paths, written = distil.write_memories(self.root, session, archive_id, outcome, now, self._vault)
                 self.index.take_in(paths)
                 self._on_written(written)
         replaced = self._updates.decide(session, stated, outcome.mentions, stamp) if remembers else []
@@ -312,7 +317,7 @@ class UserSpace:
     def workspace(self, days: Sequence[str], now: str, deadline: Deadline) -> Workspace:
         """The files that a person reads and writes, with the notes of these days; edits are taken in first."""
         self._upkeep.run(now, deadline)
-        return read_workspace(self.root, days)
+        return read_workspace(self.root, days, self._vault)
 
     # session files
 
@@ -320,12 +325,14 @@ class UserSpace:
     def _opened(self, session: str, deadline: Deadline) -> Iterator[SessionFile]:
         """The session file, up to date, with the user's lock held."""
         with layout.locked(self.root, deadline):
-            stored = self._session_files.pop(session, None) or SessionFile(layout.session_path(self.root, session))
+            stored = self._session_files.pop(session, None) or SessionFile(
+                layout.session_path(self.root, session), vault=self._vault
+            )
             stored = session_file.refresh(stored)
             try:
                 yield stored
             except OSError:
-                stored = SessionFile(stored.path)  # what was written is not sure: read it again
+                stored = session_file.anew(stored)  # what was written is not sure: read it again
                 raise
             finally:
                 self._session_files[session] = stored

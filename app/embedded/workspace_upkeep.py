@@ -10,6 +10,7 @@ from pathlib import Path
 
 import structlog
 
+from app.atrest.vault import PLAIN, Vault
 from app.core.deadline import Deadline
 from app.core.memories.audit import Written
 from app.core.memories.memory import Memory, MemoryChange, MemoryFilter, MemorySource, NewMemory
@@ -32,11 +33,14 @@ _IMPORTANCE = {"profile": 1, "preferences": 2, "entities": 3, "events": 4}
 class WorkspaceUpkeep:
     """The page of the user at ``root``. Every method may be called from any thread."""
 
-    def __init__(self, root: Path, memories: MemoryDesk, on_written: Callable[[Written], None]) -> None:
+    def __init__(
+        self, root: Path, memories: MemoryDesk, on_written: Callable[[Written], None], vault: Vault = PLAIN
+    ) -> None:
         self._memories = memories
         self._on_written = on_written
         self._path = layout.memories_dir(root, None) / NAME
         self._root = root
+        self._vault = vault
 
     def run(self, now: str, deadline: Deadline) -> None:
         """Take edits in and write the page; ``now`` is ISO 8601 in UTC."""
@@ -50,7 +54,7 @@ class WorkspaceUpkeep:
                 after = page_text(self._memories_for_it(now), edits.left_out, page.own)
                 if after != before and self._text() == before:
                     if after:
-                        layout.write_atomic(self._path, after.encode("utf-8", "replace"))
+                        self._vault.write_atomic(self._path, after.encode("utf-8", "replace"))
                     else:
                         self._path.unlink(missing_ok=True)
         except (OSError, layout.LockTimeout) as error:
@@ -101,6 +105,6 @@ class WorkspaceUpkeep:
 
     def _text(self) -> str:
         try:
-            return self._path.read_text("utf-8", "replace")
+            return self._vault.read_text(self._path)
         except FileNotFoundError:
             return ""

@@ -8,6 +8,7 @@ from mcp_types.jsonrpc import INVALID_PARAMS
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, KNOWN_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION
 
 from app import __version__
+from app.core.cleaning.host_text import storable
 from app.core.injection.fence import neutralise_lines, put_before, wrap
 from app.core.injection.inject import Mode
 from app.core.memories.memory import MAX_PAGE, MemoryFilter
@@ -108,7 +109,7 @@ class McpServer:
     async def _get_prompt(self, params: Any, _version: str) -> dict[str, Any]:
         if params.name != CONTEXT:
             raise Refused(INVALID_PARAMS, f"there is no prompt {params.name[:80]!r}; there is {CONTEXT!r}")
-        query = (params.arguments or {}).get("query", "")
+        query = storable((params.arguments or {}).get("query", ""))
         if not query.strip():
             raise Refused(INVALID_PARAMS, "the prompt takes a query")
         asked = AssembleInput(

@@ -28,6 +28,8 @@ from sqlalchemy.exc import (
 )
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
+from app.atrest.places import STORE_PAGE_BYTES
+from app.atrest.vault import PLAIN, Vault
 from app.errors import CanNotStart, StoreUnavailable
 from app.residue import Needles, with_logs
 from app.store.file_changes import FileChanges
@@ -58,12 +60,13 @@ _BUGS = (IntegrityError, ProgrammingError, DataError, NotSupportedError)
 class Database:
     """An open store: `read` and `write` run a function on a connection, in a thread and a transaction of its own."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, vault: Vault = PLAIN) -> None:
+        self._vault = vault
         self._readers = engine.execution_options(begin="DEFERRED")
         self._writers = engine.execution_options(begin="IMMEDIATE")
         self._engine = engine
         self._file = Path(engine.url.database or "") if engine.dialect.name == "sqlite" else None
-        self._changes = FileChanges(self._file) if self._file else None
+        self._changes = _changes_of(self._file, vault) if self._file else None
         self._known: OrderedDict[Any, tuple[int, Any]] = OrderedDict()
         """What `read_known` has read, the least recently used first, and as of which change."""
         self._reading = anyio.CapacityLimiter(8)
@@ -145,11 +148,15 @@ class Database:
 
     def _clean_file(self, file: Path, needles: Needles) -> str:
         emptied = empty_log(self._engine)
-        if needles and any(needles.are_in(path) for path in with_logs(file)) and not self._is_in_a_row(needles):
+        if (
+            needles
+            and any(needles.are_in(path, self._vault.open_pages) for path in with_logs(file))
+            and not self._is_in_a_row(needles)
+        ):
             with told_apart():
                 execute_alone(self._engine, "VACUUM")
             emptied = empty_log(self._engine)
-            if any(needles.are_in(path) for path in with_logs(file)):
+            if any(needles.are_in(path, self._vault.open_pages) for path in with_logs(file)):
                 return "its file still holds the text although no row does"
         return "" if emptied else "its log could not be emptied while others read it; forget it again"
 
@@ -181,20 +188,20 @@ def _slice(connection: Connection, work: Callable[[Connection, Item], bool], lef
     del left[len(left) - done :]
 
 
-async def open_database(url: str) -> Database:
+async def open_database(url: str, vault: Vault) -> Database:
     """Open the store at ``url`` (``sqlite:///file``, ``postgresql://...``) and bring its schema up to date."""
-    engine = await anyio.to_thread.run_sync(_open, url)
-    return Database(engine)
+    engine = await anyio.to_thread.run_sync(_open, url, vault)
+    return Database(engine, vault)
 
 
-def make_engine(url: str) -> Engine:
+def make_engine(url: str, vault: Vault = PLAIN) -> Engine:
     """What talks to the store at ``url``, whatever its schema; a SQLite file is made, private, when it is missing."""
     parsed = make_url(url)
-    return _sqlite(parsed) if parsed.get_backend_name() == "sqlite" else _postgresql(parsed)
+    return _sqlite(parsed, vault) if parsed.get_backend_name() == "sqlite" else _postgresql(parsed)
 
 
-def _open(url: str) -> Engine:
-    engine = make_engine(url)
+def _open(url: str, vault: Vault) -> Engine:
+    engine = make_engine(url, vault)
     try:
         with told_apart():
             migrate(engine)
@@ -204,7 +211,7 @@ def _open(url: str) -> Engine:
     return engine
 
 
-def _sqlite(url: URL) -> Engine:
+def _sqlite(url: URL, vault: Vault) -> Engine:
     if not url.database or url.database == ":memory:":
         raise ValueError("the turn store needs a file: an in-memory database loses turns")
     path = Path(url.database)
@@ -212,15 +219,35 @@ def _sqlite(url: URL) -> Engine:
     os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
     path.chmod(0o600)
     arguments = {"check_same_thread": False, "timeout": BUSY_MS / 1000}
-    engine = create_engine(url, connect_args=arguments, pool_size=9, hide_parameters=True)
-    event.listen(engine, "connect", _configure_sqlite)
+    engine = sqlite_engine(url, vault, connect_args=arguments, pool_size=9, hide_parameters=True)
+    event.listen(engine, "connect", partial(_configure_sqlite, vault.cipher.sqlite.OperationalError))
     event.listen(engine, "begin", _begin_sqlite)
     return engine
 
 
-def _configure_sqlite(connection: Any, _record: Any) -> None:
+def sqlite_engine(url: URL | str, vault: Vault, **options: Any) -> Engine:
+    """An engine on a SQLite file of the vault's; ``options`` are those of `create_engine`."""
+    engine = create_engine(url, module=vault.cipher.sqlite, **options)
+
+    def connect(dialect: Any, _record: Any, arguments: Any, named: dict[str, Any]) -> Any:
+        connection = dialect.connect(*arguments, **named)
+        vault.cipher.unlock(connection, STORE_PAGE_BYTES)
+        return connection
+
+    event.listen(engine, "do_connect", connect)
+    return engine
+
+
+def _changes_of(file: Path, vault: Vault) -> FileChanges:
+    def connect() -> sqlite3.Connection:
+        return vault.connect(file, STORE_PAGE_BYTES, timeout=0, isolation_level=None)
+
+    return FileChanges(connect, vault.cipher.sqlite.Error)
+
+
+def _configure_sqlite(busy: type[Exception], connection: Any, _record: Any) -> None:
     connection.isolation_level = None  # the driver's own BEGIN comes too late and not before reads
-    into_wal_mode(connection, sqlite3.OperationalError, BUSY_MS / 1000)
+    into_wal_mode(connection, busy, BUSY_MS / 1000)
     # What was deleted is overwritten: a forgotten text must not stand on free pages.
     for pragma in ("synchronous=FULL", "foreign_keys=ON", "secure_delete=ON"):
         connection.execute(f"PRAGMA {pragma}").close()
@@ -256,7 +283,7 @@ def execute_alone(engine: Engine, statement: str) -> Any:
         row = cursor.execute(statement).fetchone()
         cursor.close()
         return row[0] if row else None
-    except sqlite3.Error as error:
+    except engine.dialect.loaded_dbapi.Error as error:
         raise StoreUnavailable(f"the turn store can not be cleaned: {error}") from error
     finally:
         connection.close()

@@ -1,14 +1,16 @@
 """Has anybody written to a SQLite file? Told by a counter in the memory that its connections share."""
 
 import sqlite3
-from pathlib import Path
+from collections.abc import Callable
 
 
 class FileChanges:
     """Counts the transactions that changed the file, of this process and of others. For one thread only."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, connect: Callable[[], sqlite3.Connection], error: type[Exception]) -> None:
+        """``connect`` opens the file with the driver that everybody opens it with; ``error`` is what that raises."""
+        self._connect = connect
+        self._error = error
         self._connection: sqlite3.Connection | None = None
 
     def count(self) -> int | None:
@@ -16,9 +18,9 @@ class FileChanges:
         in WAL mode the counter is in shared memory."""
         try:
             if self._connection is None:
-                self._connection = sqlite3.connect(self._path, timeout=0, isolation_level=None)
+                self._connection = self._connect()
             [count] = self._connection.execute("PRAGMA data_version").fetchone()
-        except sqlite3.Error:
+        except self._error:
             return None
         return int(count)
 

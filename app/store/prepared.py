@@ -4,7 +4,8 @@ from dataclasses import dataclass, replace
 
 from app.core.capture.captured_turn import with_ids
 from app.core.capture.skill_uses import SkillRecord, skills_in, turns_in
-from app.core.capture.tool_uses import ToolTally, ToolUse, parted, tallied
+from app.core.capture.tool_records import ToolTally, tallied
+from app.core.capture.tool_uses import ToolUse, parted
 from app.core.history.session_opening import told_in
 from app.ports import NewTurn
 from app.store.codec import dump_messages, dump_strings, new_id

@@ -251,7 +251,7 @@ tool_uses = Table(
     Column("body", Text, nullable=False),
     Column("used_at", Float, nullable=False),
 )
-"""One row per session, agent and tool: what `app.core.capture.tool_uses` keeps of its calls, as JSON."""
+"""One row per session, agent and tool: what `app.core.capture.tool_records` keeps of its calls, as JSON."""
 
 skill_uses = Table(
     "skill_uses",

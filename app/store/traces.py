@@ -8,10 +8,10 @@ processes share. Losing some with the process is fine.
 import asyncio
 import json
 import os
-import sqlite3
 from collections import deque
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,6 @@ from sqlalchemy import (
     MetaData,
     Table,
     Text,
-    create_engine,
     delete,
     event,
     inspect,
@@ -38,13 +37,15 @@ from sqlalchemy import (
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 
+from app.atrest.places import TRACES
+from app.atrest.vault import PLAIN, Vault
 from app.core.identity import session_name
 from app.core.json.answers import adapter
 from app.core.json.encoding import encode
 from app.core.memories.memory import Kept
 from app.core.recall.trace import RecallTrace
 from app.residue import Needles, with_logs
-from app.store.connections import empty_log, execute_alone, told_apart
+from app.store.connections import empty_log, execute_alone, sqlite_engine, told_apart
 from app.wal import into_wal_mode
 
 MAX_PENDING = 1_000
@@ -84,7 +85,10 @@ New columns stand at the end and may be empty: `_prepare` adds them to a table t
 class TraceStore:
     """Bounded by count and age. `record` never blocks; reads see everything that was recorded before them."""
 
-    def __init__(self, engine: Engine, *, keep: int, keep_hours: float, now: Callable[[], float]) -> None:
+    def __init__(
+        self, engine: Engine, *, keep: int, keep_hours: float, now: Callable[[], float], vault: Vault = PLAIN
+    ) -> None:
+        self._vault = vault
         self._engine = engine
         self._keep = keep
         self._keep_s = keep_hours * 3600
@@ -169,7 +173,7 @@ class TraceStore:
 
     def _clean_file(self, file: Path, needles: Needles) -> str:
         emptied = empty_log(self._engine)
-        if needles and any(needles.are_in(path) for path in with_logs(file)):
+        if needles and any(needles.are_in(path, self._vault.open_pages) for path in with_logs(file)):
             execute_alone(self._engine, "VACUUM")
             emptied = empty_log(self._engine)
         return "" if emptied else "their log could not be emptied while others read it; forget it again"
@@ -235,17 +239,17 @@ def _body(trace: RecallTrace) -> str:
 
 
 async def open_traces(
-    store_url: str, data_dir: Path, *, keep: int, keep_hours: float, now: Callable[[], float]
+    store_url: str, data_dir: Path, *, keep: int, keep_hours: float, now: Callable[[], float], vault: Vault = PLAIN
 ) -> TraceStore:
     """The trace store that belongs to the turn store at ``store_url``."""
-    engine = await anyio.to_thread.run_sync(_open, store_url, data_dir)
-    return TraceStore(engine, keep=keep, keep_hours=keep_hours, now=now)
+    engine = await anyio.to_thread.run_sync(_open, store_url, data_dir, vault)
+    return TraceStore(engine, keep=keep, keep_hours=keep_hours, now=now, vault=vault)
 
 
-def _open(store_url: str, data_dir: Path) -> Engine:
+def _open(store_url: str, data_dir: Path, vault: Vault) -> Engine:
     url = make_url(store_url)
     if url.get_backend_name() == "sqlite":
-        engine = _own_file(data_dir / "traces.db")
+        engine = _own_file(data_dir / TRACES, vault)
     else:
         from app.store.postgres import postgres_engine  # its driver is an extra
 
@@ -268,15 +272,16 @@ def _prepare(engine: Engine) -> None:
                 connection.execute(text(f"ALTER TABLE {traces.name} ADD COLUMN {column.name} {kind}"))
 
 
-def _own_file(path: Path) -> Engine:
+def _own_file(path: Path, vault: Vault) -> Engine:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-    engine = create_engine(f"sqlite:///{path}", connect_args={"check_same_thread": False, "timeout": BUSY_S})
-    event.listen(engine, "connect", _configure)
+    arguments = {"check_same_thread": False, "timeout": BUSY_S}
+    engine = sqlite_engine(f"sqlite:///{path}", vault, connect_args=arguments)
+    event.listen(engine, "connect", partial(_configure, vault.cipher.sqlite.OperationalError))
     return engine
 
 
-def _configure(connection: Any, _record: Any) -> None:
-    into_wal_mode(connection, sqlite3.OperationalError, BUSY_S)
+def _configure(busy: type[Exception], connection: Any, _record: Any) -> None:
+    into_wal_mode(connection, busy, BUSY_S)
     connection.execute("PRAGMA synchronous=OFF").close()
     connection.execute("PRAGMA secure_delete=ON").close()

@@ -12,6 +12,7 @@ import anyio.to_thread
 import structlog
 from sqlalchemy import Connection
 
+from app.atrest.vault import PLAIN, Vault
 from app.core.capture.captured_message import CapturedMessage
 from app.core.cleaning.host_text import storable
 from app.core.history.commit_policy import CommitRules
@@ -411,9 +412,10 @@ async def open_store(
     keep_days: float = 30,
     keep_audit_days: float = 365,
     clock: Callable[[], float] = time.time,
+    vault: Vault = PLAIN,
 ) -> SqlTurnStore:
     """Open the store at ``url``, with its schema brought up to date. Close it with `SqlTurnStore.aclose`."""
-    database = await open_database(url)
+    database = await open_database(url, vault)
     # What was said last waits for its idle commit; a session must not be forgotten before.
     keep_s = max(keep_days * 86_400, _LEAST_KEPT_S, 2 * rules.commit.idle_seconds)
     bounds = Bounds(max_pending_bytes, int(max_pending_bytes * tenant_share))

@@ -14,9 +14,10 @@ from typing import Any, Generic, Protocol, TypeVar
 from sqlalchemy import Connection, Table, and_, bindparam, delete, func, insert, select, update
 
 from app.core.capture import skill_uses as skills
-from app.core.capture import tool_uses as tools
+from app.core.capture import tool_records as tools
 from app.core.capture.skill_uses import SkillRecord
-from app.core.capture.tool_uses import ToolRecord, ToolTally, ToolUse
+from app.core.capture.tool_records import ToolRecord, ToolTally
+from app.core.capture.tool_uses import ToolUse
 from app.core.identity import Identity, Tenant
 from app.core.memories.forget_selection import Erased, Redactor
 from app.store.connections import Database

@@ -11,6 +11,7 @@ import structlog
 from app.core.deadline import Clock, Deadline
 from app.core.identity import Identity, PeerRole, Tenant
 from app.core.memories.memory import MemoryChange, NewMemory
+from app.core.reasons import Reason
 from app.errors import StoreUnavailable
 from app.memory_ports import MemoryStore
 from app.ports import BackendError
@@ -64,28 +65,39 @@ class MemoryCourier:
         """Deliver what waits of the tenant, in order; why something is left, None when nothing is.
 
         After a failure nothing is tried until the back-off is over: the callers of an outage need not each wait for it.
+        Nor does a caller wait for the delivery of another beyond its own deadline.
         """
         if not await self._waiting.to_deliver(tenant):
             return None
-        async with self._turn_of(tenant):
-            if (failed := self._failed_lately(tenant)) is not None:
-                return failed
-            for new in await self._waiting.to_deliver(tenant):
-                try:
-                    stored = await self._store.store(_operator(tenant), new, deadline)
-                    if stored.memory.id == new.id and stored.memory.version < new.version:
-                        await self._store.change(_operator(tenant), new.id, _as_change(new), None, deadline)
-                except BackendError as error:
-                    if error.retryable:
-                        self._failed(tenant, error)
-                        return error
-                    if not error.not_found:  # one that was forgotten meanwhile is only taken out
-                        log.error("memory_refused", memory=new.id)
-                        await self._waiting.refuse(tenant, new.id, error.detail)
-                        continue
-                await self._waiting.delivered(tenant, new)
-                await self._changed(tenant)
-            self._failures.pop(tenant, None)
+        turn = self._turn_of(tenant)
+        with anyio.move_on_after(deadline.remaining) as patience:
+            await turn.acquire()
+        if patience.cancelled_caught:
+            return BackendError(Reason.DEADLINE_EXCEEDED, "what waits is being delivered", retryable=True)
+        try:
+            return await self._deliver(tenant, deadline)
+        finally:
+            turn.release()
+
+    async def _deliver(self, tenant: Tenant, deadline: Deadline) -> BackendError | None:
+        if (failed := self._failed_lately(tenant)) is not None:
+            return failed
+        for new in await self._waiting.to_deliver(tenant):
+            try:
+                stored = await self._store.store(_operator(tenant), new, deadline)
+                if stored.memory.id == new.id and stored.memory.version < new.version:
+                    await self._store.change(_operator(tenant), new.id, _as_change(new), None, deadline)
+            except BackendError as error:
+                if error.retryable:
+                    self._failed(tenant, error)
+                    return error
+                if not error.not_found:  # one that was forgotten meanwhile is only taken out
+                    log.error("memory_refused", memory=new.id)
+                    await self._waiting.refuse(tenant, new.id, error.detail)
+                    continue
+            await self._waiting.delivered(tenant, new)
+            await self._changed(tenant)
+        self._failures.pop(tenant, None)
         return None
 
     async def _settle(self, tenant: Tenant, deadline: Deadline) -> None:

@@ -1,15 +1,15 @@
 """The backends that need nothing but the checkout, and the turn store on both databases."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
 import pytest
-from sqlalchemy import create_engine, text
 
+from app.atrest.vault import PLAIN, Vault
 from app.store.turns import SqlTurnStore, open_store
 from tests.contract import embedded  # noqa: F401 - joins SUBJECTS
 from tests.contract.subject import SUBJECTS, Subject
-from tests.postgres import NoPostgres, postgres
+from tests.postgres import emptied
 from tests.unit.turning import FakeClock, work_rules
 
 OpenStore = Callable[..., Awaitable[SqlTurnStore]]
@@ -21,26 +21,11 @@ async def subject(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterat
         yield subject
 
 
-@pytest.fixture(scope="session")
-def postgres_url() -> Iterator[str]:
-    try:
-        with postgres() as url:
-            yield url
-    except NoPostgres as reason:
-        pytest.skip(str(reason))
-
-
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'private' / 'turns.db'}"
-    url: str = request.getfixturevalue("postgres_url")
-    engine = create_engine(url.replace("postgresql:", "postgresql+psycopg:"))
-    with engine.begin() as connection:
-        connection.execute(text("DROP SCHEMA public CASCADE"))
-        connection.execute(text("CREATE SCHEMA public"))
-    engine.dispose()
-    return url
+    return emptied(request.getfixturevalue("postgres_url"))
 
 
 @pytest.fixture
@@ -49,11 +34,17 @@ def clock() -> FakeClock:
 
 
 @pytest.fixture
-async def opened(url: str, clock: FakeClock) -> AsyncIterator[OpenStore]:
+def vault() -> Vault:
+    """What a SQLite store is kept in; a module whose tests are to run on an encrypted one, too, has its own."""
+    return PLAIN
+
+
+@pytest.fixture
+async def opened(url: str, clock: FakeClock, vault: Vault) -> AsyncIterator[OpenStore]:
     stores: list[SqlTurnStore] = []
 
     async def opened(**options: object) -> SqlTurnStore:
-        settings = {"rules": work_rules(), "clock": clock, **options}
+        settings = {"rules": work_rules(), "clock": clock, "vault": vault, **options}
         stores.append(await open_store(url, **settings))  # type: ignore[arg-type]
         return stores[-1]
 

@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from app.atrest.data_directory import vault_of
+from app.atrest.keys import Keys
+from app.atrest.vault import PLAIN, Vault
 from app.core.capture.captured_message import TextPart
 from app.core.identity import Tenant
 from app.core.memories.audit import Action, Actor, AuditEntry, AuditFilter
@@ -23,6 +26,15 @@ MARK = "orion42"
 FACT = f"The code of the vault is {MARK}."
 AT = "2099-01-01T00:00:00.000Z"
 STATEMENT = Statement("m_1", "viking://x", "notes", (FACT,), said_in=())
+
+
+@pytest.fixture(params=["plain", "encrypted"])
+def vault(request: pytest.FixtureRequest, url: str) -> Vault:
+    if request.param == "plain":
+        return PLAIN
+    if not url.startswith("sqlite"):
+        pytest.skip("a server's files are its own")
+    return vault_of(Keys.of(b"k" * 32))
 
 
 async def filled(store: SqlTurnStore) -> str:

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from app.atrest.vault import PLAIN
 from app.core.capture.captured_message import CapturedMessage, TextPart
 from app.embedded.backend import EmbeddedBackend
 from app.embedded.index import chunk_table, database, sqlite
@@ -243,9 +244,9 @@ def test_an_index_of_an_older_version_is_made_anew(tmp_path: Path) -> None:
 
 def test_damage_is_told_from_other_errors(tmp_path: Path) -> None:
     (tmp_path / "none.db").write_bytes(b"no database at all" * 1000)
-    with pytest.raises(Damaged), sqlite.errors(), closing(sqlite.connect(tmp_path / "none.db")) as db:
+    with pytest.raises(Damaged), sqlite.errors(PLAIN), closing(sqlite.connect(tmp_path / "none.db", PLAIN)) as db:
         db.execute("SELECT * FROM sqlite_master").fetchall()
-    with pytest.raises(SqliteError) as refused, sqlite.errors(), closing(sqlite.connect(":memory:")) as db:
+    with pytest.raises(SqliteError) as refused, sqlite.errors(PLAIN), closing(sqlite.connect(":memory:", PLAIN)) as db:
         db.execute("SELECT nonsense")
     assert not isinstance(refused.value, Damaged)
 
@@ -265,7 +266,7 @@ def test_a_change_that_fails_is_taken_back(tmp_path: Path) -> None:
 def test_without_full_text_search_the_start_says_what_is_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def bare(path: Path | str) -> sqlite3.Connection:
+    def bare(path: Path | str, _vault: object) -> sqlite3.Connection:
         db = sqlite3.connect(path, isolation_level=None)
         refused = sqlite3.SQLITE_CREATE_VTABLE
         db.set_authorizer(lambda action, *_: sqlite3.SQLITE_DENY if action == refused else sqlite3.SQLITE_OK)

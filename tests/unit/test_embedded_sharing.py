@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from app.atrest.vault import PLAIN
 from app.core.deadline import Deadline
 from app.core.identity import Identity, PeerRole, Tenant
 from app.embedded.backend import EmbeddedBackend
-from app.embedded.storage.layout import user_dir, write_atomic
+from app.embedded.storage.layout import user_dir
 from app.embedded.storage.records import Record, Source, read_records, write_records
 from app.embedded.storage.sharing import move_shared
 from app.ports import Target
@@ -28,7 +29,7 @@ def record(key: str, value: str, day: int, kind: str = "profile") -> Record:
 def keep(root: Path, file: str, title: str, *records: Record, own: str = "") -> Path:
     path = root / file
     text = write_records(title, records)
-    write_atomic(path, text.replace(f"# {title}\n", f"# {title}\n{own}", 1).encode())
+    PLAIN.write_atomic(path, text.replace(f"# {title}\n", f"# {title}\n{own}", 1).encode())
     return path
 
 
@@ -62,7 +63,7 @@ def test_what_was_told_last_holds_whoever_was_told(root: Path) -> None:
         record("profile.location", "I live in Lisbon.", 1),
         record("profile.name", "My phone number is 555-0142, call me there.", 4),
     )
-    move_shared(root)
+    move_shared(root, PLAIN)
     _, records = read_records((root / "memories" / "profile.md").read_text())
     assert {r.key: r.value for r in records} == {
         "profile.name": "My name is Mara.",
@@ -75,10 +76,10 @@ def test_what_was_told_last_holds_whoever_was_told(root: Path) -> None:
 def test_moving_again_after_a_crash_changes_nothing(root: Path) -> None:
     path = keep(root, "peers/a/memories/entities/kestrel.md", "Kestrel", record("k.is", "Kestrel is ours.", 1, "fact"))
     before = path.read_bytes()
-    move_shared(root)
+    move_shared(root, PLAIN)
     moved = (root / "memories" / "entities" / "kestrel.md").read_bytes()
-    write_atomic(path, before)
-    move_shared(root)
+    PLAIN.write_atomic(path, before)
+    move_shared(root, PLAIN)
     assert (root / "memories" / "entities" / "kestrel.md").read_bytes() == moved
     assert moved.startswith(b"# Kestrel\n")
     assert not path.exists()
@@ -88,8 +89,8 @@ def test_what_a_person_wrote_stays_where_it_was_written(root: Path) -> None:
     told = record("profile.location", "I live in Porto.", 1)
     path = keep(root, "peers/a/memories/profile.md", "Profile", told, own="\nOnly for this agent.\n")
     by_hand = root / "peers" / "a" / "memories" / "entities" / "gate.md"
-    write_atomic(by_hand, b"# Gate\n\nThe gate opens inwards.\n")
-    move_shared(root)
+    PLAIN.write_atomic(by_hand, b"# Gate\n\nThe gate opens inwards.\n")
+    move_shared(root, PLAIN)
     assert "Only for this agent." in path.read_text()
     assert "Porto" not in path.read_text()
     assert by_hand.read_text() == "# Gate\n\nThe gate opens inwards.\n"

@@ -9,6 +9,7 @@ from datetime import datetime
 from itertools import islice
 from pathlib import Path
 
+from app.atrest.vault import Vault
 from app.core.capture.captured_message import CapturedMessage
 from app.core.history.digest import digest
 from app.core.history.summary_message import cut_to_tokens
@@ -117,28 +118,28 @@ def _note_of(messages: Sequence[CapturedMessage]) -> str:
 
 
 def write_memories(
-    root: Path, session: str, archive_id: str, outcome: Outcome, now: datetime
+    root: Path, session: str, archive_id: str, outcome: Outcome, now: datetime, vault: Vault
 ) -> tuple[list[Path], Written]:
     """Write what was distilled: the paths that changed, and the memories. Call it with the user's lock held."""
-    of_each = [one for memory in outcome.memories if (one := _write_memory(root, memory, session, now))]
+    of_each = [one for memory in outcome.memories if (one := _write_memory(root, memory, session, now, vault))]
     paths = [path for path, _ in of_each]
     stored = [memory_id for _, one in of_each for memory_id in one.stored]
     changed = [memory_id for _, one in of_each for memory_id in one.changed]
     for experience in outcome.experiences:
         path = layout.memories_dir(root, None) / "experiences" / f"{layout.segment(experience.name)}.md"
         if not path.exists():
-            layout.write_atomic(path, experience.text.encode("utf-8", "replace"))
+            vault.write_atomic(path, experience.text.encode("utf-8", "replace"))
             paths.append(path)
             stored.append(derived_id(str(path.relative_to(root))))
     if outcome.note:
-        _write_note(root, note_mark(session, archive_id), outcome, now)
+        _write_note(root, note_mark(session, archive_id), outcome, now, vault)
     return list(dict.fromkeys(paths)), Written(stored, changed, session)
 
 
-def _write_memory(root: Path, memory: Memory, session: str, now: datetime) -> tuple[Path, Written] | None:
+def _write_memory(root: Path, memory: Memory, session: str, now: datetime, vault: Vault) -> tuple[Path, Written] | None:
     path = layout.memories_dir(root, memory.peer) / memory.file
     try:
-        before = path.read_text("utf-8", "replace")
+        before = vault.read_text(path)
     except FileNotFoundError:
         before = ""
     body, records = read_records(before)
@@ -151,25 +152,25 @@ def _write_memory(root: Path, memory: Memory, session: str, now: datetime) -> tu
     after = write_records(memory.title, merged, body)
     if merged == records or after == before:
         return None
-    layout.write_atomic(path, after.encode("utf-8", "replace"))
+    vault.write_atomic(path, after.encode("utf-8", "replace"))
     values = {one.id: one.value for one in records}
     stored = [one.id for one in merged if one.id not in values]
     changed = [one.id for one in merged if values.get(one.id, one.value) != one.value]
     return path, Written(stored, changed, session)
 
 
-def _write_note(root: Path, mark: str, outcome: Outcome, now: datetime) -> None:
+def _write_note(root: Path, mark: str, outcome: Outcome, now: datetime, vault: Vault) -> None:
     """Append the archive's note to the day's file, once."""
     path = layout.note_path(root, outcome.day)
     try:
-        before = path.read_bytes()
+        before = vault.read(path)
     except FileNotFoundError:
         before = f"# {outcome.day}\n".encode()
     begin = f"{NOTE_BEGIN}{mark} -->"
     if begin.encode() in before:
         return
     section = note_section(mark, f"{now:%H:%M}", outcome.abstract, outcome.note)
-    layout.write_atomic(path, before + f"\n{section}".encode("utf-8", "replace"))
+    vault.write_atomic(path, before + f"\n{section}".encode("utf-8", "replace"))
 
 
 def note_mark(session: str, archive_id: str) -> str:

@@ -8,6 +8,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from app.atrest.places import INDEX_PAGE_BYTES
+from app.atrest.vault import PLAIN, Vault
 from app.embedded.index import sqlite
 from app.embedded.index.sqlite import Connection, Cursor, Damaged, SqliteError, errors
 
@@ -37,12 +39,13 @@ CREATE VIRTUAL TABLE chunks_vocab USING fts5vocab(chunks_fts, row)
 class Database:
     """One writer, guarded by a lock, and as many readers as threads ask for at once."""
 
-    def __init__(self, path: Path, *, schema: str = "", afresh: bool = False) -> None:
+    def __init__(self, path: Path, *, schema: str = "", afresh: bool = False, vault: Vault = PLAIN) -> None:
         """Open the file; ``afresh`` throws away what is there, as does a damaged file or one of another version.
 
         ``schema`` is made beside the tables of chunks.
         """
         self._path = path
+        self._vault = vault
         self._more = schema
         self._lock = threading.RLock()
         self._closed = False
@@ -58,22 +61,22 @@ class Database:
     def close(self) -> None:
         """Close every connection; one in use when it is given back."""
         self._closed = True
-        with errors(), self._lock:
+        with errors(self._vault), self._lock:
             self._writer.close()
-        with errors(), suppress(queue.Empty):
+        with errors(self._vault), suppress(queue.Empty):
             while True:
                 self._readers.get_nowait().close()
 
     @property
     def version(self) -> int:
         """Changes when another connection has written."""
-        with errors(), self._lock:
+        with errors(self._vault), self._lock:
             return int(one(self._writer.execute("PRAGMA data_version")) or 0)
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """A transaction: all of it, or nothing."""
-        with errors(), self._lock, _immediate(self._writer):
+        with errors(self._vault), self._lock, _immediate(self._writer):
             yield self._writer
 
     @contextmanager
@@ -82,10 +85,10 @@ class Database:
         try:
             db = self._readers.get_nowait()
         except queue.Empty:
-            with errors():
+            with errors(self._vault):
                 db = self._connect()
         try:
-            with errors():
+            with errors(self._vault):
                 yield db
         finally:
             try:
@@ -98,7 +101,7 @@ class Database:
     def rewrite(self) -> None:
         """Write the file anew, without a free page or a gap, and empty the log. Raises `SqliteError` where another
         process reads for too long."""
-        with errors(), self._lock:
+        with errors(self._vault), self._lock:
             self._writer.execute("VACUUM")
             if one(self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")):
                 raise SqliteError("the log could not be emptied")
@@ -107,14 +110,17 @@ class Database:
         for suffix in ("", "-wal", "-shm"):
             self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
 
-    @errors()
     def _prepared(self) -> Connection:
+        with errors(self._vault):
+            return self._opened()
+
+    def _opened(self) -> Connection:
         with suppress(FileExistsError):  # SQLite's -wal and -shm files copy the mode
             os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600))
         db = self._connect()
         try:
-            db.execute("PRAGMA page_size = 16384")  # rows with vectors are large
-            sqlite.use_wal(db)
+            db.execute(f"PRAGMA page_size = {INDEX_PAGE_BYTES}")
+            sqlite.use_wal(db, self._vault)
             with _immediate(db):
                 version = one(db.execute("PRAGMA user_version"))
                 if version not in (0, SCHEMA_VERSION):
@@ -129,7 +135,7 @@ class Database:
         return db
 
     def _connect(self) -> Connection:
-        db = sqlite.connect(self._path)
+        db = sqlite.connect(self._path, self._vault)
         try:
             db.execute("PRAGMA synchronous = NORMAL")  # what a power cut takes is read from the files again
             db.execute("PRAGMA secure_delete = ON")  # what was forgotten must not stand on free pages

@@ -1,5 +1,6 @@
 """What is in a file: turns of a session file, statements of a record file, pieces of anything else."""
 
+from collections import defaultdict
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
@@ -146,6 +147,10 @@ def _file(path: str, modified: float, uri_root: str) -> _File:
 
 def _recorded(file: _File, said: list[str], records: list[Record]) -> Iterator[Entry]:
     known = {record.value: record for record in records if record.holds}
+    replaced: defaultdict[str, list[str]] = defaultdict(list)
+    for outdated in records:
+        if not outdated.holds and outdated.source.ref:
+            replaced[outdated.key].append(outdated.source.ref)
     for number, text in enumerate(said):
         record = known.get(text)
         memory_id = record.id if record else derived_id(file.path, text)
@@ -158,18 +163,20 @@ def _recorded(file: _File, said: list[str], records: list[Record]) -> Iterator[E
         until = memory.expires_at or ""
         when, ref = record.source.observed_at, record.source.ref
         document = Document(number, 0, place, memory.category, realm, when, "", text, ref, until)
-        yield Entry(document._replace(replaces="\n".join(_replaced_by(record, records))), memory, record)
+        yield Entry(
+            document._replace(replaces="\n".join(_replaced_by(record, replaced.get(record.key, [])))), memory, record
+        )
     for record in records:
         if not record.holds:
             place = f"{file.uri}#{record.id}"
             yield Entry(None, memory_of(record, place, record.category or file.category, file.peer), record)
 
 
-def _replaced_by(record: Record, records: list[Record]) -> list[str]:
-    """The sources of the statements that the record took the place of; one that said the same again is none."""
+def _replaced_by(record: Record, same_key: list[str]) -> list[str]:
+    """The sources of the statements that the record took the place of: those of its history, and those of outdated
+    records of the ``same_key``; one that said the same again is none."""
     earlier = [str(old.get("ref")) for old in record.history if old.get("outcome") == "superseded" and old.get("ref")]
-    earlier += [old.source.ref for old in records if not old.holds and old.key == record.key and old.source.ref]
-    return [ref for ref in dict.fromkeys(earlier) if ref != record.source.ref]
+    return [ref for ref in dict.fromkeys([*earlier, *same_key]) if ref != record.source.ref]
 
 
 def _unrecorded(file: _File, number: int, place: str, text: str, memory_id: str) -> Entry:

@@ -11,6 +11,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import structlog
+
+from app.atrest.cipher import SealBroken
+from app.atrest.vault import PLAIN, Vault
 from app.embedded.index import memory_rows, superseded_rows
 from app.embedded.index.chunk_table import ChunkTable, add_chunks, put_chunks, remove_chunks
 from app.embedded.index.database import Database, new_id, one
@@ -29,6 +33,8 @@ _TAIL_BYTES = 4096
 _SCAN_SHARE = 10
 """Looking for edited files takes at most one part in so many of the time."""
 
+log = structlog.get_logger(__name__)
+
 
 class Index(ChunkTable):
     """The index of the user whose files are under ``root``. All methods may be called from any thread."""
@@ -41,9 +47,11 @@ class Index(ChunkTable):
         embedder: str = "",
         is_searchable: Callable[[str], bool] = lambda _: True,
         afresh: bool = False,
+        vault: Vault = PLAIN,
     ) -> None:
         """``is_searchable`` tells which kinds of session are; ``afresh`` builds the index anew whatever is there."""
         self._root = root
+        self._vault = vault
         self._uri_root = uri_root
         self._is_searchable = is_searchable
         self._lock = threading.RLock()
@@ -51,7 +59,12 @@ class Index(ChunkTable):
         self._known_version = -1
         self._next_scan = 0.0
         super().__init__(
-            Database(root / "index.db", schema=f"{memory_rows.SCHEMA};{superseded_rows.SCHEMA}", afresh=afresh)
+            Database(
+                root / "index.db",
+                schema=f"{memory_rows.SCHEMA};{superseded_rows.SCHEMA}",
+                afresh=afresh,
+                vault=vault,
+            )
         )
         self.memories = memory_rows.MemoryRows(self._database)
         self.superseded = superseded_rows.SupersededRows(self._database)
@@ -117,12 +130,15 @@ class Index(ChunkTable):
                 indexed = take_in(db, path, file, status.st_mtime_ns, status.st_size)
         except (FileNotFoundError, IsADirectoryError, NotADirectoryError):  # gone, or a folder took its place
             self._forget(db, path)
+        except SealBroken as error:  # what was indexed of it can be found on
+            log.error("file_damaged", file=path, error=str(error))
         else:
             self._known[path] = (status.st_mtime_ns, indexed)
 
     def _take_in_markdown(self, db: Connection, path: str, file: BinaryIO, mtime_ns: int, size: int) -> int:
-        data = file.read(MAX_INDEXED_BYTES)
-        if len(data) == MAX_INDEXED_BYTES and (trailer := file.read(MAX_TRAILER_BYTES)).find(TRAILER.encode()) >= 0:
+        content = self._vault.reader(file)
+        data = content.read(MAX_INDEXED_BYTES)
+        if len(data) == MAX_INDEXED_BYTES and (trailer := content.read(MAX_TRAILER_BYTES)).find(TRAILER.encode()) >= 0:
             data += trailer
         digest = hashlib.sha256(data).digest()
         row = db.execute("SELECT id, hash FROM files WHERE path = ?", (path,)).fetchone()
@@ -141,7 +157,7 @@ class Index(ChunkTable):
         return size
 
     def _take_in_session(self, db: Connection, path: str, file: BinaryIO, mtime_ns: int, size: int) -> int:
-        """The bytes that are indexed now: a line without its end waits until the file has grown."""
+        """Up to where it is indexed now: a line without its end waits until the file has grown."""
         query = "SELECT id, size, hash, turns, kind, mtime_ns FROM files WHERE path = ?"
         row = db.execute(query, (path,)).fetchone()
         if row and (row[5], row[1]) == (mtime_ns, size):
@@ -150,9 +166,7 @@ class Index(ChunkTable):
             self._forget(db, path)
             row = None
         file_id, start, turns, kind = (row[0], row[1], row[3], row[4]) if row else (0, 0, 0, "")
-        file.seek(start)
-        data = file.read(size - start)
-        data = data[: data.rfind(b"\n") + 1]
+        data, end = self._vault.lines_from(file, start)
         if not row:
             header = parse_entry(data.partition(b"\n")[0]) or {}
             kind = str(header.get("kind") or "chat")
@@ -167,7 +181,6 @@ class Index(ChunkTable):
                     uri = turn_uri(message, turns, session, self._uri_root)
                     memory_rows.add_turn(db, file_id, readable(session), turns, message, uri)
                 turns += 1
-        end = start + len(data)
         db.execute(
             "UPDATE files SET mtime_ns = ?, size = ?, hash = ?, turns = ? WHERE id = ?",
             (mtime_ns, end, _tail_hash(file, end), turns, file_id),

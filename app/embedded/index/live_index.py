@@ -55,6 +55,7 @@ class LiveIndex:
         """``is_searchable`` tells which kinds of session are; ``begin_embedding`` runs `embed_all` in the background,
         unless it runs there; what is ``withheld`` is in no hit."""
         self._withheld = withheld
+        self._vault = withheld.vault
         self._root = root
         self._uri_root = uri_root
         self._settings = settings
@@ -201,7 +202,7 @@ class LiveIndex:
         return not self._holds(needles)
 
     def _holds(self, needles: Needles) -> bool:
-        return any(needles.are_in(path) for path in with_logs(self._root / "index.db"))
+        return any(needles.are_in(path, self._vault.open_pages) for path in with_logs(self._root / "index.db"))
 
     def _with_index(self, work: Callable[[Index], Answer]) -> Answer:
         """``work`` on an index in step with the files; one that was deleted or is damaged is built anew."""
@@ -230,7 +231,14 @@ class LiveIndex:
     def _open_index(self, *, afresh: bool = False) -> Index:
         name = self._embedder.name
         try:
-            index = Index(self._root, self._uri_root, embedder=name, is_searchable=self._is_searchable, afresh=afresh)
+            index = Index(
+                self._root,
+                self._uri_root,
+                embedder=name,
+                is_searchable=self._is_searchable,
+                afresh=afresh,
+                vault=self._vault,
+            )
             index.sync(at_once=True)
         except Damaged:
             if afresh:

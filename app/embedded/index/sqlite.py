@@ -7,6 +7,8 @@ from pathlib import Path
 from sqlite3 import Connection as Connection
 from sqlite3 import Cursor as Cursor
 
+from app.atrest.places import INDEX_PAGE_BYTES
+from app.atrest.vault import PLAIN, Vault
 from app.errors import CanNotStart
 from app.wal import into_wal_mode
 
@@ -22,24 +24,24 @@ class Damaged(SqliteError):
     """The file is no database, or no longer one."""
 
 
-def connect(path: Path | str) -> Connection:
+def connect(path: Path | str, vault: Vault) -> Connection:
     """A connection for one thread at a time. Outside ``BEGIN`` and ``COMMIT`` each statement stands alone."""
-    db = sqlite3.connect(str(path), isolation_level=None, check_same_thread=False)
+    db = vault.connect(path, INDEX_PAGE_BYTES, isolation_level=None, check_same_thread=False)
     db.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
     return db
 
 
-def use_wal(db: Connection) -> None:
+def use_wal(db: Connection, vault: Vault) -> None:
     """Let readers and the one writer go on side by side."""
-    into_wal_mode(db, (sqlite3.OperationalError,), BUSY_MS / 1000)
+    into_wal_mode(db, vault.cipher.sqlite.OperationalError, BUSY_MS / 1000)
 
 
 @contextmanager
-def errors() -> Iterator[None]:
+def errors(vault: Vault) -> Iterator[None]:
     """SQLite's errors come out as `SqliteError`."""
     try:
         yield
-    except sqlite3.Error as error:
+    except vault.cipher.sqlite.Error as error:
         code = getattr(error, "sqlite_errorcode", None) or 0
         kind = Damaged if code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) else SqliteError
         raise kind(f"{type(error).__name__}: {error}") from error
@@ -48,7 +50,7 @@ def errors() -> Iterator[None]:
 def require_fts5() -> None:
     """Raise `CanNotStart` where words could not be searched."""
     try:
-        with errors(), closing(connect(":memory:")) as db:
+        with errors(PLAIN), closing(connect(":memory:", PLAIN)) as db:
             db.execute("CREATE VIRTUAL TABLE words USING fts5(word)")
     except SqliteError as error:
         raise CanNotStart(f"the embedded backend needs a Python whose SQLite has FTS5; this one's: {error}") from error

@@ -5,11 +5,14 @@ from typing import TYPE_CHECKING
 
 from app.core.deadline import Deadline
 from app.core.identity import Identity
+from app.core.reasons import Reason
 from app.core.recall.hits import Hit
 from app.documents.resource import FoundPassage, Kind, Resource, known_path
 from app.embedded.memory_store import nothing_is_normal
+from app.embedded.resources.resource_files import Outdated
 from app.embedded.resources.resource_index import realm_of
 from app.embedded.search.excerpts import MAX_CANDIDATES
+from app.ports import BackendError
 from app.resource_ports import NewResource, ReadResource
 
 if TYPE_CHECKING:  # it makes them
@@ -39,7 +42,10 @@ class EmbeddedResources:
 
     async def put(self, who: Identity, new: NewResource, deadline: Deadline) -> None:
         """See `ResourceStore.put`. It goes on behind a deadline, and may be begun again."""
-        await self._engine.changing(who, lambda space: space.shelf.put(new, deadline), deadline)
+        try:
+            await self._engine.changing(who, lambda space: space.shelf.put(new, deadline), deadline)
+        except Outdated as error:
+            raise BackendError(Reason.BACKEND_REJECTED, str(error), retryable=False) from error
 
     async def listed(self, who: Identity, kind: Kind, after: str, limit: int, deadline: Deadline) -> Sequence[Resource]:
         """See `ResourceStore.listed`."""

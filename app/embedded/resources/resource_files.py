@@ -6,19 +6,24 @@ replaced as a whole, so that a crash leaves the former import or the new one.
 
 import json
 import os
-import uuid
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from app.atrest.vault import Vault
 from app.documents.resource import Kind, Resource
 from app.embedded.storage import layout
 from app.gathering import spool
+from app.resource_ports import NewResource
 
 FOLDER = "resources"
 _SUFFIX = ".jsonl"
+
+
+class Outdated(Exception):
+    """An import leaves out a document as unchanged that is not stored like that: trying again is of no use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +33,11 @@ class Stored:
     resource: Resource
     file: Path
     stamp: str
+    vault: Vault
 
     def documents(self) -> Iterator[spool.Spooled]:
         """Its documents, one at a time."""
-        return spool.read(self.file, skip_lines=1)
+        return spool.read(self.file, self.vault, skip_lines=1)
 
     def document(self, path: str) -> spool.Spooled | None:
         """One of them."""
@@ -43,48 +49,37 @@ def file_of(root: Path, path: str) -> Path:
     return root / FOLDER / f"{layout.segment(path)}{_SUFFIX}"
 
 
-def stored_at(file: Path) -> Stored | None:
+def stored_at(file: Path, vault: Vault) -> Stored | None:
     """What is in a file; None where there is none."""
-    with suppress(FileNotFoundError), file.open("rb") as lines:
+    with suppress(FileNotFoundError), vault.open(file) as lines:
         status = os.fstat(lines.fileno())
         fields: dict[str, Any] = json.loads(lines.readline())
         resource = Resource(updated_at=fields.pop("updatedAt"), kind=Kind(fields.pop("kind")), **fields)
-        return Stored(resource, file, f"{status.st_mtime_ns}:{status.st_size}:{status.st_ino}")
+        return Stored(resource, file, f"{status.st_mtime_ns}:{status.st_size}:{status.st_ino}", vault)
     return None
 
 
-def all_stored(root: Path) -> Iterator[Stored]:
+def all_stored(root: Path, vault: Vault) -> Iterator[Stored]:
     """Everything that was imported."""
     for file in sorted((root / FOLDER).glob(f"[!.]*{_SUFFIX}")):
-        if stored := stored_at(file):
+        if stored := stored_at(file, vault):
             yield stored
 
 
-def put(root: Path, header: str, path: str, incoming: Path) -> Stored:
+def put(root: Path, header: str, new: NewResource, vault: Vault) -> Stored:
     """Put an import into the place of the one before; documents that are marked as unchanged are taken from there.
 
-    Raises `OSError` when an unchanged document is not there any more.
+    Raises `Outdated` when an unchanged document is not there any more.
     """
-    target = file_of(root, path)
-    layout.make_private_dir(target.parent)
-    temporary = target.with_name(f".tmp-{uuid.uuid4().hex}")
-    before = stored_at(target)
-    try:
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        with os.fdopen(descriptor, "wb") as out:
-            out.write(header.encode() + b"\n")
-            kept = before.documents() if before else iter(())
-            known: dict[str, spool.Spooled] = {}
-            for one in spool.read(incoming):
-                spool.write_again(out, _unchanged(one, kept, known) if one.is_unchanged else one)
-            out.flush()
-            os.fsync(out.fileno())
-        temporary.replace(target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    layout.sync_dir(target.parent)
-    stored = stored_at(target)
+    target = file_of(root, new.resource.path)
+    before = stored_at(target, vault)
+    with vault.replacing(target) as out:
+        out.write(header.encode() + b"\n")
+        kept = before.documents() if before else iter(())
+        known: dict[str, spool.Spooled] = {}
+        for one in spool.read(new.spool, new.vault):
+            spool.write_again(out, _unchanged(one, kept, known) if one.is_unchanged else one)
+    stored = stored_at(target, vault)
     assert stored is not None  # noqa: S101 - just written, under the lock
     return stored
 
@@ -95,9 +90,9 @@ def _unchanged(one: spool.Spooled, kept: Iterator[spool.Spooled], known: dict[st
     while path not in known:
         following = next(kept, None)
         if following is None:
-            raise OSError(f"the unchanged document {path[:80]!r} is not stored any more: import it again")
+            raise Outdated(f"the unchanged document {path[:80]!r} is not stored any more: import it again")
         known[following.head.path] = following
     found = known.pop(path)
     if found.head.digest != digest:
-        raise OSError(f"the unchanged document {path[:80]!r} has changed meanwhile: import it again")
+        raise Outdated(f"the unchanged document {path[:80]!r} has changed meanwhile: import it again")
     return found

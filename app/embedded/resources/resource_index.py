@@ -12,6 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from app.atrest.vault import Vault
 from app.core.recall.hits import Hit
 from app.documents.resource import Kind, Resource
 from app.embedded.index.chunk_table import ChunkTable, add_chunks, remove_chunks
@@ -40,8 +41,8 @@ BEING_MADE = ""
 class ResourceIndex(ChunkTable):
     """The documents of one user. All methods may be called from any thread."""
 
-    def __init__(self, file: Path, settings: SearchSettings, embedder: Embedder | None) -> None:
-        super().__init__(Database(file, schema=SCHEMA))
+    def __init__(self, file: Path, settings: SearchSettings, embedder: Embedder | None, vault: Vault) -> None:
+        super().__init__(Database(file, schema=SCHEMA, vault=vault))
         self._settings = settings
         self._embedder = PatientEmbedder(embedder)
         self._vectors = Vectors(self._database, self._embedder.name)

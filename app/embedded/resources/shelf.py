@@ -6,6 +6,8 @@ from concurrent.futures import Future
 from contextlib import AbstractContextManager
 from pathlib import Path
 
+from app.atrest import durable
+from app.atrest.vault import PLAIN, Vault
 from app.core.deadline import Deadline
 from app.documents.resource import Resource, known_path
 from app.embedded.index.embedders import Embedder
@@ -34,8 +36,10 @@ class Shelf:
         settings: SearchSettings,
         embedder: Embedder | None,
         begin_embedding: Callable[[], Future[None] | None],
+        vault: Vault = PLAIN,
     ) -> None:
         self._root = root
+        self._vault = vault
         self._settings = settings
         self._embedder = embedder
         self._begin_embedding = begin_embedding
@@ -63,7 +67,7 @@ class Shelf:
     def put(self, new: NewResource, deadline: Deadline) -> None:
         """Take an import in. Safe to repeat."""
         with self._locked(deadline):
-            stored = resource_files.put(self._root, header_of(new.resource), new.resource.path, new.spool)
+            stored = resource_files.put(self._root, header_of(new.resource), new, self._vault)
             self._take_in(self._opened(), stored)
         self.embed()
 
@@ -76,7 +80,7 @@ class Shelf:
             file = resource_files.file_of(self._root, path)
             there = file.exists()
             file.unlink(missing_ok=True)
-            layout.sync_dir(file.parent)
+            durable.sync_dir(file.parent)
             index.remove(path)
         return there
 
@@ -100,7 +104,7 @@ class Shelf:
             if main is None:
                 return ReadResource(resource, "\n".join(f"{name}: {told}" for name, told in contents), names)
             document = main
-        stored = resource_files.stored_at(resource_files.file_of(self._root, resource.path))
+        stored = resource_files.stored_at(resource_files.file_of(self._root, resource.path), self._vault)
         found = stored.document(document or names[0]) if stored and (document or names) else None
         return ReadResource(resource, found.body().text, names) if found else None
 
@@ -123,8 +127,8 @@ class Shelf:
     def _opened(self) -> ResourceIndex:
         with self._guard:
             if self._index is None:
-                layout.make_private_dir(self._root / FOLDER)
-                index = ResourceIndex(self._root / FOLDER / INDEX, self._settings, self._embedder)
+                durable.make_private_dir(self._root / FOLDER)
+                index = ResourceIndex(self._root / FOLDER / INDEX, self._settings, self._embedder, self._vault)
                 try:
                     self._bring_in_step(index)
                 except BaseException:
@@ -136,7 +140,7 @@ class Shelf:
     def _bring_in_step(self, index: ResourceIndex) -> None:
         """Take in what a crash, or another version of the index, has left out."""
         stamps = index.stamps()
-        for stored in resource_files.all_stored(self._root):
+        for stored in resource_files.all_stored(self._root, self._vault):
             if stamps.pop(stored.resource.path, None) != stored.stamp:
                 self._take_in(index, stored)
         for path in stamps:

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
+from app.atrest.vault import PLAIN, Vault
 from app.core.memories.memory import Memory, MemoryRecord
 from app.embedded.storage import layout
 from app.embedded.storage.record_memories import imported
@@ -27,8 +28,9 @@ Rewrite = Callable[[list[Record]], list[Record]]
 class MemoryFiles:
     """The memory files of the user at ``root``."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, vault: Vault = PLAIN) -> None:
         self._root = root
+        self._vault = vault
 
     def record(self, path: str, memory_id: str) -> Record | None:
         """The record of this id in a file; None where it is not there, or has no record."""
@@ -62,7 +64,7 @@ class MemoryFiles:
         place = self._root / path
         text = write_records(title_of(path), changed, "" if tidy(body) in gone else body, gone)
         if changed or _says_something(text):
-            layout.write_atomic(place, text.encode("utf-8", "replace"))
+            self._vault.write_atomic(place, text.encode("utf-8", "replace"))
         else:
             place.unlink(missing_ok=True)
         return place
@@ -108,7 +110,7 @@ class MemoryFiles:
 
     def _read(self, path: str) -> tuple[str, list[Record]]:
         try:
-            body, records = read_records((self._root / path).read_text("utf-8", "replace"))
+            body, records = read_records(self._vault.read_text(self._root / path))
         except FileNotFoundError:
             return "", []
         return body, identified(records, path)

@@ -108,6 +108,20 @@ def record_of(new: NewMemory) -> Record:
     )
 
 
+def record_of_line(memory: Memory) -> Record:
+    """The record of a statement that a person wrote into a file."""
+    return Record(
+        type="memory",
+        key=key_of(None, memory.id),
+        value=memory.text,
+        confidence=1.0,
+        source=Source("edit", "", memory.created_at),
+        created_at=memory.created_at,
+        updated_at=memory.updated_at,
+        id=memory.id,
+    )
+
+
 def _history_of(versions: Sequence[MemoryVersion]) -> tuple[dict[str, Any], ...]:
     return tuple(
         {"value": one.text, "outcome": one.reason, "version": one.version, "until": one.at, "ref": ""}

@@ -34,8 +34,8 @@ PARAPHRASED = "chat_model"
 """Kind of a source whose words are not the record's: a model put them down."""
 NOT_ADOPTED = "not_adopted"
 """Outcome of a claim that changed nothing: no earlier version."""
-MAX_HISTORY = 20
-"""Earlier values kept of one record."""
+MAX_HISTORY, MAX_SOURCES = 200, 50
+"""Earlier values and sources kept of one record: as many as of a memory at OpenViking."""
 MAX_HISTORY_CHARS = 100_000
 HYSTERESIS = 0.15
 """A statement may be this much less certain than the one it replaces; weaker ones are noted and change nothing."""
@@ -280,8 +280,8 @@ def joined(other: Record, now: str, record: Record) -> Record:
 
 
 def with_source(sources: Sequence[Source], source: Source) -> tuple[Source, ...]:
-    """The sources with one more, the oldest left out beyond `MAX_HISTORY`."""
-    return (*(one for one in sources if one != source), source)[-MAX_HISTORY:]
+    """The sources with one more, the oldest left out beyond `MAX_SOURCES`."""
+    return (*(one for one in sources if one != source), source)[-MAX_SOURCES:]
 
 
 def _claim(record: Record, outcome: str, until: str) -> dict[str, Any]:

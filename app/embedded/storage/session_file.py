@@ -11,6 +11,9 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any, Literal
 
+from app.atrest.cipher import Tail
+from app.atrest.durable import make_private_dir
+from app.atrest.vault import PLAIN, Vault
 from app.core.capture.captured_message import CapturedMessage
 from app.core.identity import SessionNotes
 from app.embedded.storage.entries import (
@@ -23,7 +26,6 @@ from app.embedded.storage.entries import (
     parse_entry,
     whole_batches,
 )
-from app.embedded.storage.layout import append_durably, make_private_dir, truncate_durably
 
 ArchiveState = Literal["running", "completed", "failed"]
 
@@ -60,7 +62,7 @@ class SessionFile:
 
     path: Path
     size: int = 0
-    """Bytes read; the file is longer when another process wrote."""
+    """Up to where it was read; the file is longer when another process wrote."""
     inode: int = 0
     kind: str = "chat"
     notes: SessionNotes = field(default_factory=SessionNotes)
@@ -76,6 +78,7 @@ class SessionFile:
     archives: list[Archive] = field(default_factory=list)
     epoch: int = 0
     last_id: str = ""
+    vault: Vault = PLAIN
 
     @property
     def count(self) -> int:
@@ -105,22 +108,26 @@ def refresh(stored: SessionFile) -> SessionFile:
     try:
         status = stored.path.stat()
     except FileNotFoundError:
-        return stored if stored.size == 0 else SessionFile(stored.path)
+        return stored if stored.size == 0 else anew(stored)
     if (status.st_ino, status.st_size) == (stored.inode, stored.size):
         return stored
     if status.st_size < stored.size or stored.inode not in (0, status.st_ino):
-        stored = SessionFile(stored.path)
+        stored = anew(stored)
     stored.inode = status.st_ino
-    with stored.path.open("rb") as file:
-        file.seek(stored.size)
-        data = file.read()
-    whole = whole_batches(data)
-    if whole < len(data):
-        truncate_durably(stored.path, stored.size + whole)
-    for entry in entries_in(data[:whole]):
+    tail = stored.vault.read_from(stored.path, stored.size)
+    whole = whole_batches(tail.data)
+    if whole < len(tail.data) or tail.end < status.st_size:
+        tail = Tail(tail.data[:whole], stored.vault.cut(stored.path, stored.size, whole))
+        stored.inode = stored.path.stat().st_ino
+    for entry in entries_in(tail.data):
         _fold(stored, entry)
-    stored.size += whole
+    stored.size = tail.end
     return stored
+
+
+def anew(stored: SessionFile) -> SessionFile:
+    """The same file, with nothing read of it."""
+    return SessionFile(stored.path, vault=stored.vault)
 
 
 def write(stored: SessionFile, entries: Sequence[Entry], session: str, now: str) -> None:
@@ -130,10 +137,10 @@ def write(stored: SessionFile, entries: Sequence[Entry], session: str, now: str)
         header = {"type": "session", "id": session, "timestamp": now, "kind": stored.kind, **_told(stored.notes)}
         entries = [header, *entries]
     data = b"".join(line_of(entry) for entry in entries)
-    append_durably(stored.path, data, stored.size)
+    end = stored.vault.append(stored.path, data, stored.size)
     for entry in entries:
         _fold(stored, entry)
-    stored.size += len(data)
+    stored.size = end
     stored.inode = stored.path.stat().st_ino
 
 
@@ -195,11 +202,11 @@ def reset_entry(now: str) -> Entry:
     return {"type": "reset", "timestamp": now}
 
 
-def read_messages(path: Path, start: int, end: int) -> list[CapturedMessage]:
+def read_messages(stored: SessionFile, start: int, end: int) -> list[CapturedMessage]:
     """The session's messages number ``start`` to ``end`` (exclusive)."""
     messages: list[CapturedMessage] = []
     number = 0
-    with path.open("rb") as file:
+    with stored.vault.open(stored.path) as file:
         for line in file:
             entry = parse_entry(line)
             if entry is None or entry.get("type") != "message":

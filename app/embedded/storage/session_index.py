@@ -10,6 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from app.atrest.vault import Vault
 from app.embedded.storage import layout
 from app.embedded.storage.entries import message_tokens
 from app.embedded.storage.session_file import SessionFile
@@ -32,17 +33,17 @@ def write_glance(root: Path, session: str, stored: SessionFile, now: datetime) -
         "contextTokens": stored.context_tokens or sum(map(message_tokens, stored.waiting())),
         "epoch": stored.epoch,
     }
-    layout.write_atomic(layout.glance_path(root, session), _dumped(glance))
+    stored.vault.write_atomic(layout.glance_path(root, session), _dumped(glance))
 
 
-def take_apart(root: Path) -> None:
+def take_apart(root: Path, vault: Vault) -> None:
     """Put what earlier versions kept in one ``sessions.json`` into a file for each session.
 
     One that is there already is newer and stays. Call it with the user's lock held.
     """
     index = root / "sessions" / "sessions.json"
     try:
-        entries = json.loads(index.read_bytes())
+        entries = json.loads(vault.read(index))
     except FileNotFoundError:
         return
     except ValueError:
@@ -50,7 +51,7 @@ def take_apart(root: Path) -> None:
     for session, entry in entries.items() if isinstance(entries, dict) else ():
         path = layout.glance_path(root, session)
         if isinstance(entry, dict) and not path.exists():
-            layout.write_atomic(path, _dumped(entry), durable=False)
+            vault.write_atomic(path, _dumped(entry), durable=False)
     os.sync()  # once for all of them, before the only other copy goes
     index.unlink()
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from app.atrest.vault import Vault
 from app.embedded.extraction.rules import statement_in
-from app.embedded.storage import layout
 from app.embedded.storage.records import Claim, Record, merge, read_records, write_records
 
 OF_A_PEER = frozenset({"preferences", "events"})
@@ -21,39 +21,39 @@ def keeper(file: str, peer: str | None) -> str | None:
     return peer if file.partition("/")[0] in OF_A_PEER else None
 
 
-def move_shared(root: Path) -> None:
+def move_shared(root: Path, vault: Vault) -> None:
     """Move what peers of the user at ``root`` keep and every peer may see to the user's own memories.
 
     Records go, and a person's own lines stay where they were written. Call it with the lock held; a crash in between
     leaves a record in both places, and the next call ends what was begun.
     """
-    found = sorted(_records(root), key=lambda entry: entry[1].source.observed_at)
+    found = sorted(_records(root, vault), key=lambda entry: entry[1].source.observed_at)
     for source, record in found:
         target = root / "memories" / source.relative_to(_memories_of(root, source))
-        title, body, records = _read(target)
+        title, body, records = _read(target, vault)
         if not records:
-            title = _read(source)[0]
+            title = _read(source, vault)[0]
         merged = merge(records, *_read_again(record))
         if merged != records:
-            layout.write_atomic(target, write_records(title, merged, body).encode("utf-8", "replace"))
+            vault.write_atomic(target, write_records(title, merged, body).encode("utf-8", "replace"))
     for source in dict.fromkeys(source for source, _ in found):
-        _keep_own_lines(source)
+        _keep_own_lines(source, vault)
 
 
-def _records(root: Path) -> Iterator[tuple[Path, Record]]:
+def _records(root: Path, vault: Vault) -> Iterator[tuple[Path, Record]]:
     for memories in sorted((root / "peers").glob("*/memories")):
         for path in sorted([*memories.glob("profile.md"), *memories.glob("entities/**/*.md")]):
-            yield from ((path, record) for record in _read(path)[2])
+            yield from ((path, record) for record in _read(path, vault)[2])
 
 
 def _memories_of(root: Path, path: Path) -> Path:
     return root.joinpath(*path.relative_to(root).parts[:3])
 
 
-def _read(path: Path) -> tuple[str, str, list[Record]]:
+def _read(path: Path, vault: Vault) -> tuple[str, str, list[Record]]:
     """Title, body and records of a file; of one that is not there, none."""
     try:
-        body, records = read_records(path.read_text("utf-8", "replace"))
+        body, records = read_records(vault.read_text(path))
     except FileNotFoundError:
         return path.stem, "", []
     heading = next((line for line in body.splitlines() if line.startswith("# ")), f"# {path.stem}")
@@ -68,12 +68,12 @@ def _read_again(record: Record) -> tuple[Record, Claim]:
     return record, Claim(replaces=record.type != "profile")
 
 
-def _keep_own_lines(path: Path) -> None:
+def _keep_own_lines(path: Path, vault: Vault) -> None:
     """Take the records out of a file, and the file away when nothing of a person's is in it."""
-    title, body, records = _read(path)
+    title, body, records = _read(path, vault)
     values = {record.value for record in records}
     own = [line for line in body.splitlines() if line.strip().removeprefix("- ").strip() not in values]
     if any(line.strip() and line.strip() != f"# {title}" for line in own):
-        layout.write_atomic(path, ("\n".join(own).rstrip() + "\n").encode("utf-8", "replace"))
+        vault.write_atomic(path, ("\n".join(own).rstrip() + "\n").encode("utf-8", "replace"))
     else:
         path.unlink(missing_ok=True)

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from app.atrest.vault import PLAIN, Vault
 from app.core.memories.forget_selection import Forgetting, turn_of
 from app.core.memories.withholding import Withholding
-from app.embedded.storage.layout import append_durably, write_atomic
 from app.text.dates import moment_of
 
 FILE = "withheld.jsonl"
@@ -24,6 +24,7 @@ class Withheld:
     """The texts that one user's files are not to give away. Call `add` with the user's lock held."""
 
     path: Path
+    vault: Vault = PLAIN
     _size: int = 0
     _inode: int = 0
     _sentences: Withholding | None = None
@@ -77,13 +78,13 @@ class Withheld:
             return
         secret = self._sentences.secret.decode() if self._sentences else secrets.token_hex(16)
         gone = {"memory": "", "at": at, "all": True, "turnsGone": sorted(self._turns_gone)}
-        write_atomic(self.path, b"".join(json.dumps(line).encode() + b"\n" for line in ({"secret": secret}, gone)))
+        data = b"".join(json.dumps(line).encode() + b"\n" for line in ({"secret": secret}, gone))
+        self.vault.write_atomic(self.path, data)
         self._refresh()
 
     def _append(self, lines: list[dict[str, Any]]) -> None:
         data = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
-        append_durably(self.path, data, self._size)
-        self._size += len(data)
+        self._size = self.vault.append(self.path, data, self._size)
         for line in lines:
             self._read(line)
 
@@ -131,11 +132,9 @@ class Withheld:
         if size <= self._size:
             return
         with self.path.open("rb") as file:
-            file.seek(self._size)
-            data = file.read(size - self._size)
-        whole = data.rfind(b"\n") + 1  # the rest is being written
-        self._size += whole
-        for line in data[:whole].split(b"\n"):
+            tail = self.vault.lines_from(file, self._size)  # the rest is being written
+        self._size = tail.end
+        for line in tail.data.split(b"\n"):
             if line:
                 self._read(_parsed(line))
 

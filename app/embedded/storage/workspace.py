@@ -8,6 +8,7 @@ from pathlib import Path
 
 import structlog
 
+from app.atrest.vault import Vault
 from app.core.injection.session_start.section import Workspace
 from app.embedded.storage import layout
 from app.embedded.storage.long_term_file import NAME, read_page
@@ -22,18 +23,18 @@ PAGES = frozenset({f"memories/{SOUL}", f"memories/{NAME}"})
 """Files, relative to the user's directory, that are no memories: who the agent is, and what is made of memories."""
 
 
-def read_workspace(root: Path, days: Iterable[str]) -> Workspace:
+def read_workspace(root: Path, days: Iterable[str], vault: Vault) -> Workspace:
     """The files of the user at ``root``, with the notes of these days."""
-    notes = ((day, _without_marks(_head(layout.note_path(root, day)))) for day in days)
-    soul = _head(layout.memories_dir(root, None) / SOUL)
-    page = read_page(_head(layout.memories_dir(root, None) / NAME))
+    notes = ((day, _without_marks(_head(layout.note_path(root, day), vault))) for day in days)
+    soul = _head(layout.memories_dir(root, None) / SOUL, vault)
+    page = read_page(_head(layout.memories_dir(root, None) / NAME, vault))
     return Workspace(soul, tuple((day, text) for day, text in notes if text.strip()), page.left_out)
 
 
-def _head(path: Path) -> str:
+def _head(path: Path, vault: Vault) -> str:
     """The begin of a file. One that can not be read, or is none, takes nothing else of the session's start away."""
     try:
-        with path.open("rb") as file:
+        with vault.open(path) as file:
             return file.read(MAX_BYTES).decode("utf-8-sig", "replace")
     except FileNotFoundError:
         return ""

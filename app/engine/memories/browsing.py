@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from app.core.deadline import Deadline
 from app.core.identity import Identity
-from app.core.memories.memory import Memory, MemoryFilter, MemoryRecord, ScoredMemory, all_waiting
+from app.core.memories.memory import Memory, MemoryFilter, MemoryRecord, ScoredMemory, all_waiting, waiting_records
 from app.core.memories.paging import Place, merged, page_of
 from app.core.memories.relevance import relevance
 from app.engine.memories.collaborators import Memories, told_to_the_caller
@@ -83,10 +83,10 @@ class ReadMemory:
     async def run(self, who: Identity, memory_id: str, deadline: Deadline) -> MemoryRecord:
         """The memory with its history. Raises `NotFound`, also for another tenant's."""
         here = await self.memories.waiting.of(who.tenant)
-        for memory, new in zip(all_waiting(here, iso(self.memories.now())), here, strict=True):
-            if memory.id == memory_id:
+        for record in waiting_records(here, iso(self.memories.now())):
+            if record.memory.id == memory_id:
                 self.memories.audit.read(who, (memory_id,))
-                return MemoryRecord(memory, new.earlier)
+                return record
         with told_to_the_caller():
             found = await self.memories.store.get(who, memory_id, deadline)
         if found is None:

@@ -28,7 +28,7 @@ PAGE = 250
 """Memories read and looked at in one go: some milliseconds, which is what a turn meanwhile may have to wait."""
 STEPS = 50
 """Comparisons in one go."""
-REVISIONS = 50
+REVISIONS = 10
 """Memories changed in one go."""
 CALL_MS = 600_000
 """Longest background check: a large one pauses for others most of the time."""

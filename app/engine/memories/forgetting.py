@@ -7,7 +7,7 @@ from datetime import timedelta
 from app.core.deadline import Deadline
 from app.core.identity import Identity
 from app.core.memories.forget_selection import Forgetting, Statement
-from app.core.memories.memory import MAX_PAGE, Memory, MemoryFilter, Receipt, all_waiting
+from app.core.memories.memory import MAX_PAGE, Memory, MemoryFilter, MemoryRecord, Receipt, waiting_records
 from app.core.memories.naming import all_named, home_path, is_at, was_said
 from app.engine.memories.browsing import ListMemories, MemoryListing, ReadMemory
 from app.engine.memories.collaborators import told_to_the_caller
@@ -104,8 +104,8 @@ class ForgetMemory:
             statement = await memories.store.statement(who, memory_id, deadline)
         waits = statement is None
         if statement is None:
-            waiting_ones = all_waiting(await memories.waiting.of(who.tenant), iso(memories.now()))
-            statement = next((_of_waiting(one) for one in waiting_ones if one.id == memory_id), None)
+            here = waiting_records(await memories.waiting.of(who.tenant), iso(memories.now()))
+            statement = next((_of_waiting(one) for one in here if one.memory.id == memory_id), None)
         if statement is None:
             raise NotFound("there is no such memory")
         forgetting = Forgetting(iso(memories.now()), (statement,))
@@ -114,9 +114,10 @@ class ForgetMemory:
         return await self.erase.run(who, forgetting, deadline, waits=waits)
 
 
-def _of_waiting(memory: Memory) -> Statement:
+def _of_waiting(record: MemoryRecord) -> Statement:
+    memory, earlier = record.memory, (version.text for version in record.history)
     turns = tuple(source.turn_id for source in memory.sources if source.turn_id)
-    return Statement(memory.id, memory.uri, memory.category, (memory.text,), turns)
+    return Statement(memory.id, memory.uri, memory.category, (memory.text, *earlier), turns)
 
 
 @dataclass(frozen=True, slots=True)

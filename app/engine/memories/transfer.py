@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from app.core.deadline import Deadline
 from app.core.identity import Identity
 from app.core.memories.audit import Action
-from app.core.memories.memory import Imported, MemoryRecord, all_waiting
+from app.core.memories.memory import Imported, MemoryRecord, waiting_records
 from app.core.memories.paging import Place, place_of
 from app.engine.memories.collaborators import Memories, told_to_the_caller
 from app.engine.policy.applying import under
@@ -25,10 +25,10 @@ class ExportMemories:
 
     async def run(self, who: Identity) -> AsyncIterator[MemoryRecord]:
         """Every memory of the tenant with its history, newest first; what was said (raw turns) is not among them."""
-        waiting_ones = all_waiting(await self.memories.waiting.of(who.tenant), iso(self.memories.now()))
-        await self.memories.audit.wrote(who, Action.EXPORTED, (memory.id for memory in waiting_ones))
-        for memory in waiting_ones:
-            yield MemoryRecord(memory)
+        here = waiting_records(await self.memories.waiting.of(who.tenant), iso(self.memories.now()))
+        await self.memories.audit.wrote(who, Action.EXPORTED, (record.memory.id for record in here))
+        for record in here:
+            yield record
         after: Place | None = None
         while True:
             with told_to_the_caller():

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol
 
-from app.core.capture.tool_uses import ToolRecord, texts_of, without
+from app.core.capture.tool_records import ToolRecord, texts_of, without
 from app.core.deadline import Deadline
 from app.core.identity import Identity, PeerRole
 from app.core.injection.session_start.persona import SOUL_TYPES

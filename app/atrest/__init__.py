@@ -1,0 +1,1 @@
+"""How the data directory's contents stand on disk: in plain, or encrypted. See ``docs/at-rest.md``."""
