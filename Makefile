@@ -4,11 +4,15 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 EXTRAS ?= postgres,embed
 ARGS ?=
+TESTS := $(BIN)/pytest -rs -n auto --maxprocesses 4 --dist worksteal
 # Tests beside real servers run two files at a time: those of one file share servers and sessions, and go in order.
 SPLIT := -n 2 --dist loadfile
 
+# Where this is set, each of the many processes that tests start compiles all it imports anew: twice the time.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
-.PHONY: help run test check format openapi docs integration crash soak sequences histories openclaw train train-tokens bench bench-tokens bench-recall bench-relevance clean
+.PHONY: help run test test-postgres test-browser test-random check format openapi docs integration crash soak sequences histories openclaw train train-tokens bench bench-tokens bench-recall bench-relevance clean
 
 help: ## what there is to make
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -26,8 +30,17 @@ $(BIN)/.installed-dev: $(BIN)/.installed-run pyproject.toml
 run: $(BIN)/.installed-run ## start the service on 127.0.0.1:8787 (ARGS=--with-openviking: with an installed OpenViking)
 	$(BIN)/openviking-sidecar serve $(ARGS)
 
-test: $(BIN)/.installed-dev ## unit, HTTP and contract tests on all cores; needs nothing but this checkout
-	$(BIN)/pytest -rs -n auto --maxprocesses 4 --dist worksteal
+test: $(BIN)/.installed-dev ## unit, HTTP and contract tests on SQLite, on all cores; needs nothing but this checkout
+	$(TESTS) -m "not postgres and not browser and not long"
+
+test-postgres: $(BIN)/.installed-dev ## what runs on both databases, on PostgreSQL; says why it skips without its server
+	$(TESTS) -m postgres
+
+test-browser: $(BIN)/.installed-dev ## the pages in Chromium; says why it skips without one
+	$(BIN)/pytest tests/browser -rs
+
+test-random: $(BIN)/.installed-dev ## properties with four times as many examples as in `make test`, and long sessions
+	$(TESTS) -m "(hypothesis or long) and not postgres" --hypothesis-profile thorough
 
 check: $(BIN)/.installed-dev ## format, lint, types, layers, generated files
 	$(BIN)/ruff format --check .

@@ -8,6 +8,9 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from uuid import uuid4
+
+from sqlalchemy import create_engine, text
 
 from tests.process import free_port
 
@@ -44,6 +47,27 @@ def postgres() -> Iterator[str]:
             _run([*control, "-m", "immediate", "stop"], home)
     finally:
         shutil.rmtree(home, ignore_errors=True)
+
+
+def new_database(url: str) -> str:
+    """The URL of one more empty database on a server that `postgres` started."""
+    name = f"sidecar_{uuid4().hex}"
+    _execute(url, f"CREATE DATABASE {name}")
+    return f"{url.rpartition('/')[0]}/{name}"
+
+
+def emptied(url: str) -> str:
+    """The same database, with nothing in it."""
+    _execute(url, "DROP SCHEMA public CASCADE", "CREATE SCHEMA public")
+    return url
+
+
+def _execute(url: str, *statements: str) -> None:
+    engine = create_engine(url.replace("postgresql:", "postgresql+psycopg:"), isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        for statement in statements:
+            connection.execute(text(statement))
+    engine.dispose()
 
 
 def _programs() -> Path:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from app.atrest.vault import Vault
 from app.backends import BACKENDS, open_backend
 from app.ports import ContextBackend, OpenedBackend
 from app.services import open_services
@@ -18,7 +19,7 @@ TURN = {
 }
 
 
-def open_memory(settings: Settings) -> OpenedBackend:
+def open_memory(settings: Settings, _vault: Vault) -> OpenedBackend:
     """The opener of a backend that only this test knows."""
     assert settings.backend == "memory"
     return OpenedBackend(MemoryBackend())

@@ -63,6 +63,20 @@ def test_the_doctor_reports(capsys: pytest.CaptureFixture[str], tmp_path: Path) 
     assert main(["doctor"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert report["store"] == "writable" and report["backend"]["ok"] and report["dataDir"] == str(tmp_path / "data")
+    assert report["encryption"] == "off"
+
+
+def test_the_doctor_says_with_which_key_it_is_encrypted(
+    settings: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    settings.setenv("SIDECAR_ENCRYPTION__KEY", "31" * 32)
+    assert main(["doctor"]) == 0
+    printed = capsys.readouterr().out
+    marker = json.loads((tmp_path / "data" / "encryption.json").read_text())
+    assert json.loads(printed)["encryption"] == f"on, key {marker['key']}" and "3131" not in printed
+    settings.delenv("SIDECAR_ENCRYPTION__KEY")
+    assert main(["doctor"]) == 1
+    assert f"is encrypted (key {marker['key']}), and there is no key" in capsys.readouterr().err
 
 
 def test_a_reader_that_has_enough_is_no_error(settings: pytest.MonkeyPatch) -> None:

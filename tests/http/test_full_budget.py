@@ -51,7 +51,7 @@ def tokens_in(answer: dict[str, Any], inject: str) -> int:
     return tokens_of(typed(answer["messages"])) + estimate_tokens(addition) + estimate_tokens(beside)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=list(HealthCheck))
 @given(
     HISTORIES,
     st.sampled_from(["message", "block", "tool_call", "system"]),

@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from httpx import Response
 from starlette.testclient import TestClient
 
+from app.embedded.backend import EmbeddedBackend
 from tests.http.conftest import Start
 from tests.http.test_errors import problem
 
@@ -306,9 +308,21 @@ def test_what_was_said_is_listed_as_events_and_can_be_forgotten(client: TestClie
     problem(client.get(f"/memories/{event['id']}"), 404, "not_found")
 
 
-def test_an_outage_loses_nothing_and_hides_nothing(start: Start, tmp_path: Path) -> None:
+def test_an_outage_loses_nothing_and_hides_nothing(
+    start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(EmbeddedBackend, "call_s", 1.0)  # so long hangs each try to deliver
     client = start(delivery={"backoff_ms": 10, "max_backoff_ms": 20})
+
+    def hasty(method: str, memory: dict[str, Any], **sent: Any) -> Response:
+        """A request that waits for the backend no longer than this; others may take their time."""
+        app: Any = client.app
+        with monkeypatch.context() as patched:
+            patched.setattr(app.state.services.settings.limits, "wait_ms", 500)
+            return client.request(method, f"/memories/{memory['id']}", **sent)
+
     before = store(client, "Something from before.")
+    said(client, "The vault opens with a brass wheel.")
     with backend_away(tmp_path / "data"):
         memory = store(client, "The spare key lies under the blue pot.", deadlineMs=200)
         again = store(client, "the spare key lies under the blue pot", 200, deadlineMs=200)
@@ -318,28 +332,32 @@ def test_an_outage_loses_nothing_and_hides_nothing(start: Start, tmp_path: Path)
         assert listed(client)[0]["id"] == memory["id"]
         assert listed(client, "?query=spare key")[0]["id"] == memory["id"]
         green = {"text": "The spare key lies under the green pot."}
-        changed = client.patch(f"/memories/{memory['id']}", json=green, headers={"If-Match": '"1"'})
+        changed = hasty("PATCH", memory, json=green, headers={"If-Match": '"1"'})
         assert (changed.json()["version"], changed.headers["etag"]) == (2, '"2"')
-        problem(
-            client.patch(f"/memories/{memory['id']}", json=green, headers={"If-Match": '"1"'}), 412, "version_conflict"
-        )
+        problem(hasty("PATCH", memory, json=green, headers={"If-Match": '"1"'}), 412, "version_conflict")
         found = block(client, "Where is the spare key?")
         assert "green pot" in found and "blue pot" not in found
         assert client.get(f"/memories/{memory['id']}").json()["history"][0]["text"] == memory["text"]
+        lines = map(json.loads, client.get("/memories/export").text.splitlines())
+        assert next(line for line in lines if line["id"] == memory["id"])["history"][0]["text"] == memory["text"]
+        vault = store(client, "The vault opens with a brass wheel.", deadlineMs=200)
+        hasty("PATCH", vault, json={"text": "The vault is sold."})
+        hasty("DELETE", vault)
         spare = store(client, "The cellar code is 4711.", deadlineMs=200)
-        receipt = client.delete(f"/memories/{spare['id']}").json()
+        receipt = hasty("DELETE", spare).json()
         assert receipt["selected"][0]["id"] == spare["id"]
         assert "does not answer" in receipt["kept"][0]["why"]
         assert "4711" not in block(client, "What is the cellar code?")
         problem(client.get(f"/memories/{spare['id']}"), 404, "not_found")
         # One that the backend has can only be changed there.
-        problem(client.patch(f"/memories/{before['id']}", json={"pinned": True}), 503, "deadline_exceeded")
+        problem(hasty("PATCH", before, json={"pinned": True}), 503, "deadline_exceeded")
     until = time.monotonic() + 20
     while client.get(f"/memories/{memory['id']}").json()["uri"].startswith("viking://~"):
         assert time.monotonic() < until, "it was not delivered"
     assert [one["text"] for one in listed(client)] == [green["text"], before["text"]]
     found = block(client, "Where is the spare key?", "yet another")
     assert "green pot" in found and "blue pot" not in found
+    assert "brass wheel" not in block(client, "How does the vault open?")
     read = client.get(f"/memories/{memory['id']}").json()
     assert (read["version"], [one["text"] for one in read["history"]]) == (2, [memory["text"]])
     assert client.patch(f"/memories/{memory['id']}", json={"pinned": True}).json()["version"] == 3
@@ -350,7 +368,7 @@ def test_what_waits_survives_a_restart(start: Start, tmp_path: Path) -> None:
     store(client, "Something from before.")
     with backend_away(tmp_path / "data"):
         memory = store(client, "The spare key lies under the blue pot.", deadlineMs=200)
-        second = start()
+        second = start(recall={"timeout_ms": 3_000})  # what it waits for the backend
         assert "blue pot" in block(second, "Where is the spare key?")
         assert second.get(f"/memories/{memory['id']}").json()["text"] == memory["text"]
 

@@ -16,6 +16,7 @@ LAST = 4
 """Turns of which every fact is told."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("away", [range(0), range(TURNS), range(60, 130)], ids=["up", "down", "back"])
 def test_a_long_session_breaks_the_cached_prefix_rarely(start: Start, away: range) -> None:
     backend = Leaving(MemoryBackend())

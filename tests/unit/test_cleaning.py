@@ -199,7 +199,7 @@ NOISE = st.sampled_from(
 ANY = st.lists(st.one_of(NOISE, st.text(max_size=10)), max_size=12).map("".join)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=3 * settings.default.max_examples)
 @given(ANY)
 def test_any_text_comes_out_storable_and_no_longer(text: str):
     for clean in (clean_user_text, clean_assistant_text, clean_tool_text):
@@ -208,7 +208,7 @@ def test_any_text_comes_out_storable_and_no_longer(text: str):
         assert "\x00" not in left and len(left) <= len(text)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=3 * settings.default.max_examples)
 @given(st.text(alphabet=st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=200))
 def test_text_without_the_hosts_marks_is_untouched(text: str):
     if not re.search(r"[<\[⟦]|untrusted|System:", text):

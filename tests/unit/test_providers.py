@@ -113,7 +113,7 @@ def _open_calls(messages: Sequence[HostMessage]) -> list[str]:
 
 
 @pytest.mark.parametrize("name", RULED)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=3 * settings.default.max_examples)
 @given(history=_histories, prompt_follows=st.booleans())
 def test_what_comes_out_is_valid_complete_and_final(name: str, history: list[Raw], prompt_follows: bool) -> None:
     style, given_messages = STYLES[name], _read(history)

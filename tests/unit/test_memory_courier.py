@@ -1,0 +1,68 @@
+"""Who has memories delivered waits no longer for another delivery than for the backend itself."""
+
+from typing import Any
+
+import anyio
+import pytest
+
+from app.core.deadline import Deadline
+from app.core.identity import Tenant
+from app.core.memories.memory import MemorySource, NewMemory, Stored, waiting
+from app.core.reasons import Reason
+from app.ports import BackendError
+from app.worker.backoff import Backoff
+from app.worker.memory_delivery import MemoryCourier
+
+pytestmark = pytest.mark.anyio
+
+MIA = Tenant("acme", "mia")
+NOW = "2026-03-01T00:00:00Z"
+TEA = NewMemory("m_1", "Tea at five.", NOW, MemorySource("api", NOW, None), "notes")
+
+
+class Waiting:
+    """The memories that wait."""
+
+    def __init__(self) -> None:
+        self.all = [TEA]
+
+    async def to_deliver(self, tenant: Tenant) -> list[NewMemory]:
+        return list(self.all)
+
+    async def delivered(self, tenant: Tenant, new: NewMemory) -> None:
+        self.all.remove(new)
+
+
+class Hanging:
+    """A backend that stores nothing until it may."""
+
+    def __init__(self) -> None:
+        self.asked, self.may = anyio.Event(), anyio.Event()
+
+    async def store(self, who: object, new: NewMemory, deadline: Deadline) -> Stored:
+        self.asked.set()
+        await self.may.wait()
+        return Stored(waiting(new), created=True)
+
+
+async def test_a_caller_waits_for_the_delivery_of_another_until_its_own_deadline() -> None:
+    async def changed(_: Tenant) -> None:
+        pass
+
+    backend, memories = Hanging(), Waiting()
+    stores: Any = backend, memories
+    courier = MemoryCourier(*stores, changed, Backoff(0.01, 0.01, lambda: 1.0), 60.0, anyio.current_time)
+    answers: list[BackendError | None] = []
+
+    async def patient() -> None:
+        answers.append(await courier.flush(MIA, Deadline.after_ms(60_000)))
+
+    with anyio.fail_after(60):
+        async with anyio.create_task_group() as group:
+            group.start_soon(patient)
+            await backend.asked.wait()
+            late = await courier.flush(MIA, Deadline.after_ms(1))
+            assert late is not None and (late.reason, late.retryable) == (Reason.DEADLINE_EXCEEDED, True)
+            backend.may.set()
+    assert answers == [None] and memories.all == []
+    assert await courier.flush(MIA, Deadline.after_ms(60_000)) is None
