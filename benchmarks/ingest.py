@@ -11,17 +11,16 @@ through `/assemble`. Exits 1 when a thousand turns of 2,000 characters (others i
 import argparse
 import asyncio
 import random
-import sqlite3
 import sys
 import tempfile
 import time
-from contextlib import closing
 from pathlib import Path
 
 import httpx
 
 from app.factory import create_app
 from app.settings import EmbeddedSettings, EmbedderSettings, RecallSettings, Settings
+from benchmarks.vectors import lack_vectors
 
 LIMIT_S, LIMIT_RATIO = 400.0, 1.5
 QUESTIONS = 100
@@ -66,13 +65,6 @@ def p95(times: list[float]) -> float:
     return sorted(times)[int(len(times) * 0.95)]
 
 
-def waiting(directory: Path) -> bool:
-    """Whether a piece has no vector yet."""
-    [index] = directory.rglob("index.db")
-    with closing(sqlite3.connect(index)) as db:
-        return db.execute("SELECT 1 FROM chunks WHERE embedded = 0 LIMIT 1").fetchone() is not None
-
-
 async def measure(options: argparse.Namespace, directory: Path) -> int:
     settings = Settings(
         _env_file=None,
@@ -91,7 +83,7 @@ async def measure(options: argparse.Namespace, directory: Path) -> int:
         told = [await tell(client, rng, number, options.chars) for number in range(options.turns)]
         stored = time.perf_counter() - began
         meanwhile: list[float] = []
-        while await asyncio.to_thread(waiting, directory):
+        while await asyncio.to_thread(lack_vectors, directory):
             meanwhile.append(await ask(client, rng))
             await asyncio.sleep(0.2)
         embedded = time.perf_counter() - began
