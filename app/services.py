@@ -61,19 +61,27 @@ from app.engine.turn_capture import AfterTurn
 from app.errors import CanNotStart, StoreUnavailable
 from app.gathering.reader_process import ReaderProcess
 from app.gathering.web import Fetching
-from app.memory_ports import MemoryLedger, MemoryNews, MemoryStore, WaitingMemories
 from app.observe.measured import MeasuredBackend
 from app.observe.metrics import Metrics
 from app.offload.pool import OffloadPool
 from app.policy.policy import Policy
-from app.ports import BackendHealth, BackendServer, ContextBackend
+from app.ports import (
+    BackendHealth,
+    BackendServer,
+    ContextBackend,
+    MemoryLedger,
+    MemoryNews,
+    MemoryStore,
+    ResourceCatalogue,
+    ResourceStore,
+    WaitingMemories,
+)
 from app.private import make_private, private_key
 from app.recall.cut import recallable
 from app.recall.explain import Explain, RecentQueries
 from app.recall.rerank import Reranker
 from app.recall.searches import Searches
 from app.recall.transform import Transform
-from app.resource_ports import ResourceCatalogue, ResourceStore
 from app.settings import Settings
 from app.store.steps import WorkRules
 from app.store.traces import TraceStore, open_traces

@@ -56,7 +56,7 @@ class MemoryDesk:
     # reading
 
     def newest(self, wanted: MemoryFilter, after: Place | None, limit: int, now: str) -> list[Memory]:
-        """See `app.memory_ports.MemoryStore.newest`."""
+        """See `app.ports.MemoryStore.newest`."""
         turns = wanted.category == "events"
         found: list[Memory] = []
         while len(found) < limit:  # what is withheld leaves no gap
@@ -86,7 +86,7 @@ class MemoryDesk:
         return MemoryRecord(_with_text(found.memory, text), history.get(memory_id, ()))
 
     def export(self, after: Place | None, limit: int, now: str) -> list[MemoryRecord]:
-        """See `app.memory_ports.MemoryStore.export`."""
+        """See `app.ports.MemoryStore.export`."""
         everything = MemoryFilter(state=None)
         page = self._index.memories(lambda rows: rows.page(everything, after, limit, now))
         history = self._index.memories(lambda rows: rows.histories([memory.id for memory in page]))
@@ -106,7 +106,7 @@ class MemoryDesk:
     # writing
 
     def store(self, new: NewMemory, now: str, deadline: Deadline) -> Stored:
-        """See `app.memory_ports.MemoryStore.store`. Raises `Forgotten`.
+        """See `app.ports.MemoryStore.store`. Raises `Forgotten`.
 
         The new one is written first: a crash leaves both, and storing it again ends what was begun.
         """
@@ -158,7 +158,7 @@ class MemoryDesk:
     def change(
         self, memory_id: str, change: MemoryChange, if_version: int | None, now: str, deadline: Deadline
     ) -> Memory | None:
-        """See `app.memory_ports.MemoryStore.change`."""
+        """See `app.ports.MemoryStore.change`."""
         with layout.locked(self._root, deadline):
             found = self._one(memory_id, now)
             if found is None:
@@ -174,11 +174,11 @@ class MemoryDesk:
             return self._read_back(found.path, memory_id, now)
 
     def revise(self, revisions: Sequence[Revision], now: str, deadline: Deadline) -> list[str]:
-        """See `app.memory_ports.MemoryStore.revise`."""
+        """See `app.ports.MemoryStore.revise`."""
         return self._revisions.take(revisions, now, deadline)
 
     def statement(self, memory_id: str, now: str) -> Statement | None:
-        """See `app.memory_ports.MemoryStore.statement`. Raises `Conflict` for a piece of a longer text."""
+        """See `app.ports.MemoryStore.statement`. Raises `Conflict` for a piece of a longer text."""
         found = self._one(memory_id, now)
         if found is None:
             return None
@@ -202,7 +202,7 @@ class MemoryDesk:
         )
 
     def forget(self, memory_id: str, now: str, deadline: Deadline) -> Receipt | None:
-        """See `app.memory_ports.MemoryStore.forget`."""
+        """See `app.ports.MemoryStore.forget`."""
         statement = self.statement(memory_id, now)
         if statement is None:
             return None
@@ -212,11 +212,11 @@ class MemoryDesk:
         return Receipt(f"f_{memory_id.removeprefix('m_')}", now, selected, removed, erased.kept)
 
     def erase(self, forgetting: Forgetting, deadline: Deadline, *, dry_run: bool) -> Erased:
-        """See `app.memory_ports.MemoryStore.erase`."""
+        """See `app.ports.MemoryStore.erase`."""
         return self._eraser.run(forgetting, deadline, dry_run=dry_run)
 
     def take_in(self, stored: Sequence[MemoryRecord], deadline: Deadline) -> list[str]:
-        """See `app.memory_ports.MemoryStore.take_in`."""
+        """See `app.ports.MemoryStore.take_in`."""
         with layout.locked(self._root, deadline):
             by_id = {one.memory.id: one for one in reversed(stored)}
             known = self._index.memories(lambda rows: rows.known(list(by_id)))

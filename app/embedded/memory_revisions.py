@@ -38,7 +38,7 @@ class MemoryRevisions:
     withhold: Withhold
 
     def take(self, revisions: Sequence[Revision], now: str, deadline: Deadline) -> list[str]:
-        """See `app.memory_ports.MemoryStore.revise`. Each file is written once, and the lock is free between two."""
+        """See `app.ports.MemoryStore.revise`. Each file is written once, and the lock is free between two."""
         steps: dict[str, dict[str, _Steps]] = defaultdict(dict)
         for revision in revisions:
             found = self._one(revision.id, now)

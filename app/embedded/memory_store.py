@@ -37,7 +37,7 @@ MAX_SCANNED = 10_000
 
 
 class EmbeddedMemories:
-    """`app.memory_ports.MemoryStore` on local files."""
+    """`app.ports.MemoryStore` on local files."""
 
     def __init__(self, engine: "EmbeddedBackend") -> None:
         self._engine = engine

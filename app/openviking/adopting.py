@@ -10,7 +10,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from app.core.memories.withholding import Withholding
-from app.memory_ports import LedgerEntry, LedgerPlace, LedgerRows
 from app.openviking.file_statements import is_list, statements_in
 from app.openviking.ledger_entries import (
     FORGOTTEN,
@@ -28,6 +27,7 @@ from app.openviking.ledger_entries import (
 )
 from app.openviking.models import dated
 from app.openviking.remote_files import MemoryFile, place_of
+from app.ports import LedgerEntry, LedgerPlace, LedgerRows
 from app.text.dates import iso, moment_of
 
 _EVER = "1970-01-01T00:00:00.000Z"

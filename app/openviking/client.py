@@ -18,6 +18,7 @@ from app.core.capture.batches import batches
 from app.core.capture.captured_message import CapturedMessage
 from app.core.deadline import Clock, Deadline
 from app.core.identity import Identity, PeerRole, Tenant
+from app.core.recall.hits import Hit
 from app.core.recall.recall_filter import ANY, MAX_FILTERED, RecallFilter
 from app.openviking import models
 from app.openviking.breaker import State
@@ -39,7 +40,6 @@ from app.ports import (
     CommitReceipt,
     CommitState,
     CommitStatus,
-    Hit,
     SessionHistory,
     Target,
 )

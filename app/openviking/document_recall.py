@@ -8,7 +8,7 @@ from app.core.recall.hits import Hit
 from app.documents.resource import HOME
 from app.openviking.passage_files import passage_path, remote_passage
 from app.openviking.recall import told_of_the_store
-from app.resource_ports import DocumentPlace, ResourceCatalogue
+from app.ports import DocumentPlace, ResourceCatalogue
 
 
 class DocumentRecall:

@@ -29,8 +29,8 @@ from app.core.memories.memory import (
 )
 from app.core.memories.withholding import Withholding
 from app.core.recall.hits import MACHINE_RECORDS
-from app.memory_ports import LedgerEntry
 from app.openviking.remote_files import PERSONA, home_of
+from app.ports import LedgerEntry
 from app.text.dates import iso, moment_of
 from app.text.items import tidy
 

@@ -10,11 +10,11 @@ from app.core.memories.memory import MemoryFilter, ScoredMemory
 from app.core.memories.relevance import relevance
 from app.core.recall.hits import Hit
 from app.core.recall.recall_filter import MAX_FILTERED
-from app.memory_ports import LedgerEntry, MemoryLedger
 from app.openviking.ledger_entries import SHOWN, memory_of
 from app.openviking.ledger_sync import LedgerSync
 from app.openviking.recall import LedgerRecall
 from app.openviking.remote_files import HOME, canonical, home_of, is_memory
+from app.ports import LedgerEntry, MemoryLedger
 from app.text.dates import iso
 
 Find = Callable[[Tenant, str, Sequence[str], int, Deadline], Awaitable[list[Hit]]]

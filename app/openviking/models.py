@@ -9,12 +9,12 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from app.core.capture.captured_message import CapturedMessage
-from app.core.recall.hits import MACHINE_RECORDS
+from app.core.recall.hits import MACHINE_RECORDS, Hit
 from app.openviking.call_errors import Garbage
 from app.openviking.passage_files import remote_passage
 from app.openviking.prose import without_hints, without_speaker
 from app.openviking.session_messages import from_jsonl, from_wire, once
-from app.ports import Appended, CommitReceipt, CommitState, CommitStatus, Hit, SessionHistory, Target
+from app.ports import Appended, CommitReceipt, CommitState, CommitStatus, SessionHistory, Target
 
 LEAF = 2
 """The level of files in find; 0 and 1 are the abstracts and overviews of folders."""

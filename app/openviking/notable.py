@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from app.core.memories.memory import Memory
 from app.core.memories.withholding import Withholding
 from app.core.recall.hits import Hit
-from app.memory_ports import LedgerEntry
 from app.openviking.file_statements import edited
 from app.openviking.ledger_entries import (
     FORGOTTEN,
@@ -26,6 +25,7 @@ from app.openviking.ledger_entries import (
     text_of,
 )
 from app.openviking.remote_files import canonical
+from app.ports import LedgerEntry
 from app.text.dates import moment_of
 from app.text.sentences import sentences
 

@@ -4,7 +4,6 @@ from functools import partial
 from urllib.parse import urlsplit
 
 from app.atrest.vault import PLAIN, Vault
-from app.memory_ports import MemoryLedger
 from app.observe.context import outgoing_headers
 from app.openviking.client import OpenVikingBackend
 from app.openviking.document_recall import DocumentRecall
@@ -15,8 +14,7 @@ from app.openviking.openviking_resources import OpenVikingResources
 from app.openviking.recall import LedgerRecall
 from app.openviking.remote_files import RemoteFiles
 from app.openviking.remote_resources import RemoteResources
-from app.ports import OpenedBackend
-from app.resource_ports import ResourceCatalogue
+from app.ports import MemoryLedger, OpenedBackend, ResourceCatalogue
 from app.settings import Settings
 
 DEFAULT_PORT = 1933

@@ -33,14 +33,13 @@ from app.core.memories.relevance import relevance
 from app.core.memories.withholding import Withholding
 from app.core.reasons import Reason
 from app.errors import Conflict, VersionConflict
-from app.memory_ports import LedgerEntry, LedgerRows, MemoryLedger
 from app.openviking import ledger_entries
 from app.openviking.ledger_entries import FORGOTTEN, LIVE, SHOWN, SUPERSEDED, hash_of, is_live, memory_of, record_of
 from app.openviking.ledger_sync import LedgerSync
 from app.openviking.memory_search import MemorySearch
 from app.openviking.recall import LedgerRecall, withholding_of
 from app.openviking.remote_files import canonical
-from app.ports import BackendError
+from app.ports import BackendError, LedgerEntry, LedgerRows, MemoryLedger
 from app.text.dates import iso
 
 PAGE = 500

@@ -1,4 +1,4 @@
-"""Documents and skills on OpenViking: `app.resource_ports.ResourceStore` over the catalogue and the server.
+"""Documents and skills on OpenViking: `app.ports.ResourceStore` over the catalogue and the server.
 
 The server gets passages, and finds them; the catalogue says what they belong to. An import is noted before anything of
 it is sent, sent in parts that may be sent again, and shown in one step when all of it is there. What it takes the place
@@ -25,7 +25,7 @@ from app.openviking.document_recall import DocumentRecall, prefixes
 from app.openviking.recall import told_of_the_store
 from app.openviking.remote_resources import RemoteResources
 from app.openviking.skill_package import SkillPackage, skill_package
-from app.resource_ports import CataloguedDocument, NewResource, ReadResource, ResourceCatalogue
+from app.ports import CataloguedDocument, NewResource, ReadResource, ResourceCatalogue
 
 CANDIDATES = 32
 """Passages that a search asks the server for at the least; the best of them are chosen by words as well."""

@@ -2,7 +2,7 @@
 
 OpenViking gives a file one vector, of its beginning. So a passage is a file: its first line is the place where it
 stands, the rest is what it says. Folders have names of their own for each import, so that nothing of one import ever
-takes the place of another's: what is shown is decided by the catalogue (`app.resource_ports.ResourceCatalogue`).
+takes the place of another's: what is shown is decided by the catalogue (`app.ports.ResourceCatalogue`).
 """
 
 import hashlib
@@ -18,7 +18,7 @@ from app.atrest.vault import Vault
 from app.core.memories.naming import home_path
 from app.documents.resource import Kind, Resource
 from app.gathering import spool
-from app.resource_ports import CataloguedDocument
+from app.ports import CataloguedDocument
 
 PART_PASSAGES = 500
 """A part ends with the document that reaches so many passages: a part is sent, indexed and noted as a whole."""

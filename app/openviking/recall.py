@@ -13,11 +13,10 @@ from app.core.reasons import Reason
 from app.core.recall.hits import Hit
 from app.core.recall.recall_filter import RecallFilter
 from app.errors import StoreUnavailable
-from app.memory_ports import LedgerEntry, LedgerRows, MemoryLedger
 from app.openviking.ledger_entries import is_own
 from app.openviking.notable import Notable, said_again, says_withheld, withhold
 from app.openviking.remote_files import canonical
-from app.ports import BackendError
+from app.ports import BackendError, LedgerEntry, LedgerRows, MemoryLedger
 from app.text.dates import iso, moment_of
 
 MAX_TENANTS = 256

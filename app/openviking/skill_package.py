@@ -10,7 +10,7 @@ from app.documents.skill import is_skill_file
 from app.gathering import spool
 from app.openviking.call_errors import rejected
 from app.openviking.passage_files import zipped
-from app.resource_ports import CataloguedDocument, NewResource
+from app.ports import CataloguedDocument, NewResource
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _OWN = frozenset({"name", "description"})

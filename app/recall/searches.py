@@ -24,8 +24,7 @@ from app.core.recall.hits import Hit
 from app.core.recall.recall_filter import ANY, RecallFilter
 from app.engine.bounded_waits import in_time
 from app.errors import StoreUnavailable
-from app.memory_ports import MemoryNews
-from app.ports import BackendError, ContextBackend, Target
+from app.ports import BackendError, ContextBackend, MemoryNews, Target
 from app.recall.rerank import Reranker
 from app.text.dates import iso
 

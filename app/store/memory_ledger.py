@@ -1,4 +1,4 @@
-"""What the sidecar keeps of memories beside a backend that has no place for it; see `app.memory_ports.MemoryLedger`."""
+"""What the sidecar keeps of memories beside a backend that has no place for it; see `app.ports.MemoryLedger`."""
 
 import json
 from collections.abc import Callable, Collection, Sequence
@@ -8,7 +8,8 @@ from sqlalchemy import Connection, Row, and_, bindparam, delete, insert, select,
 
 from app.core.identity import Tenant
 from app.core.memories.paging import Place
-from app.memory_ports import Answer, LedgerEntry, LedgerPlace, LedgerRows
+from app.ports import LedgerEntry, LedgerPlace, LedgerRows
+from app.ports.ledger_port import Answer
 from app.store.connections import Database
 from app.store.memory_versions import count_change, version_of
 from app.store.schema import memory_ledger
@@ -21,7 +22,7 @@ _OLDEST = _ROWS.created_at, _ROWS.memory_id
 
 
 class SqlMemoryLedger:
-    """`app.memory_ports.MemoryLedger` in SQL."""
+    """`app.ports.MemoryLedger` in SQL."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -62,7 +63,7 @@ class SqlMemoryLedger:
 
 
 class _Rows:
-    """`app.memory_ports.LedgerRows` on a connection."""
+    """`app.ports.LedgerRows` on a connection."""
 
     def __init__(self, connection: Connection, tenant: Tenant) -> None:
         self._connection = connection

@@ -1,4 +1,4 @@
-"""The catalogue of documents whose passages a backend keeps; see `app.resource_ports.ResourceCatalogue`."""
+"""The catalogue of documents whose passages a backend keeps; see `app.ports.ResourceCatalogue`."""
 
 import json
 import zlib
@@ -10,7 +10,7 @@ from sqlalchemy import Connection, and_, delete, func, insert, select, update
 
 from app.core.identity import Tenant
 from app.documents.resource import Kind, Resource, Status
-from app.resource_ports import CataloguedDocument, DocumentPlace, DocumentState
+from app.ports import CataloguedDocument, DocumentPlace, DocumentState
 from app.store.connections import Database
 from app.store.schema import resource_catalogue, resource_documents
 
@@ -22,7 +22,7 @@ _HEAD = _D.path, _D.folder, _D.digest, _D.body
 
 
 class SqlResourceCatalogue:
-    """`app.resource_ports.ResourceCatalogue` in SQL. Texts are compressed."""
+    """`app.ports.ResourceCatalogue` in SQL. Texts are compressed."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

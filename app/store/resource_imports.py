@@ -19,8 +19,8 @@ from sqlalchemy import Connection, Row, and_, delete, insert, or_, select, text,
 
 from app.core.identity import Tenant
 from app.documents.resource import ImportTask, Kind, Resource, Status
+from app.ports import Forgotten
 from app.processes import is_gone, this_process
-from app.resource_ports import Forgotten
 from app.store.connections import Database
 from app.store.schema import resource_imports
 from app.text.dates import iso
@@ -54,7 +54,7 @@ class Claimed:
 
 
 class SqlResourceImports:
-    """`app.resource_ports.ResourceTasks` in SQL, and more for whoever carries them out."""
+    """`app.ports.ResourceTasks` in SQL, and more for whoever carries them out."""
 
     def __init__(self, database: Database, clock: Callable[[], float]) -> None:
         self._database = database

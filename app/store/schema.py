@@ -200,7 +200,7 @@ memory_ledger = Table(
     Index("memory_ledger_by_plain", "plain", "settled", "account", "user_name"),
     Index("memory_ledger_by_date", "account", "user_name", "created_at", "memory_id"),
 )
-"""What the sidecar keeps of a memory beside a backend that has no place for it; see `app.memory_ports.LedgerEntry`."""
+"""What the sidecar keeps of a memory beside a backend that has no place for it; see `app.ports.LedgerEntry`."""
 
 forgettings = Table(
     "forgettings",
@@ -389,6 +389,6 @@ resource_documents = Table(
     UniqueConstraint("account", "user_name", "folder", name="resource_documents_by_folder"),
     Index("resource_documents_by_path", "account", "user_name", "resource", "path"),
 )
-"""Their documents, each with the folder of its passages; see `app.resource_ports.DocumentState`."""
+"""Their documents, each with the folder of its passages; see `app.ports.DocumentState`."""
 """One row per import that was accepted. ``body`` is its resource as JSON; ``spool`` names the file with its documents,
 which lies where the process that accepted it keeps its data. ``owner`` works on it until ``lease_until``."""

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, and_, bindparam, delete, func, insert, select
 from app.core.identity import Tenant
 from app.core.memories.memory import MemorySource, MemoryVersion, NewMemory, Sensitivity, Stored, said_the_same, waiting
 from app.errors import OutboxFull
-from app.memory_ports import MemoryNews
+from app.ports import MemoryNews
 from app.store.backlog import Bounds
 from app.store.connections import Database
 from app.store.memory_versions import count_change, version_of
@@ -28,7 +28,7 @@ _BODIES = select(waiting_memories.c.body, waiting_memories.c.refused).where(_OF_
 
 
 class SqlWaitingMemories:
-    """`app.memory_ports.WaitingMemories` in SQL. ``on_work`` is called after something was put in."""
+    """`app.ports.WaitingMemories` in SQL. ``on_work`` is called after something was put in."""
 
     def __init__(self, database: Database, bounds: Bounds, clock: Callable[[], float]) -> None:
         self.on_work: Callable[[], None] = lambda: None

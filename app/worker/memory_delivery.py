@@ -13,8 +13,7 @@ from app.core.identity import Identity, PeerRole, Tenant
 from app.core.memories.memory import MemoryChange, NewMemory
 from app.core.reasons import Reason
 from app.errors import StoreUnavailable
-from app.memory_ports import MemoryStore
-from app.ports import BackendError
+from app.ports import BackendError, MemoryStore
 from app.store.waiting_memories import SqlWaitingMemories
 from app.worker.backoff import Backoff
 

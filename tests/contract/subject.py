@@ -20,9 +20,8 @@ import anyio
 from app.core.capture.captured_message import CapturedMessage, Part, TextPart
 from app.core.deadline import Deadline
 from app.core.identity import Identity, PeerRole, Tenant
-from app.memory_ports import MemoryStore
-from app.ports import CommitReceipt, CommitState, ContextBackend, Hit, Target
-from app.resource_ports import ResourceStore
+from app.core.recall.hits import Hit
+from app.ports import CommitReceipt, CommitState, ContextBackend, MemoryStore, ResourceStore, Target
 
 T = TypeVar("T")
 

@@ -1,4 +1,4 @@
-"""What every store of memories promises (`app.memory_ports.MemoryStore`); see `tests.contract.subject` on joining."""
+"""What every store of memories promises (`app.ports.MemoryStore`); see `tests.contract.subject` on joining."""
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -23,8 +23,7 @@ from app.core.memories.memory import (
 from app.core.memories.paging import place_of
 from app.core.recall.recall_filter import ANY, RecallFilter
 from app.errors import Conflict, VersionConflict
-from app.memory_ports import MemoryStore
-from app.ports import BackendError, Target
+from app.ports import BackendError, MemoryStore, Target
 from app.text.dates import moment_of
 from tests.contract.openviking import openviking
 from tests.contract.subject import SUBJECTS, Subject, eventually, soon

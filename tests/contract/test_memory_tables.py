@@ -11,7 +11,7 @@ from app.core.identity import Tenant
 from app.core.memories.memory import MemoryChange, MemorySource, MemoryVersion, NewMemory, changed_while_waiting
 from app.core.memories.paging import Place
 from app.errors import OutboxFull
-from app.memory_ports import LedgerEntry, LedgerRows
+from app.ports import LedgerEntry, LedgerRows
 from app.store.connections import Database
 from app.store.turns import SqlTurnStore
 from tests.contract.conftest import OpenStore

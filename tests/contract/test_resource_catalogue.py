@@ -4,7 +4,7 @@ import pytest
 
 from app.core.identity import Tenant
 from app.documents.resource import Kind, Resource, Status
-from app.resource_ports import CataloguedDocument, DocumentPlace
+from app.ports import CataloguedDocument, DocumentPlace
 from app.store.resource_catalogue import SqlResourceCatalogue
 from app.store.turns import SqlTurnStore
 from tests.contract.conftest import OpenStore

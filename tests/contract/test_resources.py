@@ -1,4 +1,4 @@
-"""What every store of documents promises (`app.resource_ports.ResourceStore`); see `tests.contract.subject`."""
+"""What every store of documents promises (`app.ports.ResourceStore`); see `tests.contract.subject`."""
 
 import io
 from collections.abc import AsyncIterator, Mapping
@@ -8,11 +8,11 @@ from types import MappingProxyType
 import pytest
 
 from app.core.identity import Identity
+from app.core.recall.hits import Hit
 from app.documents.document_reading import Reading, Skipped, Unchanged, read
 from app.documents.resource import Kind, Resource
 from app.gathering import spool
-from app.ports import BackendError, Hit, Target
-from app.resource_ports import NewResource, ResourceStore
+from app.ports import BackendError, NewResource, ResourceStore, Target
 from tests.contract.openviking import openviking
 from tests.contract.subject import SUBJECTS, Subject, eventually, soon
 from tests.http.test_resources import GUIDE, OTHER, SKILL, zipped

@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 
 from app.core.deadline import Deadline
 from app.embedded.resources.shelf import Shelf
-from app.resource_ports import NewResource
+from app.ports import NewResource
 from tests.http.test_resources import found, upload, zipped
 
 PATIENCE_S = 60

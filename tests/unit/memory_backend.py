@@ -7,6 +7,7 @@ from app.core.capture.captured_message import CapturedMessage, TextPart
 from app.core.deadline import Deadline
 from app.core.identity import Identity
 from app.core.reasons import Reason
+from app.core.recall.hits import Hit
 from app.core.recall.recall_filter import ANY, RecallFilter
 from app.ports import (
     Appended,
@@ -15,7 +16,6 @@ from app.ports import (
     CommitReceipt,
     CommitState,
     CommitStatus,
-    Hit,
     SessionHistory,
     Target,
 )

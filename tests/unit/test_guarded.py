@@ -26,10 +26,9 @@ from app.core.recall.hits import Hit
 from app.engine import bounded_waits
 from app.engine.policy.guarded_backend import GuardedBackend
 from app.engine.policy.guarded_memories import GuardedMemories, GuardedWaiting
-from app.memory_ports import MemoryNews
 from app.policy.detector import Detector
 from app.policy.policy import Action, Guard, Policy
-from app.ports import SessionHistory, Target
+from app.ports import MemoryNews, SessionHistory, Target
 from app.text.dates import iso
 
 pytestmark = pytest.mark.anyio

@@ -20,8 +20,7 @@ from app.core.recall.hits import Hit
 from app.core.recall.recall_filter import ANY, RecallFilter
 from app.core.recall.trace import RecallTrace, Verdict
 from app.engine.results import AssembleResult
-from app.memory_ports import MemoryNews
-from app.ports import Target
+from app.ports import MemoryNews, Target
 from app.recall.searches import Searches
 from app.recall.selection import Selection
 from app.recall.shown import is_said, said_before

@@ -11,8 +11,7 @@ from app.core.identity import Identity, Tenant
 from app.core.reasons import Reason
 from app.documents.resource import ImportTask, Kind, Resource, Status
 from app.engine.resources.no_resources import NoResources
-from app.ports import BackendError
-from app.resource_ports import NewResource
+from app.ports import BackendError, NewResource
 from app.store.resource_imports import Claimed
 from app.worker.backoff import Backoff
 from app.worker.resource_importer import GIVE_UP_S, MAX_ATTEMPTS, SLOW_S, ResourceImporter

@@ -12,8 +12,7 @@ from app.embedded.memory_store import nothing_is_normal
 from app.embedded.resources.resource_files import Outdated
 from app.embedded.resources.resource_index import realm_of
 from app.embedded.search.excerpts import MAX_CANDIDATES
-from app.ports import BackendError
-from app.resource_ports import NewResource, ReadResource
+from app.ports import BackendError, NewResource, ReadResource
 
 if TYPE_CHECKING:  # it makes them
     from app.embedded.backend import EmbeddedBackend
@@ -24,7 +23,7 @@ CANDIDATES = 4
 
 
 class EmbeddedResources:
-    """`app.resource_ports.ResourceStore` on local files."""
+    """`app.ports.ResourceStore` on local files."""
 
     def __init__(self, engine: "EmbeddedBackend") -> None:
         self._engine = engine

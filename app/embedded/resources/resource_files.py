@@ -16,7 +16,7 @@ from app.atrest.vault import Vault
 from app.documents.resource import Kind, Resource
 from app.embedded.storage import layout
 from app.gathering import spool
-from app.resource_ports import NewResource
+from app.ports import NewResource
 
 FOLDER = "resources"
 _SUFFIX = ".jsonl"

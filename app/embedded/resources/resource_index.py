@@ -108,7 +108,7 @@ class ResourceIndex(ChunkTable):
     # looking things up
 
     def listed(self, kind: Kind, after: str, limit: int) -> list[Resource]:
-        """See `app.resource_ports.ResourceStore.listed`."""
+        """See `app.ports.ResourceStore.listed`."""
         query = "SELECT header FROM resources WHERE kind = ? AND path > ? AND stamp != '' ORDER BY path LIMIT ?"
         with self._database.reading() as db:
             rows = db.execute(query, (kind.value, after, limit)).fetchall()

@@ -15,7 +15,7 @@ from app.embedded.resources import resource_files
 from app.embedded.resources.resource_files import FOLDER, Stored
 from app.embedded.resources.resource_index import ResourceIndex, header_of
 from app.embedded.storage import layout
-from app.resource_ports import NewResource, ReadResource
+from app.ports import NewResource, ReadResource
 from app.settings import SearchSettings
 
 INDEX = "index.db"

@@ -13,9 +13,8 @@ from app.core.identity import Identity, PeerRole, Tenant
 from app.core.memories.memory import Reading
 from app.engine.memories.auditing import NOT_AUDITED, Audit
 from app.errors import BackendTrouble, NotFound
-from app.memory_ports import MemoryStore, WaitingMemories
 from app.policy.policy import Policy
-from app.ports import BackendError
+from app.ports import BackendError, MemoryStore, WaitingMemories
 
 
 class Delivery(Protocol):

@@ -25,7 +25,7 @@ from app.ports import BackendError
 
 
 class NoMemories:
-    """`app.memory_ports.MemoryStore` of such a backend."""
+    """`app.ports.MemoryStore` of such a backend."""
 
     async def newest(
         self, who: Identity, wanted: MemoryFilter, after: Place | None, limit: int, deadline: Deadline

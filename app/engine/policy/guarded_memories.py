@@ -22,8 +22,8 @@ from app.core.memories.memory import (
 )
 from app.core.memories.paging import Place
 from app.engine.policy.applying import under
-from app.memory_ports import MemoryNews, MemoryStore, WaitingMemories
 from app.policy.policy import Policy
+from app.ports import MemoryNews, MemoryStore, WaitingMemories
 
 T = TypeVar("T")
 

@@ -9,7 +9,7 @@ from app.core.identity import Identity
 from app.documents.resource import FoundPassage, Kind, Resource
 from app.engine.policy.applying import under
 from app.policy.policy import Policy
-from app.resource_ports import NewResource, ReadResource, ResourceStore
+from app.ports import NewResource, ReadResource, ResourceStore
 
 
 class GuardedResources:

@@ -9,7 +9,7 @@ from app.documents.resource import FoundPassage, ImportTask, Kind, Resource, Sta
 from app.engine.memories.collaborators import operator_of
 from app.engine.resources.telling import told_of_resources
 from app.errors import FieldProblem, InvalidRequest, NotFound
-from app.resource_ports import ReadResource, ResourceStore, ResourceTasks
+from app.ports import ReadResource, ResourceStore, ResourceTasks
 
 PASSAGES_PER_RESOURCE = 3
 """Of one resource so many passages stand in an answer; a folder of a handbook has more."""

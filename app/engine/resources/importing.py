@@ -17,7 +17,7 @@ from app.engine.memories.collaborators import operator_of
 from app.engine.resources.telling import told_of_resources
 from app.errors import BodyTooLarge, FieldProblem, InvalidRequest, ResourceRefused, SidecarError, UnsupportedType
 from app.gathering.reader_process import ReadUpload, Upload
-from app.resource_ports import ResourceStore, ResourceTasks
+from app.ports import ResourceStore, ResourceTasks
 from app.text.dates import iso
 
 _ERRORS: Mapping[Refusal, type[SidecarError]] = {

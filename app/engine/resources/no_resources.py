@@ -7,12 +7,11 @@ from app.core.deadline import Deadline
 from app.core.identity import Identity
 from app.core.reasons import Reason
 from app.documents.resource import FoundPassage, Kind, Resource
-from app.ports import BackendError
-from app.resource_ports import NewResource, ReadResource
+from app.ports import BackendError, NewResource, ReadResource
 
 
 class NoResources:
-    """`app.resource_ports.ResourceStore` without any: nothing is found, and nothing can be imported."""
+    """`app.ports.ResourceStore` without any: nothing is found, and nothing can be imported."""
 
     async def digests(self, who: Identity, path: str, deadline: Deadline) -> Mapping[str, str]:  # noqa: ARG002
         """Refused, so that nothing is accepted that could not be taken in."""

@@ -1,12 +1,10 @@
 """The port to memories one by one: listed, read, stored, changed, forgotten. A backend opens it beside its own port.
 
-One contract suite (``tests/contract/test_memories.py``) runs over every implementation. Whatever goes wrong behind the
-port is an `app.ports.BackendError`, as with `app.ports.ContextBackend`.
+Whatever goes wrong behind it is an `app.ports.BackendError`, as with `app.ports.ContextBackend`.
 """
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol, TypeVar
+from collections.abc import Sequence
+from typing import Protocol
 
 from app.core.deadline import Deadline
 from app.core.identity import Identity, Tenant
@@ -24,8 +22,6 @@ from app.core.memories.memory import (
     Stored,
 )
 from app.core.memories.paging import Place
-
-Answer = TypeVar("Answer")
 
 
 class MemoryStore(Protocol):
@@ -136,154 +132,4 @@ class MemoryStore(Protocol):
 
     async def settle(self, tenant: Tenant, deadline: Deadline) -> None:
         """Have the backend know what it does not know yet of a tenant's memories."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class LedgerEntry:
-    """What the sidecar keeps of a memory for a backend that has no place for it.
-
-    ``uri`` is that of the file; several may stand in one. ``text_hash`` is of the text as the backend is to have it.
-    ``fields`` and ``history`` are JSON.
-    """
-
-    memory_id: str
-    uri: str
-    text_hash: str
-    state: str
-    created_at: str
-    key: str | None = None
-    fields: dict[str, Any] = field(default_factory=dict)
-    history: tuple[dict[str, Any], ...] = ()
-    version: int = 1
-    stamp: str = ""
-    """Equal as long as the file is as it was last read; empty where that is not known."""
-    settled: bool = True
-    """The backend has it as it is here."""
-    plain: bool = True
-    """A search of the backend shows it as it is: nothing about it is withheld, expires, or is not settled."""
-
-
-class LedgerPlace(NamedTuple):
-    """Where an entry stands, and which state of its file is known."""
-
-    uri: str
-    memory_id: str
-    stamp: str
-    settled: bool
-    version: int
-    state: str
-
-
-class LedgerRows(Protocol):
-    """One tenant's entries within a transaction, alone among those who write them."""
-
-    def by_id(self, memory_id: str) -> LedgerEntry | None:
-        """One entry."""
-        ...
-
-    def at(self, uri: str) -> list[LedgerEntry]:
-        """Those of a file."""
-        ...
-
-    def saying(self, text_hash: str) -> list[LedgerEntry]:
-        """Those with this hash, oldest first."""
-        ...
-
-    def named(self, key: str) -> list[LedgerEntry]:
-        """Those under this key, oldest first."""
-        ...
-
-    def put(self, entry: LedgerEntry) -> None:
-        """Write an entry, in place of the one with its id."""
-        ...
-
-    def remove(self, memory_id: str) -> None:
-        """Take an entry out."""
-        ...
-
-
-class MemoryLedger(Protocol):
-    """Where a backend keeps what it has no place for, by tenant: in the sidecar's own store.
-
-    Raises `app.errors.StoreUnavailable`. Writers of one tenant come one after the other, in whichever process, so that
-    what is decided within `changing` holds; each counts as a change, see `WaitingMemories.changed`.
-    """
-
-    async def entries(
-        self, tenant: Tenant, after: Place | None = None, limit: int = -1, states: Collection[str] = ()
-    ) -> Sequence[LedgerEntry]:
-        """A tenant's in these states (none: in any), newest first by (``created_at``, ``memory_id``), from behind
-        ``after`` on; -1 is all."""
-        ...
-
-    async def by_id(self, tenant: Tenant, memory_id: str) -> LedgerEntry | None:
-        """One entry."""
-        ...
-
-    async def by_uri(self, tenant: Tenant, uris: Collection[str]) -> dict[str, list[LedgerEntry]]:
-        """The entries of these files."""
-        ...
-
-    async def places(self, tenant: Tenant) -> Sequence[LedgerPlace]:
-        """Where all of a tenant's entries stand."""
-        ...
-
-    async def notable(self, tenant: Tenant) -> Sequence[LedgerEntry]:
-        """Those that are not plain."""
-        ...
-
-    async def version(self, tenant: Tenant) -> int:
-        """How often the tenant's memories changed; see `WaitingMemories.changed`."""
-        ...
-
-    async def unsettled(self) -> Sequence[Tenant]:
-        """Whose entries are not all settled."""
-        ...
-
-    async def changing(self, tenant: Tenant, work: Callable[[LedgerRows], Answer]) -> Answer:
-        """What ``work`` returns, once what it wrote is on disk; nothing is written when it raises."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryNews:
-    """What a search of the backend may not know: what waits for it, oldest first, and how often memories changed."""
-
-    version: int = 0
-    waiting: tuple[NewMemory, ...] = ()
-    undelivered: tuple[Memory, ...] = ()
-    """What `MemoryStore.undelivered` has."""
-
-
-class WaitingMemories(Protocol):
-    """Memories that are on disk here and not yet in the backend: the outbox of `MemoryStore.store`."""
-
-    async def put(self, tenant: Tenant, new: NewMemory) -> Stored:
-        """Put it on disk, behind those that wait. The text of one that waits, without a key, is that one.
-
-        Raises `OutboxFull`, `StoreUnavailable`.
-        """
-        ...
-
-    async def news(self, tenant: Tenant) -> MemoryNews:
-        """What waits, and how often the tenant's memories changed."""
-        ...
-
-    async def changed(self, tenant: Tenant) -> None:
-        """Count a change of the tenant's memories, for every process."""
-        ...
-
-    async def of(self, tenant: Tenant) -> Sequence[NewMemory]:
-        """Those that wait, oldest first."""
-        ...
-
-    async def change(
-        self, tenant: Tenant, memory_id: str, change: Callable[[NewMemory], NewMemory]
-    ) -> NewMemory | None:
-        """Have another one wait in its place; None when it does not wait. What ``change`` raises leaves it as it is."""
-        ...
-
-    async def remove(self, tenant: Tenant, memory_id: str) -> bool:
-        """Take it out: it was forgotten; whether it was there."""
         ...
