@@ -22,12 +22,12 @@ from app.recall.ranking import Policy, rank
 from app.recall.selection import Selection, select
 from app.recall.source import Asked, candidates_for
 from app.recall.sources import SOURCES
-from app.settings import Settings
+from app.settings import RecallSettings, Settings
 from tests.unit.memory_backend import MemoryBackend
 
 
 class RunbookSettings(BaseModel):
-    """Would stand in app/settings.py."""
+    """Would stand in app/settings/recall_settings.py."""
 
     enabled: bool = True
     limit: int = Field(2, ge=1, le=50)
@@ -35,8 +35,12 @@ class RunbookSettings(BaseModel):
     max_injected_chars: int = 2000
 
 
-class SettingsWithRunbooks(Settings):
+class RecallWithRunbooks(RecallSettings):
     runbooks: RunbookSettings = Field(default_factory=RunbookSettings)
+
+
+class SettingsWithRunbooks(Settings):
+    recall: RecallWithRunbooks = Field(default_factory=RecallWithRunbooks)
 
 
 class Runbooks:
@@ -52,13 +56,13 @@ class Runbooks:
     precedence = 0
 
     def enabled(self, settings: Any) -> bool:
-        return settings.runbooks.enabled
+        return settings.recall.runbooks.enabled
 
     def searches(self, decision: Decision, settings: Any) -> Mapping[Target, int]:
-        return {Target.RESOURCES: candidates_for(settings.runbooks.limit)} if "how" in decision.query else {}
+        return {Target.RESOURCES: candidates_for(settings.recall.runbooks.limit)} if "how" in decision.query else {}
 
     def choose(self, asked: Asked, hits: Sequence[Hit]) -> Selection:
-        rules: RunbookSettings = asked.settings.runbooks  # type: ignore[attr-defined]
+        rules: RunbookSettings = asked.settings.recall.runbooks  # type: ignore[attr-defined]
         policy = Policy(limit=rules.limit, max_chars=rules.max_injected_chars, floor=rules.score_threshold)
         return select(self.section, policy, rank(hits, asked.query, policy))
 
@@ -160,10 +164,10 @@ def test_it_is_searched_for_only_when_it_applies(client: TestClient, library: Li
 
 
 def test_its_settings_decide(tmp_path: Path, library: Library, runbooks: Runbooks) -> None:
-    with started(tmp_path, library, runbooks={"limit": 1}, recall={"enabled": False}) as client:
+    with started(tmp_path, library, recall={"enabled": False, "runbooks": {"limit": 1}}) as client:
         answer = ask(client)
     assert answer["contextBlock"] == f"<openviking-context>\n{FRAME}\n- Drain the node first\n</openviking-context>"
-    with started(tmp_path, library, runbooks={"enabled": False}, recall={"enabled": False}) as client:
+    with started(tmp_path, library, recall={"enabled": False, "runbooks": {"enabled": False}}) as client:
         assert ask(client)["reason"] == "recall_disabled"
 
 
@@ -184,7 +188,7 @@ def test_the_trace_and_its_page_show_what_became_of_each_candidate(client: TestC
 
 def test_a_target_of_two_sources_is_searched_once(tmp_path: Path, library: Library, runbooks: Runbooks) -> None:
     recall = {"resources": True, "limit": 10, "resource_limit": 10, "score_threshold": 0, "relative_cut": 0}
-    with started(tmp_path, library, recall=recall, runbooks={"limit": 5}) as client:
+    with started(tmp_path, library, recall={**recall, "runbooks": {"limit": 5}}) as client:
         items = ask(client)["recall"]["items"]
     assert sorted(library.asked) == [(Target.MEMORIES, 40), (Target.RESOURCES, 40)]
     assert {item["section"] for item in items if item["uri"] == f"{HOME}/restart.md"} == {"resources", "runbooks"}
