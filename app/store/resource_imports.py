@@ -8,14 +8,14 @@ removed becomes a removal itself: whatever it still writes is deleted before any
 import hashlib
 import json
 import secrets
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 import anyio
-from sqlalchemy import Connection, Row, and_, delete, insert, or_, select, text, update
+from sqlalchemy import Connection, Row, and_, delete, exists, insert, or_, select, text, update
 
 from app.core.identity import Tenant
 from app.documents.resource import ImportTask, Kind, Resource, Status
@@ -35,7 +35,7 @@ _REMOVING, _REMOVED = "removing", "removed"
 """States of removals: on their way, and ended. Nobody is shown them."""
 _OPEN = (Status.PROCESSING.value, _REMOVING)
 _LOOKED_AT = 100
-"""Imports that wait and are looked at for one to take up."""
+"""Imports that wait and are read at once, to look for one to take up."""
 _T = resource_imports.c
 
 
@@ -183,21 +183,31 @@ def _end_removal(connection: Connection, removal_id: str, owner: str, now: float
 
 
 def _claim(connection: Connection, owner: str, is_here: Callable[[str], bool], now: float) -> Claimed | None:
-    waiting = select(resource_imports).where(_T.state.in_(_OPEN)).order_by(_T.id).limit(_LOOKED_AT)
-    before: set[tuple[str, str, str]] = set()
-    for row in connection.execute(waiting).all():
-        place = (row.account, row.user_name, row.path)
+    for row in _next_in_line(connection, now):
         is_removal = row.state == _REMOVING
-        is_ready = _is_free(row, now) and row.retry_at <= now and (is_removal or is_here(row.spool))
-        if place not in before and is_ready:
-            taken = {"owner": owner, "lease_until": now + LEASE_S, "attempts": row.attempts + 1}
-            mine = and_(_T.id == row.id, _T.owner == row.owner, _T.state == row.state)
-            if connection.execute(update(resource_imports).where(mine).values(taken)).rowcount:
-                tenant = Tenant(row.account or None, row.user_name or None)
-                age = now - row.created_at
-                return Claimed(tenant, _task(row), row.spool, row.attempts + 1, age, is_removal)
-        before.add(place)
+        if not _is_free(row, now) or not (is_removal or is_here(row.spool)):
+            continue
+        taken = {"owner": owner, "lease_until": now + LEASE_S, "attempts": row.attempts + 1}
+        mine = and_(_T.id == row.id, _T.owner == row.owner, _T.state == row.state)
+        if connection.execute(update(resource_imports).where(mine).values(taken)).rowcount:
+            tenant = Tenant(row.account or None, row.user_name or None)
+            return Claimed(tenant, _task(row), row.spool, row.attempts + 1, now - row.created_at, is_removal)
     return None
+
+
+def _next_in_line(connection: Connection, now: float) -> Iterator[Row[Any]]:
+    """What is open and not put off, the oldest first; of each path only its oldest.
+
+    All of it, however much there is: what one tenant's imports wait for is nothing to another's.
+    """
+    older = resource_imports.alias()
+    same = and_(older.c.account == _T.account, older.c.user_name == _T.user_name, older.c.path == _T.path)
+    is_first = ~exists().where(same, older.c.state.in_(_OPEN), older.c.id < _T.id)
+    due = select(resource_imports).where(_T.state.in_(_OPEN), _T.retry_at <= now, is_first).order_by(_T.id)
+    at = 0
+    while rows := connection.execute(due.where(_T.id > at).limit(_LOOKED_AT)).all():
+        yield from rows
+        at = rows[-1].id
 
 
 def _is_free(row: Row[Any], now: float) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
@@ -122,6 +123,20 @@ async def test_a_removal_that_fails_holds_nothing_up(imports: SqlResourceImports
             raise ConnectionError
     await accept(imports, "b")
     assert (await claim(imports)).task.task_id == "b"
+
+
+async def test_however_many_imports_wait_others_have_their_turn(imports: SqlResourceImports) -> None:
+    many = range(120)
+    for number in many:
+        there = replace(GUIDE, path=f"resources/{number}")
+        assert await imports.put(MIA, ImportTask(f"down{number}", there, AT), f"{number}.jsonl")
+    for _ in many:
+        assert await imports.put_off(await claim(imports), "one", 600.0, "down")
+    for number in many:
+        await accept(imports, f"elsewhere{number}")
+    await accept(imports, "hers", ANN)
+    claimed = await imports.claim("one", lambda spool: "elsewhere" not in spool)
+    assert claimed and claimed.task.task_id == "hers"
 
 
 async def test_a_mark_is_another_after_whatever_was_accepted(imports: SqlResourceImports) -> None:
