@@ -65,7 +65,7 @@ PARTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("body read, written", ("/app/api/wire.py", "/app/api/strict.py", "/pydantic/", "/app/api/assemble_schema.py")),
     ("recall", ("/app/recall/", "/app/engine/")),
     ("who asks", ("/app/api/scope.py", "/app/core/identity.py", "/app/store/")),
-    ("handler and shell", ("/app/api/", "/app/factory.py", "/app/services.py")),
+    ("handler and shell", ("/app/api/", "/app/factory.py", "/app/services/")),
     ("FastAPI, Starlette", ("/fastapi/", "/starlette/")),
     ("threads", ("/threading.py", "/concurrent/", "/anyio/")),
     ("server and loop", ("/uvicorn/", "/asyncio/", "/uvloop/")),
