@@ -72,7 +72,6 @@ def create_app(settings: Settings, *, backend: ContextBackend | None = None) -> 
         summary="Context sidecar between an agent host and OpenViking.",
         description=_DESCRIPTION,
         lifespan=lifespan,
-        generate_unique_id_function=lambda route: route.name,
         redoc_url=None,
         static_url="/docs-assets",
         swagger_ui_parameters={"tryItOutEnabled": True, "displayRequestDuration": True, "defaultModelsExpandDepth": 0},
@@ -85,7 +84,7 @@ def create_app(settings: Settings, *, backend: ContextBackend | None = None) -> 
     app.state.intake = Intake(settings.limits)
     install_error_handlers(app)
     for module in (assemble, after_turn, compact, sessions, tools, mcp):
-        app.include_router(module.router)
+        app.router.routes.extend(module.router.routes)
     for module in (
         memory_transfer,
         memories_forget,
@@ -97,7 +96,7 @@ def create_app(settings: Settings, *, backend: ContextBackend | None = None) -> 
         recalls,
         service,
     ):
-        app.include_router(module.router)
+        app.router.routes.extend(module.router.routes)
     for module in (
         memories_pages,
         resources_pages,
@@ -107,6 +106,6 @@ def create_app(settings: Settings, *, backend: ContextBackend | None = None) -> 
         freshness_pages,
         tenant_pages,
     ):
-        app.include_router(module.router)
+        app.router.routes.extend(module.router.routes)
     app.openapi = partial(describe, app)  # type: ignore[method-assign]
     return app

@@ -4,13 +4,14 @@ from dataclasses import replace
 from typing import Annotated
 
 import structlog
-from fastapi import APIRouter, Body, Header, Request, Response
+from fastapi import Body, Header, Request, Response
 
 from app.api.after_turn_schema import AfterTurnRequest
 from app.api.document import problems
 from app.api.examples import AFTER_TURN_REQUEST, ANSWERS
 from app.api.large import Large
 from app.api.offloading import run_offloaded
+from app.api.routers import Router
 from app.api.scope import resolve
 from app.api.strict import StrictRoute, caller_of, large_part, messages_of
 from app.api.wire import Json
@@ -25,7 +26,7 @@ from app.services import Services
 
 log = structlog.get_logger(__name__)
 
-router = APIRouter(tags=["lifecycle"], route_class=StrictRoute)
+router = Router(tags=["lifecycle"], route_class=StrictRoute)
 
 
 @router.post(

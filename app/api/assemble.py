@@ -4,13 +4,14 @@ from functools import partial
 from typing import Annotated
 
 import structlog
-from fastapi import APIRouter, Body, Request, Response
+from fastapi import Body, Request, Response
 
 from app.api.assemble_schema import AssembleRequest, Phase, TriggerHint
 from app.api.document import problems
 from app.api.examples import ANSWERS, ASSEMBLE_REQUEST, PREFLIGHT_REQUEST
 from app.api.large import Large, Value
 from app.api.offloading import run_offloaded
+from app.api.routers import Router
 from app.api.scope import resolve
 from app.api.strict import StrictRoute, caller_of, deadline_of, large_part, messages_of
 from app.api.wire import Json, JsonInPieces
@@ -39,7 +40,7 @@ OVERTIME_S = 0.05
 
 _MESSAGES = frozenset({"messages"})
 
-router = APIRouter(tags=["lifecycle"], route_class=StrictRoute)
+router = Router(tags=["lifecycle"], route_class=StrictRoute)
 
 
 @router.post(

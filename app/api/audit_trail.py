@@ -2,17 +2,18 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
+from fastapi import Query, Response
 
 from app.api.document import problems
 from app.api.examples import recorded
 from app.api.memory_listing import moment_in_query
+from app.api.routers import Router
 from app.api.schemas import Wire
 from app.api.scope import ServicesDep, TenantDep
 from app.api.wire import Json
 from app.core.memories.audit import Action, AuditEntry, AuditFilter
 
-router = APIRouter(tags=["memories"])
+router = Router(tags=["memories"])
 
 MAX_ENTRIES = 500
 

@@ -2,11 +2,12 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Body, Request, Response
+from fastapi import Body, Request, Response
 
 from app.api.compact_schema import CompactRequest
 from app.api.document import problems
 from app.api.examples import ANSWERS, COMPACT_REQUEST
+from app.api.routers import Router
 from app.api.scope import resolve
 from app.api.strict import StrictRoute, caller_of
 from app.api.wire import Json
@@ -14,7 +15,7 @@ from app.core.deadline import Deadline
 from app.engine.compaction import CompactInput, CompactResult
 from app.observe.context import note
 
-router = APIRouter(tags=["lifecycle"], route_class=StrictRoute)
+router = Router(tags=["lifecycle"], route_class=StrictRoute)
 
 
 @router.post(

@@ -2,9 +2,10 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import Path, Query, Response
 
 from app.api.document import problems
+from app.api.routers import Router
 from app.api.scope import ServicesDep, TenantDep
 from app.api.wire import Json
 from app.core.identity import MAX_ID_CHARS, session_name
@@ -12,7 +13,7 @@ from app.errors import FieldProblem, InvalidRequest
 from app.store.delivery_rows import MAX_PAGE, Delivery, DeliveryPage
 from app.store.work import TurnState
 
-router = APIRouter(tags=["deliveries"])
+router = Router(tags=["deliveries"])
 
 TurnId = Annotated[
     str, Path(max_length=64, pattern=r"^[^\x00]*$", description="The `turnId` of an `/after-turn` answer.")

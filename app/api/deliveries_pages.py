@@ -2,17 +2,18 @@
 
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import Path, Query, Request, Response
 
 from app.api.deliveries import TurnId
 from app.api.document import problems
 from app.api.forms import FormDep, proof_for
 from app.api.pages import link, page, see_other
+from app.api.routers import Router
 from app.api.scope import ServicesDep, TenantDep
 from app.core.identity import MAX_ID_CHARS, session_name
 from app.store.work import OPEN_TURNS, UNDELIVERED, TurnState
 
-router = APIRouter(tags=["pages"], include_in_schema=False, responses=problems())
+router = Router(tags=["pages"], include_in_schema=False, responses=problems())
 
 ON_A_PAGE = 50
 _STATES = {

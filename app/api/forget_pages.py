@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 from pydantic import ValidationError
 
 from app.api.document import problems
@@ -11,6 +11,7 @@ from app.api.forms import FormDep, proof_for
 from app.api.memories_forget import ForgetRequest
 from app.api.memory_listing import MAX_DATE_CHARS, end_of_day
 from app.api.pages import page
+from app.api.routers import Router
 from app.api.scope import ServicesDep, TenantDep
 from app.api.wire import field_problems
 from app.core.deadline import Deadline
@@ -19,7 +20,7 @@ from app.engine.memories.collaborators import operator_of
 from app.engine.memories.forgetting import Selection, TurnsMeant
 from app.services import Services
 
-router = APIRouter(tags=["pages"], include_in_schema=False, responses=problems())
+router = Router(tags=["pages"], include_in_schema=False, responses=problems())
 
 FIELDS = ("session", "person", "lastDays", "since", "until", "everything")
 SHOWN = 50

@@ -2,10 +2,11 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Request, Response
+from fastapi import Body, Request, Response
 
 from app.api.document import problems
 from app.api.examples import recorded
+from app.api.routers import Router
 from app.api.schemas import Millis, Wire
 from app.api.scope import ServicesDep, TenantDep
 from app.api.strict import StrictRoute, caller_of, deadline_of
@@ -15,8 +16,8 @@ from app.core.reasons import Reason
 from app.engine.memories.collaborators import operator_of
 from app.errors import BackendTrouble
 
-router = APIRouter(tags=["memories"])
-writing = APIRouter(route_class=StrictRoute)
+router = Router(tags=["memories"])
+writing = Router(tags=["memories"], route_class=StrictRoute)
 
 CHECK_MS = 120_000
 
@@ -86,7 +87,7 @@ async def check_freshness(request: Request, body: CheckRequest) -> Response:
     return Json(_shown(report))
 
 
-router.include_router(writing)
+router.routes.extend(writing.routes)
 
 
 def _shown(report: FreshnessReport | None) -> dict[str, Any]:

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from app.api.document import problems
 from app.api.forms import FormDep, proof_for
 from app.api.freshness_calls import CHECK_MS
 from app.api.pages import page, see_other
+from app.api.routers import Router
 from app.api.scope import ServicesDep, TenantDep
 from app.core.deadline import Deadline
 from app.core.memories.freshness import Finding
@@ -16,7 +17,7 @@ from app.core.memories.memory import Memory
 from app.engine.memories.collaborators import operator_of
 from app.errors import NotFound
 
-router = APIRouter(tags=["pages"], include_in_schema=False, responses=problems())
+router = Router(tags=["pages"], include_in_schema=False, responses=problems())
 
 SHOWN = 20
 """Findings of a kind that are shown with their texts, the others are counted; and memories of one finding."""

@@ -4,10 +4,11 @@ import asyncio
 from importlib import import_module
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Request, Response
+from fastapi import Body, Request, Response
 from starlette.datastructures import Headers
 
 from app.api.hosts import is_ours
+from app.api.routers import Router
 from app.api.schemas import ScopeBody
 from app.api.scope import ServicesDep, TenantDep, resolve_optional
 from app.api.strict import StrictRoute, deadline_of, refuse_large
@@ -34,7 +35,7 @@ class McpRoute(StrictRoute):
         return guarded
 
 
-router = APIRouter(tags=["tools"], route_class=McpRoute)
+router = Router(tags=["tools"], route_class=McpRoute)
 
 
 @router.post("/mcp", summary="Model Context Protocol", include_in_schema=False)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Header, Path, Query, Request, Response
+from fastapi import Body, Header, Path, Query, Request, Response
 
 from app.api.document import problems
 from app.api.examples import MEMORY_CHANGE_REQUEST, MEMORY_ID, MEMORY_REQUEST, recorded
@@ -19,6 +19,7 @@ from app.api.memories_schema import (
     shown_record,
 )
 from app.api.memory_listing import MAX_DATE_CHARS, MAX_QUERY_CHARS, listing
+from app.api.routers import Router
 from app.api.scope import ServicesDep, TenantDep, resolve_optional
 from app.api.strict import StrictRoute, caller_of, deadline_of, refuse_large
 from app.api.wire import Json
@@ -34,8 +35,8 @@ from app.errors import FieldProblem, InvalidRequest
 from app.observe.context import note
 from app.services import Services
 
-router = APIRouter(tags=["memories"])
-writing = APIRouter(route_class=StrictRoute)
+router = Router(tags=["memories"])
+writing = Router(tags=["memories"], route_class=StrictRoute)
 
 MemoryId = Annotated[
     str,
@@ -213,7 +214,7 @@ async def forget_memory(services: ServicesDep, tenant: TenantDep, memory_id: Mem
     return Json(shown_receipt(receipt))
 
 
-router.include_router(writing)
+router.routes.extend(writing.routes)
 
 
 def _told(memory: dict[str, Any], policy: tuple[PolicyLine, ...]) -> dict[str, Any]:

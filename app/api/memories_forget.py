@@ -2,13 +2,14 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Body, Request, Response
+from fastapi import Body, Request, Response
 from pydantic import AfterValidator, Field
 from pydantic.alias_generators import to_camel
 
 from app.api.document import problems
 from app.api.examples import FORGET_REQUEST, recorded
 from app.api.memories_schema import ReceiptBody, shown_receipt, utc
+from app.api.routers import Router
 from app.api.schemas import Flag, Id, Millis, Wire
 from app.api.scope import ServicesDep, TenantDep
 from app.api.strict import StrictRoute, deadline_of, refuse_large
@@ -20,7 +21,7 @@ from app.engine.memories.collaborators import operator_of
 from app.engine.memories.forgetting import Selection, TurnsMeant
 from app.errors import FieldProblem, InvalidRequest
 
-router = APIRouter(tags=["memories"], route_class=StrictRoute)
+router = Router(tags=["memories"], route_class=StrictRoute)
 
 Moment = Annotated[str, Field(max_length=40), AfterValidator(utc)]
 

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import Depends, Query, Request, Response
 from pydantic import ValidationError
 
 from app.api.document import problems
@@ -11,6 +11,7 @@ from app.api.memories import MemoryId
 from app.api.memories_schema import ChangeMemoryRequest
 from app.api.memory_listing import MAX_DATE_CHARS, MAX_QUERY_CHARS, end_of_day, listing
 from app.api.pages import link, page, see_other
+from app.api.routers import Router
 from app.api.scope import ServicesDep, TenantDep
 from app.api.wire import field_problems
 from app.core.cleaning.host_text import storable
@@ -44,7 +45,7 @@ from app.errors import (
 from app.observe.context import note
 from app.services import Services
 
-router = APIRouter(tags=["pages"], include_in_schema=False, responses=problems())
+router = Router(tags=["pages"], include_in_schema=False, responses=problems())
 
 ON_A_PAGE = 50
 RECALLS_SHOWN = 10

@@ -5,7 +5,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from typing import Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from fastapi.responses import StreamingResponse
 from fastapi.routing import APIRoute
 from pydantic import ValidationError
@@ -15,6 +15,7 @@ from app.api.document import problems
 from app.api.examples import ANSWERS, NDJSON, REQUESTS, recorded
 from app.api.intake import Intake
 from app.api.memories_schema import ImportBody, ImportedLine, exported, record_in
+from app.api.routers import Router
 from app.api.scope import ServicesDep, TenantDep, tenant_from
 from app.api.wire import Json
 from app.core.deadline import Deadline
@@ -49,9 +50,9 @@ class LinesRoute(APIRoute):
         return lines
 
 
-router = APIRouter(prefix="/memories", tags=["memories"])
+router = Router(prefix="/memories", tags=["memories"])
 _AS_LINES = {"content": {NDJSON: {"schema": {"type": "string"}, "example": ANSWERS.get("memories-export")}}}
-reading = APIRouter(route_class=LinesRoute)
+reading = Router(prefix="/memories", tags=["memories"], route_class=LinesRoute)
 
 
 @router.get(
@@ -92,7 +93,7 @@ async def import_memories(request: Request, services: ServicesDep, tenant: Tenan
     return Json({"imported": result.imported, "skipped": result.skipped, "rejected": rejected})
 
 
-router.include_router(reading)
+router.routes.extend(reading.routes)
 
 
 async def _lines(first: MemoryRecord | None, rest: AsyncIterator[MemoryRecord]) -> AsyncIterator[bytes]:

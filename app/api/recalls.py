@@ -3,11 +3,12 @@
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import Path, Query, Response
 
 from app.api.document import problems
 from app.api.recalls_page import detail_page, list_page
 from app.api.recalls_schema import RecallLine, RecallList
+from app.api.routers import Router
 from app.api.scope import ServicesDep, TenantDep
 from app.api.wire import Json
 from app.core.deadline import Deadline
@@ -16,7 +17,7 @@ from app.core.messages.timestamps import moment_from
 from app.core.recall.trace import RecallTrace
 from app.errors import FieldProblem, InvalidRequest, NotFound
 
-router = APIRouter(tags=["recalls"])
+router = Router(tags=["recalls"])
 
 TEXTS_MS = 3_000
 """Longest wait for the texts that a page shows, milliseconds."""

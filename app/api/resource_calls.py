@@ -4,7 +4,7 @@ import base64
 import binascii
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Path, Query, Request, Response
+from fastapi import Depends, Path, Query, Request, Response
 
 from app.api.document import problems
 from app.api.examples import RESOURCE_REQUEST, SKILL_REQUEST, recorded
@@ -20,6 +20,7 @@ from app.api.resources_schema import (
     shown_passages,
     shown_task,
 )
+from app.api.routers import Router
 from app.api.scope import ServicesDep, TenantDep
 from app.api.uploads import FORM, JSON, Arrived, UploadRoute, arrived_with
 from app.api.wire import Json
@@ -35,8 +36,8 @@ from app.gathering.reader_process import Upload
 from app.observe.context import note
 from app.services import Services
 
-router = APIRouter(tags=["resources"])
-taking = APIRouter(route_class=UploadRoute)
+router = Router(tags=["resources"])
+taking = Router(tags=["resources"], route_class=UploadRoute)
 
 MAX_PAGE = 200
 MAX_URI_CHARS = 1_000
@@ -127,7 +128,7 @@ async def import_skill(request: Request, tenant: TenantDep) -> Response:
     return await _imported(request, tenant, Kind.SKILL)
 
 
-router.include_router(taking)
+router.routes.extend(taking.routes)
 
 
 @router.get(

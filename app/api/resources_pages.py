@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 from pydantic import ValidationError
 
 from app.api.document import problems
@@ -12,6 +12,7 @@ from app.api.memory_listing import MAX_QUERY_CHARS
 from app.api.pages import link, page, see_other
 from app.api.resource_calls import MAX_CURSOR_CHARS, MAX_URI_CHARS, cursor_after, import_arrived, place_of
 from app.api.resources_schema import ImportRequest
+from app.api.routers import Router
 from app.api.scope import ServicesDep, TenantDep
 from app.api.uploads import FORM, Arrived, UploadRoute, arrived_with
 from app.api.wire import field_problems
@@ -34,8 +35,8 @@ from app.errors import (
 from app.observe.context import note
 from app.services import Services
 
-router = APIRouter(tags=["pages"], include_in_schema=False, responses=problems())
-uploading = APIRouter(route_class=UploadRoute, include_in_schema=False)
+router = Router(tags=["pages"], include_in_schema=False, responses=problems())
+uploading = Router(route_class=UploadRoute, include_in_schema=False)
 
 HERE = "/ui/resources"
 ON_A_PAGE = 50
@@ -74,7 +75,7 @@ async def upload(request: Request, tenant: TenantDep) -> Response:
     return await _imported(request, tenant, arrived, Form(arrived.fields))
 
 
-router.include_router(uploading)
+router.routes.extend(uploading.routes)
 
 
 @router.post(f"{HERE}/import")

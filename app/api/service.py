@@ -2,14 +2,15 @@
 
 from typing import Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from app import __version__
 from app.api.pages import page
+from app.api.routers import Router
 from app.api.scope import ServicesDep, is_known
 from app.api.wire import Json
 
-router = APIRouter(tags=["service"])
+router = Router(tags=["service"])
 
 
 @router.get("/", summary="Where to go from here", include_in_schema=False)

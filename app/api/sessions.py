@@ -2,12 +2,13 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Request, Response
+from fastapi import Body, Request, Response
 
 from app.api.assemble_schema import names_tools
 from app.api.compact_schema import SessionRequest, StartRequest
 from app.api.document import problems
 from app.api.examples import ANSWERS, SESSION_REQUEST, START_REQUEST
+from app.api.routers import Router
 from app.api.scope import resolve
 from app.api.strict import StrictRoute, caller_of, deadline_of, refuse_large
 from app.api.wire import Json
@@ -18,7 +19,7 @@ from app.engine.session_start.start import StartInput, StartResult
 from app.observe.context import note
 from app.services import Services
 
-router = APIRouter(prefix="/sessions", tags=["lifecycle"], route_class=StrictRoute)
+router = Router(prefix="/sessions", tags=["lifecycle"], route_class=StrictRoute)
 
 _BODY = Body(openapi_examples={"session": {"summary": "One session", "value": SESSION_REQUEST}})
 

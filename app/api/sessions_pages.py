@@ -2,10 +2,11 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import Path, Query, Response
 
 from app.api.document import problems
 from app.api.pages import link, page
+from app.api.routers import Router
 from app.api.scope import ServicesDep, TenantDep
 from app.core.cleaning.host_text import storable
 from app.core.deadline import Deadline
@@ -13,7 +14,7 @@ from app.core.identity import MAX_ID_CHARS
 from app.engine.memories.collaborators import told_to_the_caller
 from app.errors import NotFound
 
-router = APIRouter(tags=["pages"], include_in_schema=False, responses=problems())
+router = Router(tags=["pages"], include_in_schema=False, responses=problems())
 
 SESSIONS_ON_A_PAGE = 50
 TURNS_ON_A_PAGE = 10

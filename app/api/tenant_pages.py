@@ -1,15 +1,16 @@
 """``/ui/tenant``: whose memory the pages show, where the caller may choose: a browser sends no headers of ours."""
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from app.api.document import problems
 from app.api.forms import FormDep, proof_for
 from app.api.pages import PAGES, page, see_other
+from app.api.routers import Router
 from app.api.scope import TENANT_COOKIE, TenantDep, may_choose
 from app.core.identity import is_openviking_id
 from app.errors import FieldProblem, InvalidRequest
 
-router = APIRouter(tags=["pages"], include_in_schema=False, responses=problems())
+router = Router(tags=["pages"], include_in_schema=False, responses=problems())
 
 AFTERWARDS = "/ui/memories"
 

@@ -2,10 +2,11 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Path, Query, Request, Response
+from fastapi import Body, Path, Query, Request, Response
 
 from app.api.document import problems
 from app.api.examples import ANSWERS, TOOL_REQUESTS
+from app.api.routers import Router
 from app.api.scope import TenantDep, resolve_optional
 from app.api.strict import StrictRoute, caller_of, deadline_of, refuse_large
 from app.api.tools_schema import ToolCallRequest, ToolCallResponse, ToolsResponse
@@ -16,8 +17,8 @@ from app.tools import BY_NAME, TOOLS
 from app.tools.definitions import Style, definition
 from app.tools.tool import Answer, Caller
 
-router = APIRouter(prefix="/tools", tags=["tools"])
-calls = APIRouter(route_class=StrictRoute)
+router = Router(prefix="/tools", tags=["tools"])
+calls = Router(prefix="/tools", tags=["tools"], route_class=StrictRoute)
 _ANSWERS = {name: {"summary": name, "value": ANSWERS.get(f"tools-{name}")} for name in TOOL_REQUESTS}
 
 
@@ -78,4 +79,4 @@ def rendered(answer: Answer) -> dict[str, Any]:
     }
 
 
-router.include_router(calls)
+router.routes.extend(calls.routes)

@@ -61,6 +61,14 @@ def test_metrics_count_requests_and_reasons(client: TestClient) -> None:
     assert "sidecar_outbox_depth 0.0" in text
 
 
+def test_metrics_name_the_whole_path_of_an_endpoint(client: TestClient) -> None:
+    client.post("/memories/import", content=b"", headers={"Content-Type": "application/x-ndjson"})
+    client.post("/tools/none-such", json={})
+    text = client.get("/metrics").text
+    assert 'sidecar_requests_total{endpoint="/memories/import",phase="",status="200"} 1.0' in text
+    assert 'sidecar_requests_total{endpoint="/tools/{name}",phase="",status="404"} 1.0' in text
+
+
 def test_swagger_ui_needs_nothing_from_elsewhere(client: TestClient) -> None:
     page = client.get("/docs").text
     assert "http://" not in page
