@@ -1,4 +1,4 @@
-"""The command line: ``openviking-sidecar serve | openapi | doctor | outbox | rekey``, and `app.remote`."""
+"""The command line: ``openviking-sidecar serve | openapi | doctor | outbox | rekey``, and `app.commands`."""
 
 import argparse
 import asyncio
@@ -12,8 +12,8 @@ from pydantic import ValidationError
 from pydantic_settings import SettingsError
 
 from app import __version__
+from app.commands.remote_commands import NAMES, add_commands, run_remote
 from app.errors import CanNotStart
-from app.remote.remote_commands import NAMES, add_commands, run_remote
 from app.settings import Settings, unknown_variables
 
 COLLECT_EVERY = (20_000, 2, 1_000)
@@ -68,7 +68,7 @@ def _run(arguments: argparse.Namespace, settings: Settings) -> int:
         case "serve":
             return _serve(settings)
         case "doctor":
-            from app.doctor import run_doctor
+            from app.commands.doctor import run_doctor
 
             return asyncio.run(run_doctor(settings))
         case "rekey":
@@ -76,7 +76,7 @@ def _run(arguments: argparse.Namespace, settings: Settings) -> int:
         case name if name in NAMES:
             return run_remote(settings, arguments)
         case _:
-            from app.outbox import run_outbox
+            from app.commands.outbox import run_outbox
 
             return asyncio.run(run_outbox(settings, arguments))
 
@@ -128,8 +128,8 @@ def _serve(settings: Settings) -> int:
     gc.disable()  # until all is loaded: nothing of it is garbage, and looking costs a tenth of the start
     import uvicorn
 
+    from app.api.server import limited
     from app.factory import create_app
-    from app.server import limited
 
     if not settings.is_loopback and not settings.auth.parsed() and not settings.auth.allow_anonymous:
         print(
@@ -186,7 +186,7 @@ def settle_memory() -> None:
 
 
 def _openapi(write: Path | None, check: Path | None) -> int:
-    from app.openapi import documents
+    from app.commands.openapi import documents
 
     files = documents()
     if write:

@@ -1,1 +1,1 @@
-"""How the data directory's contents stand on disk: in plain, or encrypted. See ``docs/at-rest.md``."""
+"""How the data directory's contents stand on disk: private, plain or encrypted, or gone. See ``docs/at-rest.md``."""

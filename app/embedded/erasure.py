@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from app.atrest import durable
+from app.atrest.residue import Needles
 from app.core.capture.captured_message import CapturedMessage
 from app.core.deadline import Deadline
 from app.core.memories.forget_selection import Erased, Forgetting, Redactor, turn_of
@@ -22,7 +23,6 @@ from app.embedded.storage.session_erasure import SessionLeft, Summed, session_of
 from app.embedded.storage.session_erasure import without_forgotten as session_left
 from app.embedded.storage.withheld import Withheld
 from app.embedded.storage.workspace import PAGES
-from app.residue import Needles
 from app.text.dates import day_of
 
 _SESSIONS = "sessions"

@@ -1,1 +1,1 @@
-"""Local mode: an installed OpenViking that runs as a child process of ``serve`` and ends with it."""
+"""The processes of this machine: how they are named, and an installed OpenViking that runs as a child of ``serve``."""

@@ -12,7 +12,7 @@ import anyio
 import structlog
 from anyio.abc import Process
 
-from app import processes
+from app.local import processes
 from app.local.command import environment
 
 MAX_LINE_CHARS = 8_192
@@ -60,7 +60,7 @@ async def stop(process: Process, patience_s: float) -> None:
 
 
 async def stop_named(name: str, patience_s: float) -> None:
-    """Likewise for a process that is no child of ours, named as in `app.processes`; nothing when it does not run."""
+    """Likewise for what is no child of ours, named as in `app.local.processes`; nothing when it does not run."""
     with processes.handle(name) as handle:
         if handle is None:
             return

@@ -18,9 +18,8 @@ import httpx
 import structlog
 from anyio.abc import Process
 
-from app import processes
 from app.errors import CanNotStart
-from app.local import child
+from app.local import child, processes
 from app.local.command import HOST, find_command, next_free_port
 from app.settings import LocalSettings
 
@@ -36,7 +35,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """The child as the next start finds it: its name (see `app.processes`) and where it listens."""
+    """The child as the next start finds it: its name (see `app.local.processes`) and where it listens."""
 
     process: str
     url: str

@@ -11,6 +11,7 @@ import anyio
 import anyio.to_thread
 
 from app.atrest.data_directory import in_use, open_vault
+from app.atrest.private import make_private, private_key
 from app.atrest.vault import Vault
 from app.backends import open_backend
 from app.core.history.note_cache import NoteCache
@@ -47,7 +48,6 @@ from app.observe.measured import MeasuredBackend
 from app.observe.metrics import Metrics
 from app.offload.pool import OffloadPool
 from app.ports import ContextBackend, OpenedBackend
-from app.private import make_private, private_key
 from app.recall.cut import recallable
 from app.recall.explain import Explain, RecentQueries
 from app.recall.transform import Transform

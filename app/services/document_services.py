@@ -7,6 +7,7 @@ import anyio
 import anyio.to_thread
 
 from app.atrest.places import INCOMING
+from app.atrest.private import make_private
 from app.atrest.vault import Vault
 from app.core.identity import Tenant
 from app.engine.memories.collaborators import operator_of
@@ -18,7 +19,6 @@ from app.policy.policy import Policy
 from app.ports import (
     ResourceStore,
 )
-from app.private import make_private
 from app.recall.searches import Searches
 from app.settings import Settings
 from app.store.turns import SqlTurnStore

@@ -29,12 +29,12 @@ from sqlalchemy.exc import (
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from app.atrest.places import STORE_PAGE_BYTES
+from app.atrest.residue import Needles, with_logs
 from app.atrest.vault import PLAIN, Vault
+from app.atrest.wal import into_wal_mode
 from app.errors import CanNotStart, StoreUnavailable
-from app.residue import Needles, with_logs
 from app.store.file_changes import FileChanges
 from app.store.schema import metadata
-from app.wal import into_wal_mode
 
 P = ParamSpec("P")
 T = TypeVar("T")

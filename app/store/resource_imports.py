@@ -19,8 +19,8 @@ from sqlalchemy import Connection, Row, and_, delete, exists, insert, or_, selec
 
 from app.core.identity import Tenant
 from app.documents.resource import ImportTask, Kind, Resource, Status
+from app.local.processes import is_gone, this_process
 from app.ports import Forgotten
-from app.processes import is_gone, this_process
 from app.store.connections import Database
 from app.store.schema import resource_imports
 from app.text.dates import iso

@@ -38,15 +38,15 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.atrest.places import TRACES
+from app.atrest.residue import Needles, with_logs
 from app.atrest.vault import PLAIN, Vault
+from app.atrest.wal import into_wal_mode
 from app.core.identity import session_name
 from app.core.json.answers import adapter
 from app.core.json.encoding import encode
 from app.core.memories.memory import Kept
 from app.core.recall.trace import RecallTrace
-from app.residue import Needles, with_logs
 from app.store.connections import empty_log, execute_alone, sqlite_engine, told_apart
-from app.wal import into_wal_mode
 
 MAX_PENDING = 1_000
 """Traces waiting to be written; the oldest go when the disk can not keep up."""

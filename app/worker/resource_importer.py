@@ -13,8 +13,8 @@ from app.core.deadline import Deadline
 from app.core.identity import Identity, PeerRole, Tenant
 from app.documents.resource import ImportTask, Status
 from app.errors import StoreUnavailable
+from app.local.processes import this_process
 from app.ports import BackendError, NewResource, ResourceStore
-from app.processes import this_process
 from app.store.resource_imports import LEASE_S, Claimed, SqlResourceImports
 from app.worker.backoff import Backoff
 

@@ -17,10 +17,10 @@ import anyio
 import structlog
 from anyio.abc import TaskGroup
 
-from app import processes
 from app.core.deadline import Clock, Deadline
 from app.core.identity import Identity
 from app.errors import StoreUnavailable
+from app.local import processes
 from app.ports import ContextBackend
 from app.store.turns import SqlTurnStore
 from app.store.work import (

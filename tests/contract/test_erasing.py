@@ -7,6 +7,7 @@ import pytest
 
 from app.atrest.data_directory import vault_of
 from app.atrest.keys import Keys
+from app.atrest.residue import Needles
 from app.atrest.vault import PLAIN, Vault
 from app.core.capture.captured_message import TextPart
 from app.core.identity import Tenant
@@ -14,7 +15,6 @@ from app.core.memories.audit import Action, Actor, AuditEntry, AuditFilter
 from app.core.memories.forget_selection import Erased, Forgetting, Statement
 from app.core.memories.freshness import Finding, FreshnessReport
 from app.core.memories.memory import MemorySource, NewMemory
-from app.residue import Needles
 from app.store.turns import SqlTurnStore
 from tests.contract.conftest import OpenStore
 from tests.scan import places_of

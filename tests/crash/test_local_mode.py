@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from app import processes
+from app.local import processes
 from tests.crash.harness import Sidecar, drained, expected_texts, talk_all
 from tests.crash.test_real_openviking import everything_in
 from tests.integration.conftest import RIG_HOME, Rigs

@@ -11,9 +11,9 @@ from starlette.testclient import TestClient
 from app.atrest.data_directory import vault_of
 from app.atrest.keys import Keys, key_in
 from app.atrest.rekey import rekey
+from app.atrest.residue import with_logs
 from app.errors import CanNotStart
 from app.factory import create_app
-from app.residue import with_logs
 from app.settings import Settings
 from tests.http.conftest import PATIENT
 from tests.http.test_erasure import FACT, MARK, committed, forget, recalled, remembered, turn

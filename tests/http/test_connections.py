@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from app.server import MAX_HEADER_BYTES, Waiting
+from app.api.server import MAX_HEADER_BYTES, Waiting
 from app.settings import LimitSettings
 from tests.process import sidecar
 

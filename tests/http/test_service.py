@@ -9,7 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from app.api.examples import NDJSON, REQUESTS
-from app.openapi import documents
+from app.commands.openapi import documents
 from app.settings import variables
 from docs.tables import updated
 from tests.http.conftest import Start

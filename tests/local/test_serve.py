@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from app import processes
+from app.local import processes
 from tests.local.conftest import Installed
 from tests.process import free_port
 

@@ -12,9 +12,8 @@ import anyio
 import pytest
 import structlog
 
-from app import processes
 from app.errors import CanNotStart
-from app.local import child
+from app.local import child, processes
 from app.local.command import environment, find_command, next_free_port
 from app.local.supervised_server import LocalServer
 from app.settings import LocalSettings

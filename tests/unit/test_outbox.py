@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from app.outbox import run_outbox
+from app.commands.outbox import run_outbox
 from app.services import open_services
 from app.settings import Settings
 from tests.unit.turning import a_turn, somebody

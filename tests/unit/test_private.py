@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from app import private
-from app.private import make_private, private_key
+from app.atrest import private
+from app.atrest.private import make_private, private_key
 from app.services import open_services
 from app.settings import Settings
 

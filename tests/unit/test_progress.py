@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from app.remote.progress import Progress, Watched
+from app.commands.progress import Progress, Watched
 
 
 class Terminal(io.StringIO):

@@ -6,8 +6,8 @@ import sys
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.local.processes import is_gone, this_process
 from app.ports import BackendError
-from app.processes import is_gone, this_process
 from app.worker.backoff import Backoff
 from tests.unit.memory_backend import refused
 
@@ -40,7 +40,7 @@ def test_a_task_is_looked_at_often_first_and_then_seldom() -> None:
 
 
 def test_this_process_lives_and_one_that_ended_is_gone() -> None:
-    code = "from app.processes import this_process; print(this_process())"
+    code = "from app.local.processes import this_process; print(this_process())"
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
     assert not is_gone(this_process())
     assert is_gone(ended) or ended.startswith("/")

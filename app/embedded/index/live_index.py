@@ -10,6 +10,7 @@ from typing import TypeVar
 
 import structlog
 
+from app.atrest.residue import Needles, with_logs
 from app.core.recall.hits import Hit
 from app.embedded.index import superseded_rows
 from app.embedded.index.chunk_table import Chunk
@@ -22,7 +23,6 @@ from app.embedded.index.similar import NOTHING_SIMILAR, Similar
 from app.embedded.index.sqlite import Damaged, SqliteError
 from app.embedded.search import excerpts
 from app.embedded.storage.withheld import Withheld
-from app.residue import Needles, with_logs
 from app.settings import SearchSettings
 from app.text.past import asks_about_past
 

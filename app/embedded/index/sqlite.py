@@ -9,8 +9,8 @@ from sqlite3 import Cursor as Cursor
 
 from app.atrest.places import INDEX_PAGE_BYTES
 from app.atrest.vault import PLAIN, Vault
+from app.atrest.wal import into_wal_mode
 from app.errors import CanNotStart
-from app.wal import into_wal_mode
 
 BUSY_MS = 30_000
 """How long to wait for another process that writes, and may be building the index."""

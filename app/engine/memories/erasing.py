@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 
 import anyio
 
+from app.atrest.residue import Needles
 from app.core.deadline import Deadline
 from app.core.identity import Identity, Tenant
 from app.core.memories.audit import Action
@@ -18,7 +19,6 @@ from app.core.memories.memory import Kept, Receipt, Selected
 from app.core.recall.trace import RecallTrace
 from app.engine.memories.collaborators import Memories, operator_of, told_to_the_caller
 from app.errors import BackendTrouble
-from app.residue import Needles
 from app.store.erased_rows import SqlErasing, StoreErased
 from app.store.traces import TraceStore
 

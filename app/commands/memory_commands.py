@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic.alias_generators import to_camel
 
-from app.remote.running_sidecar import Command, Failed, add_command, answer_of, print_answer
+from app.commands.running_sidecar import Command, Failed, add_command, answer_of, print_answer
 
 if TYPE_CHECKING:
     import httpx  # loaded when a command runs: `serve` does without it

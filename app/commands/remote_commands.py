@@ -3,8 +3,8 @@
 import argparse
 from collections.abc import Mapping
 
-from app.remote import document_commands, memory_commands
-from app.remote.running_sidecar import Command, Failed, complain, connected
+from app.commands import document_commands, memory_commands
+from app.commands.running_sidecar import Command, Failed, complain, connected
 from app.settings import Settings
 
 NAMES = frozenset({*memory_commands.COMMANDS, *document_commands.NAMES})

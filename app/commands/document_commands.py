@@ -11,9 +11,9 @@ from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
 
-from app.remote.memory_commands import take_in
-from app.remote.progress import Progress, Watched
-from app.remote.running_sidecar import CONNECT_S, Command, Failed, add_command, answer_of, complain, print_answer
+from app.commands.memory_commands import take_in
+from app.commands.progress import Progress, Watched
+from app.commands.running_sidecar import CONNECT_S, Command, Failed, add_command, answer_of, complain, print_answer
 from app.settings import Settings
 
 if TYPE_CHECKING:
