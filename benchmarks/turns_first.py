@@ -28,7 +28,7 @@ from sqlalchemy import insert, update
 
 from app.core.identity import Identity, PeerRole, Tenant
 from app.store.codec import dump_identity, dump_messages
-from app.store.connections import make_engine
+from app.store.engines import make_engine
 from app.store.schema import sessions, turns
 from app.store.turns import open_store
 from app.store.work import TurnState

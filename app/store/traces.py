@@ -46,7 +46,8 @@ from app.core.json.answers import adapter
 from app.core.json.encoding import encode
 from app.core.memories.memory import Kept
 from app.core.recall.trace import RecallTrace
-from app.store.connections import empty_log, execute_alone, sqlite_engine, told_apart
+from app.store.deleted_bytes import empty_log, execute_alone
+from app.store.engines import sqlite_engine, told_apart
 
 MAX_PENDING = 1_000
 """Traces waiting to be written; the oldest go when the disk can not keep up."""

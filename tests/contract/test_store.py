@@ -18,7 +18,7 @@ from app.core.messages.usage import Usage
 from app.core.reasons import Reason
 from app.errors import Conflict, KeyReused, NotFound, OutboxFull, StoreUnavailable
 from app.ports import Recorded, SeenBefore
-from app.store import connections
+from app.store import connections, engines, migrating
 from app.store.codec import dump_identity, dump_messages
 from app.store.schema import commits, metadata
 from app.store.turns import SqlTurnStore, open_store
@@ -603,22 +603,22 @@ def test_the_migrations_make_the_schema_of_the_code(url: str, made_by: str) -> N
     from alembic.autogenerate import compare_metadata
     from alembic.migration import MigrationContext
 
-    engine = connections.make_engine(url)
+    engine = engines.make_engine(url)
     with engine.begin() as connection:
         if made_by == "migrations":
-            connections.upgrade(connection)
-    connections.migrate(engine)
+            migrating.upgrade(connection)
+    migrating.migrate(engine)
     with engine.connect() as connection:
         ours = {*metadata.tables, "alembic_version"}
         context = MigrationContext.configure(
             connection, opts={"include_name": lambda name, kind, _: kind != "table" or name in ours}
         )
         assert compare_metadata(context, metadata) == []
-        assert context.get_current_revision() == connections.latest_revision()
+        assert context.get_current_revision() == migrating.latest_revision()
     engine.dispose()
 
 
-EARLIER = sorted(path.name[:4] for path in (connections.MIGRATIONS / "versions").glob("[0-9]*.py"))[:-1]
+EARLIER = sorted(path.name[:4] for path in (migrating.MIGRATIONS / "versions").glob("[0-9]*.py"))[:-1]
 """Every schema that there was before the present one."""
 
 
@@ -628,7 +628,7 @@ def fill_version(url: str, revision: str, now: float) -> None:
     from alembic.config import Config
 
     config = Config()
-    config.set_main_option("script_location", str(connections.MIGRATIONS))
+    config.set_main_option("script_location", str(migrating.MIGRATIONS))
     turn = {"session_id": 1, "epoch": 0, "repeatable": True, "host_messages": 1, "bytes": 9, "captured": 1}
     turn |= {"tokens": 1, "remember": False, "state": "pending", "created_at": now}
     one = turn | {"turn_id": "t_1", "position": 1, "first_message": 0, "prints": '["said"]', "fingerprint": "placed"}
@@ -637,7 +637,7 @@ def fill_version(url: str, revision: str, now: float) -> None:
     session = {"id": 1, "account": "acme", "user_name": "alice", "session": "s1", "identity": dump_identity(somebody())}
     session |= {"next_position": 3, "next_message": 2, "token_budget": 1000, "last_turn_at": now, "due_at": now}
     session["lane"] = Lane.TURN
-    engine = connections.make_engine(url)
+    engine = engines.make_engine(url)
     with engine.begin() as connection:
         config.attributes["connection"] = connection
         command.upgrade(config, revision)
@@ -675,7 +675,7 @@ async def test_turns_of_an_older_version_are_upgraded_delivered_and_known_again(
 async def test_a_store_of_a_newer_version_is_left_alone(
     store: SqlTurnStore, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connections, "latest_revision", lambda: "0000")
+    monkeypatch.setattr(migrating, "latest_revision", lambda: "0000")
     with pytest.raises(RuntimeError, match="newer version"):
         await open_store(url, rules=work_rules())
 

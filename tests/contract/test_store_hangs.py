@@ -9,7 +9,7 @@ from sqlalchemy import create_engine, text
 
 from app.errors import StoreUnavailable
 from app.store import postgres as store_postgres
-from app.store.connections import make_engine
+from app.store.engines import make_engine
 from app.store.turns import open_store
 from tests.unit.turning import a_turn, somebody, work_rules
 

@@ -1,1 +1,1 @@
-"""Versioned changes of the turn store's schema, run by Alembic from `app.store.connections`."""
+"""Versioned changes of the turn store's schema, run by Alembic from `app.store.migrating`."""
