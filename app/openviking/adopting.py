@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from app.core.memories.withholding import Withholding
 from app.openviking.file_statements import is_list, statements_in
+from app.openviking.hit_answers import dated
 from app.openviking.ledger_entries import (
     FORGOTTEN,
     GONE,
@@ -25,7 +26,6 @@ from app.openviking.ledger_entries import (
     sealed,
     text_of,
 )
-from app.openviking.models import dated
 from app.openviking.remote_files import MemoryFile, place_of
 from app.ports import LedgerEntry, LedgerPlace, LedgerRows
 from app.text.dates import iso, moment_of

@@ -19,8 +19,8 @@ from app.core.capture.captured_message import CapturedMessage
 from app.core.deadline import Clock, Deadline
 from app.core.identity import Identity, PeerRole, Tenant
 from app.core.recall.hits import Hit
-from app.core.recall.recall_filter import ANY, MAX_FILTERED, RecallFilter
-from app.openviking import models
+from app.core.recall.recall_filter import ANY, RecallFilter
+from app.openviking import hit_answers, session_answers, task_answers
 from app.openviking.breaker import State
 from app.openviking.call_errors import Lane, Operation, rejected
 from app.openviking.calls import Calls
@@ -30,7 +30,9 @@ from app.openviking.gateway import Gateway
 from app.openviking.headers import common_key, effective_tenant, trace_headers
 from app.openviking.health import Health
 from app.openviking.recall import LedgerRecall
-from app.openviking.recovery import MAX_RECOVERED, beside, with_recovered
+from app.openviking.recovery import beside
+from app.openviking.search_places import asked_for, period, places
+from app.openviking.session_archives import SessionArchives, session_path, session_uri
 from app.openviking.session_messages import to_wire
 from app.openviking.task_sessions import NOT_RESTRICTED, TaskSessions
 from app.ports import (
@@ -52,20 +54,13 @@ READS_AT_ONCE = 8
 MAX_KEEP_RECENT = 10_000
 MAX_MATCHES = 100_000
 """Lines that a grep may give; OpenViking's own default of 256 would hide part of a long turn."""
-MAX_LISTED = 20_000
-"""Files in a session's archives, seven to an archive."""
-OVERVIEW_TOKENS = 1_000_000
 
-_FOLDER_NAME = re.compile(r"[\w-]+")
-"""A category whose folder can be named in a search as it is."""
 _FIND = Operation("find", lane=Lane.SEARCH, of_session=False)
 _READ = Operation("read", of_session=False)
 _APPEND = Operation("append", writes=True)
 _ARRIVED = Operation("arrived")
 _COMMIT = Operation("commit", writes=True)
 _COMMIT_STATUS = Operation("commit_status", of_session=False)
-_HISTORY = Operation("past")
-_ARCHIVED = Operation("archived_messages")
 _DISCARD = Operation("discard_side_session", writes=True)
 
 
@@ -94,6 +89,7 @@ class OpenVikingBackend:
         self._gateway = Gateway(settings, transport=transport, clock=clock)
         self._health = Health(self._gateway, settings.keys(), common_key(settings))
         self.calls = self._calls = Calls(settings, self._gateway, self._health, outgoing_headers)
+        self._archives = SessionArchives(self._calls)
         self._task_sessions = TaskSessions(self._calls, teaches=automation_teaches)
         self._evolution = Evolution(settings, self._calls, clock) if experiences else None
         self.recall: LedgerRecall | None = None
@@ -124,17 +120,17 @@ class OpenVikingBackend:
         tenant = effective_tenant(self._settings, who.tenant)
         body = {
             "query": query,
-            "limit": _asked_for(target, limit, only),
-            "level": models.LEAF,
-            "target_uri": _places(target, who.actor_peer, only),
+            "limit": asked_for(target, limit, only),
+            "level": hit_answers.LEAF,
+            "target_uri": places(target, who.actor_peer, only),
         }
         if target is Target.RESOURCES and self.documents:
             body["read_content"] = True
         if target is Target.MEMORIES and not only.is_open:
-            body |= _period(replace(only, until=None) if self.recall else only)
+            body |= period(replace(only, until=None) if self.recall else only)
 
         def parse(result: Any) -> list[Hit]:
-            found = models.hits(result, target, tenant.user, who.actor_peer)
+            found = hit_answers.hits(result, target, tenant.user, who.actor_peer)
             if target is not Target.MEMORIES or only.is_open:
                 return found[:limit]
             return [hit for hit in found if only.admits_category(hit.category)]
@@ -150,9 +146,9 @@ class OpenVikingBackend:
     ) -> list[Hit]:
         """The best files below these folders, whichever peer they belong to."""
         who = Identity(tenant, "", None, "", None, PeerRole.NONE)
-        body = {"query": query, "limit": max(1, limit), "level": models.LEAF, "target_uri": list(folders)}
+        body = {"query": query, "limit": max(1, limit), "level": hit_answers.LEAF, "target_uri": list(folders)}
         path = "/api/v1/search/find"
-        return await self._calls.make(_FIND, who, "POST", path, models.files_found, deadline, body=body)
+        return await self._calls.make(_FIND, who, "POST", path, hit_answers.files_found, deadline, body=body)
 
     def tenant_of(self, tenant: Tenant) -> Tenant:
         """The tenant that a request means: what it does not name is configured."""
@@ -160,17 +156,17 @@ class OpenVikingBackend:
 
     async def read(self, who: Identity, uris: Sequence[str], deadline: Deadline) -> dict[str, str]:
         """See `ContextBackend.read`. One request a URI, a few at a time."""
-        places = CapacityLimiter(READS_AT_ONCE)
+        slots = CapacityLimiter(READS_AT_ONCE)
         tenant = self.tenant_of(who.tenant)
         found: dict[str, str] = {}
         failures: list[BackendError] = []
 
         async def read_one(uri: str) -> None:
-            async with places:
+            async with slots:
                 try:
                     at = await self.documents.remote(tenant, uri) if self.documents else uri
                     path, params = "/api/v1/content/read", {"uri": at}
-                    text = await self._calls.optional(_READ, who, path, models.text, deadline, params=params)
+                    text = await self._calls.optional(_READ, who, path, hit_answers.text, deadline, params=params)
                 except BackendError as error:
                     failures.append(error)
                 else:
@@ -195,21 +191,21 @@ class OpenVikingBackend:
         if self._task_sessions.has(who):
             await self._task_sessions.make(who, deadline)
         body = {"messages": [to_wire(message) for message in messages]}
-        path = _session(who, "/messages/batch")
-        return await self._calls.make(_APPEND, who, "POST", path, models.appended, deadline, body=body)
+        path = session_path(who, "/messages/batch")
+        return await self._calls.make(_APPEND, who, "POST", path, session_answers.appended, deadline, body=body)
 
     async def arrived(self, who: Identity, turn_id: str, deadline: Deadline) -> frozenset[str]:
         """See `ContextBackend.arrived`. A grep over the session's files, live and archived."""
-        return await self._grep(who, turn_id, models.source_ids, frozenset(), deadline)
+        return await self._grep(who, turn_id, session_answers.source_ids, frozenset(), deadline)
 
     async def copies(self, who: Identity, turn_id: str, deadline: Deadline) -> int:
         """See `ContextBackend.copies`. A write that comes late is carried out, although its turn was sent again."""
-        return await self._grep(who, turn_id, models.copies, 0, deadline)
+        return await self._grep(who, turn_id, session_answers.copies, 0, deadline)
 
     async def _grep(
         self, who: Identity, turn_id: str, parse: Callable[[Any, str], T], nothing: T, deadline: Deadline
     ) -> T:
-        body = {"uri": _uri(who), "pattern": re.escape(turn_id), "node_limit": MAX_MATCHES}
+        body = {"uri": session_uri(who), "pattern": re.escape(turn_id), "node_limit": MAX_MATCHES}
         path = "/api/v1/search/grep"
         try:
             return await self._calls.make(
@@ -242,70 +238,30 @@ class OpenVikingBackend:
             {"reset_context": True} if new_epoch else {"keep_recent_count": min(max(keep_recent, 0), MAX_KEEP_RECENT)}
         )
         return await self._calls.make(
-            _COMMIT, who, "POST", _session(who, "/commit"), models.receipt, deadline, body=body
+            _COMMIT, who, "POST", session_path(who, "/commit"), task_answers.receipt, deadline, body=body
         )
 
     async def commit_status(self, who: Identity, task_id: str, deadline: Deadline) -> CommitStatus:
         """See `ContextBackend.commit_status`. OpenViking forgets tasks after a while."""
         path = f"/api/v1/tasks/{quote(task_id, safe='', errors='replace')}"
         try:
-            return await self._calls.make(_COMMIT_STATUS, who, "GET", path, models.commit_status, deadline)
+            return await self._calls.make(_COMMIT_STATUS, who, "GET", path, task_answers.commit_status, deadline)
         except BackendError as error:
             if error.not_found:
                 return CommitStatus(CommitState.LOST)
             raise
 
     async def history(self, who: Identity, token_budget: int, deadline: Deadline) -> SessionHistory:
-        """See `ContextBackend.history`.
-
-        OpenViking fills ``token_budget`` with the newest messages first and gives the overview only if it still fits;
-        here it comes whatever its size. While a commit runs, its messages are still among the live ones. With archives
-        there is a second request for their states, and one more for each failed one; when these fail or are late, the
-        overview that is there already serves without what they would add.
-        """
-        found = await self._context(who, token_budget, deadline)
-        if not found.archives:
-            return found
-        in_time = Deadline(deadline.at - deadline.remaining / 4, deadline.clock) if found.overview else deadline
-        try:
-            return await self._with_archives(found, who, in_time)
-        except BackendError:
-            if not found.overview:
-                raise
-            return found
-
-    async def _with_archives(self, found: SessionHistory, who: Identity, deadline: Deadline) -> SessionHistory:
-        """What is ``found``, with the states of the archives and the overviews that stand elsewhere."""
-        archives = await self._archives(who, deadline)
-        overview, recovered = found.overview, {}
-        for archive_id in archives.failed[-MAX_RECOVERED:]:
-            if text := await self._overview_beside(who, archive_id, deadline):
-                recovered[archive_id] = text
-        failed = tuple(archive_id for archive_id in archives.failed if archive_id not in recovered)
-        if not overview and archives.completed:
-            path = _session(who, f"/archives/{archives.completed[-1]}")
-            overview = await self._calls.optional(_HISTORY, who, path, models.overview, deadline) or ""
-        return SessionHistory(
-            overview=with_recovered(overview, recovered),
-            abstracts=found.abstracts,
-            messages=found.messages,
-            archives=len(archives.completed) + len(archives.failed) + len(archives.pending),
-            failed_archives=len(failed),
-            failed_ids=failed,
-        )
+        """See `ContextBackend.history`."""
+        return await self._archives.history(who, token_budget, deadline)
 
     async def archives(self, who: Identity, deadline: Deadline) -> tuple[str, ...]:
         """See `ContextBackend.archives`."""
-        found = await self._archives(who, deadline)
-        return tuple(sorted((*found.completed, *found.failed, *found.pending), key=models.archive_number))
+        return await self._archives.ids(who, deadline)
 
     async def archived_messages(self, who: Identity, archive_id: str, deadline: Deadline) -> list[CapturedMessage]:
         """See `ContextBackend.archived_messages`. Secrets are placeholders and long tool outputs previews by then."""
-        if not models.is_archive_id(archive_id):
-            raise rejected("not an archive id")
-        params = {"uri": f"{_uri(who)}/history/{archive_id}/messages.jsonl"}
-        path = "/api/v1/content/read"
-        return await self._calls.make(_ARCHIVED, who, "GET", path, models.stored_messages, deadline, params=params)
+        return await self._archives.messages(who, archive_id, deadline)
 
     async def re_extract(self, who: Identity, archive_id: str, deadline: Deadline) -> CommitReceipt:
         """See `ContextBackend.re_extract` and `app.openviking.recovery`. The task belongs to the side session.
@@ -315,9 +271,9 @@ class OpenVikingBackend:
         """
         messages = await self.archived_messages(who, archive_id, deadline)
         side = beside(who, archive_id)
-        stored = await self._calls.optional(_HISTORY, side, _session(side), models.total_messages, deadline) or 0
-        if stored and (await self._context(side, 0, deadline)).failed_archives:
-            await self._calls.make(_DISCARD, side, "DELETE", _session(side), lambda _: None, deadline)
+        stored = await self._archives.total_messages(side, deadline)
+        if stored and (await self._archives.context(side, 0, deadline)).failed_archives:
+            await self._calls.make(_DISCARD, side, "DELETE", session_path(side), lambda _: None, deadline)
             stored = 0
         for batch in batches(messages[stored:]):
             await self.append(side, batch, deadline)
@@ -328,7 +284,7 @@ class OpenVikingBackend:
             return receipt
         params = {"resource_id": side.session, "task_type": "session_commit"}
         task_id = await self._calls.make(
-            _COMMIT_STATUS, side, "GET", "/api/v1/tasks", models.newest_task, deadline, params=params
+            _COMMIT_STATUS, side, "GET", "/api/v1/tasks", task_answers.newest_task, deadline, params=params
         )
         return CommitReceipt(task_id, "archive_001" if task_id else None, None if task_id else receipt.skipped)
 
@@ -352,69 +308,7 @@ class OpenVikingBackend:
         """Close all connections."""
         await self._gateway.aclose()
 
-    async def _context(self, who: Identity, token_budget: int, deadline: Deadline) -> SessionHistory:
-        params = {"token_budget": str(max(0, token_budget))}
-        return await self._calls.make(
-            _HISTORY, who, "GET", _session(who, "/context"), models.history, deadline, params=params
-        )
-
-    async def _archives(self, who: Identity, deadline: Deadline) -> models.Archives:
-        params = {
-            "uri": f"{_uri(who)}/history",
-            "show_all_hidden": "true",
-            "output": "original",
-            "node_limit": str(MAX_LISTED),
-        }
-        listing = await self._calls.optional(_HISTORY, who, "/api/v1/fs/tree", models.archives, deadline, params=params)
-        return listing or models.Archives()
-
-    async def _overview_beside(self, who: Identity, archive_id: str, deadline: Deadline) -> str:
-        side = beside(who, archive_id)
-        params = {"token_budget": str(OVERVIEW_TOKENS)}
-        found = await self._calls.optional(
-            _HISTORY, side, _session(side, "/context"), models.history, deadline, params=params
-        )
-        return found.overview if found else ""
-
 
 def _shown(url: str) -> str:
     """A URL without the password that may stand in it."""
     return str(httpx.URL(url).copy_with(userinfo=b""))
-
-
-def _places(target: Target, actor_peer: str | None, only: RecallFilter) -> str | list[str]:
-    """Where to search; of wanted categories their folders and files, so that no other takes their place."""
-    match target:
-        case Target.EXPERIENCES:  # of the user, never of a peer
-            return "viking://~/memories/experiences"
-        case Target.RESOURCES:
-            return ["viking://resources", "viking://~/resources"]
-    own = "viking://~/memories"
-    homes = [own, f"viking://~/peers/{actor_peer}/memories"] if actor_peer else [own]
-    if only.categories and all(map(_FOLDER_NAME.fullmatch, only.categories)):
-        return [f"{home}/{name}{end}" for home in homes for name in sorted(only.categories) for end in ("", ".md")]
-    return homes if actor_peer else own
-
-
-def _asked_for(target: Target, limit: int, only: RecallFilter) -> int:
-    """How many hits to ask for. Machine records stand among the memories and are dropped, as is what a filter does not
-    admit: there must be enough behind them."""
-    if target is not Target.MEMORIES:
-        return max(1, limit)
-    return max(1, limit) * 2 if only.is_open else max(2 * limit, MAX_FILTERED)
-
-
-def _period(only: RecallFilter) -> dict[str, str]:
-    """The bounds of a period, which the server keeps by the time at which it first had a memory: an import's is later
-    than the memory's own, so that the end of a period can not be left to the server where the ledger knows better."""
-    bounds = {"since": only.since, "until": only.until}
-    named = {name: bound.isoformat() for name, bound in bounds.items() if bound}
-    return {**named, "time_field": "created_at"} if named else {}
-
-
-def _session(who: Identity, rest: str = "") -> str:
-    return f"/api/v1/sessions/{quote(who.session, safe='')}{rest}"
-
-
-def _uri(who: Identity) -> str:
-    return f"viking://~/sessions/{who.session}"

@@ -6,7 +6,7 @@ for. So the newest commit is looked at, whichever process asked for it.
 
 from app.core.deadline import Clock, Deadline
 from app.core.identity import Identity, PeerRole, Tenant
-from app.openviking import models
+from app.openviking import task_answers
 from app.openviking.call_errors import Lane, Operation
 from app.openviking.calls import Calls
 from app.ports import BackendError
@@ -45,7 +45,7 @@ class Evolution:
         within = deadline.within_ms(LOOK_MS)
         try:
             is_on = await self._calls.optional(
-                _TASKS, self._who, "/api/v1/tasks", models.agent_evolution, within, params=_NEWEST
+                _TASKS, self._who, "/api/v1/tasks", task_answers.agent_evolution, within, params=_NEWEST
             )
         except BackendError:
             return self._known[0] if self._known else UNKNOWN

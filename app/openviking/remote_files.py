@@ -14,7 +14,7 @@ from app.core.deadline import Deadline
 from app.core.identity import Identity, PeerRole, Tenant
 from app.core.memories.naming import home_path
 from app.core.recall.hits import MACHINE_RECORDS
-from app.openviking import models
+from app.openviking import hit_answers
 from app.openviking.call_errors import Garbage, Lane, Operation
 from app.openviking.calls import Calls
 from app.ports import BackendError
@@ -117,7 +117,7 @@ class RemoteFiles:
         """A file as it is stored, with its trailer; None when there is none."""
         params = {"uri": uri, "raw": "true"}
         return await self._calls.optional(
-            _READ, _user(tenant), "/api/v1/content/read", models.text, deadline, params=params
+            _READ, _user(tenant), "/api/v1/content/read", hit_answers.text, deadline, params=params
         )
 
     async def write(self, tenant: Tenant, uri: str, text: str, deadline: Deadline) -> None:

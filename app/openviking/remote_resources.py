@@ -14,7 +14,7 @@ from app.core.identity import Identity, PeerRole, Tenant
 from app.core.reasons import Reason
 from app.core.recall.hits import Hit
 from app.documents.resource import HOME, Kind
-from app.openviking import models
+from app.openviking import hit_answers, task_answers
 from app.openviking.call_errors import Garbage, Lane, Operation
 from app.openviking.calls import Calls
 from app.openviking.gateway import File
@@ -80,10 +80,10 @@ class RemoteResources:
         is_skill = kind is Kind.SKILL
         most = max(1, limit) * (HITS_PER_SKILL if is_skill else 1)
         body: dict[str, Any] = {"query": query, "limit": most, "target_uri": HOME + kind.folder}
-        body |= {} if is_skill else {"read_content": True, "level": models.LEAF}
+        body |= {} if is_skill else {"read_content": True, "level": hit_answers.LEAF}
 
         def parse(result: Any) -> Sequence[Hit]:
-            return models.documents_found(result, kind.folder)
+            return hit_answers.documents_found(result, kind.folder)
 
         path = "/api/v1/search/find"
         return list(await self._calls.make(_FIND, _user(tenant), "POST", path, parse, deadline, body=body))
@@ -104,7 +104,7 @@ class RemoteResources:
         pause = POLL_S
         while True:
             path = f"/api/v1/tasks/{quote(task, safe='')}"
-            status = await self._calls.optional(_TASK, _user(tenant), path, models.taken_in, deadline)
+            status = await self._calls.optional(_TASK, _user(tenant), path, task_answers.taken_in, deadline)
             if status is None:
                 raise _not_taken_in("it does not know the task any more")
             if status.state is CommitState.COMPLETED:

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from app.core.deadline import Deadline
 from app.core.identity import TASK_KINDS, Identity
-from app.openviking import models
+from app.openviking import session_answers
 from app.openviking.call_errors import Operation
 from app.openviking.calls import Calls
 from app.ports import BackendError
@@ -57,5 +57,5 @@ class TaskSessions:
     async def may_commit(self, who: Identity, deadline: Deadline) -> bool:
         """Whether nothing but experiences can come of the session. Raises `BackendError`."""
         path = f"/api/v1/sessions/{quote(who.session, safe='')}"
-        types = await self._calls.optional(_LOOK, who, path, models.memory_types, deadline)
+        types = await self._calls.optional(_LOOK, who, path, session_answers.memory_types, deadline)
         return types is not None and types <= TYPES

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from app.core.capture.batches import MAX_CHARS, MAX_MESSAGES, batches, extent
 from app.core.capture.captured_message import CapturedMessage, TextPart, ToolPart
-from app.openviking import models, prose
+from app.openviking import hit_answers, prose, session_answers, task_answers
 from app.openviking.call_errors import Garbage
 from app.openviking.session_messages import MAX_MESSAGE_CHARS, MAX_TEXT_CHARS, encode, from_jsonl, from_wire, to_wire
 from app.ports import CommitState, Target
@@ -141,20 +141,20 @@ def test_hits_are_leaves_of_the_right_user_and_peer_best_first() -> None:
         ],
         "resources": [hit("viking://resources/guide.md")],
     }
-    found = models.hits(result, Target.MEMORIES, "alice", "main")
+    found = hit_answers.hits(result, Target.MEMORIES, "alice", "main")
     assert [(h.category, h.peer, h.score, h.updated_at) for h in found] == [
         ("events", "main", 0.9, "2026-03-04"),
         ("preferences", None, 0.7, None),
         ("profile", None, 0.2, None),
         ("entities", None, 0.1, None),
     ]
-    assert [h.category for h in models.hits(result, Target.RESOURCES, "alice", None)] == ["resource"]
-    assert all(h.peer is None for h in models.hits(result, Target.MEMORIES, "alice", None))
+    assert [h.category for h in hit_answers.hits(result, Target.RESOURCES, "alice", None)] == ["resource"]
+    assert all(h.peer is None for h in hit_answers.hits(result, Target.MEMORIES, "alice", None))
 
 
 def test_an_unknown_owner_does_not_hide_the_callers_own_hits() -> None:
     result = {"memories": [hit("viking://user/default/memories/profile.md")]}
-    assert len(models.hits(result, Target.MEMORIES, None, None)) == 1
+    assert len(hit_answers.hits(result, Target.MEMORIES, None, None)) == 1
 
 
 def test_only_a_stored_source_id_proves_delivery() -> None:
@@ -170,7 +170,7 @@ def test_only_a_stored_source_id_proves_delivery() -> None:
             {"content": None},
         ]
     }
-    assert models.source_ids(result, "t_a") == {"t_a.0", "t_a.1"}
+    assert session_answers.source_ids(result, "t_a") == {"t_a.0", "t_a.1"}
 
 
 def test_archives_end_in_three_ways_and_begin_anew_at_a_reset() -> None:
@@ -182,8 +182,8 @@ def test_archives_end_in_three_ways_and_begin_anew_at_a_reset() -> None:
         *("archive_009/.failed.json", "archive_009/messages.jsonl"),
         *("archive_011/messages.jsonl", "notes/readme.md"),
     ]
-    found = models.archives([{"rel_path": path} for path in paths])
-    assert found == models.Archives(("archive_010",), ("archive_009",), ("archive_011",))
+    found = session_answers.archives([{"rel_path": path} for path in paths])
+    assert found == session_answers.Archives(("archive_010",), ("archive_009",), ("archive_011",))
 
 
 @pytest.mark.parametrize(
@@ -197,21 +197,21 @@ def test_archives_end_in_three_ways_and_begin_anew_at_a_reset() -> None:
     ],
 )
 def test_task_states(status: str, state: CommitState) -> None:
-    assert models.commit_status({"status": status}).state is state
+    assert task_answers.commit_status({"status": status}).state is state
 
 
 READERS = [
-    lambda result: models.hits(result, Target.MEMORIES, "alice", "main"),
-    lambda result: models.source_ids(result, "t_a"),
-    models.appended,
-    models.receipt,
-    models.commit_status,
-    models.newest_task,
-    models.history,
-    models.overview,
-    models.total_messages,
-    models.stored_messages,
-    models.archives,
+    lambda result: hit_answers.hits(result, Target.MEMORIES, "alice", "main"),
+    lambda result: session_answers.source_ids(result, "t_a"),
+    session_answers.appended,
+    task_answers.receipt,
+    task_answers.commit_status,
+    task_answers.newest_task,
+    session_answers.history,
+    session_answers.overview,
+    session_answers.total_messages,
+    session_answers.stored_messages,
+    session_answers.archives,
 ]
 KEYS = """memories matches content message_count pending_tokens task_id archive_uri status reason stats messages parts
     role latest_archive_overview pre_archive_abstracts uri score level tags abstract rel_path source_message_ids"""
@@ -231,7 +231,7 @@ def test_garbage_is_called_garbage(reader: Any, result: Any) -> None:
 def test_machine_records_are_no_memories() -> None:
     uris = ["memories/cases/fix_ci.md", "memories/trajectories/fix_ci.md", "memories/preferences/tea.md"]
     items = [{"uri": f"viking://user/ann/{uri}", "level": 2, "score": 0.9, "abstract": "x"} for uri in uris]
-    found = models.hits({"memories": items, "resources": []}, Target.MEMORIES, "ann", None)
+    found = hit_answers.hits({"memories": items, "resources": []}, Target.MEMORIES, "ann", None)
     assert [hit.uri for hit in found] == [items[2]["uri"]]
 
 
