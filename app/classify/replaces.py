@@ -21,6 +21,7 @@ from itertools import islice
 from typing import Any, Protocol
 
 from app.classify.changes import RAREST, Change, change_between, words_of
+from app.classify.meant import can_replace, is_claim, is_meant
 from app.text.log_odds import logistic
 from app.text.sentences import ends_in_question, sentences
 
@@ -152,7 +153,7 @@ class ByWords:
 
     def replaces(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
         """See `Judge`."""
-        return [max(self._judged(*pair) for pair in pairs_of_statements(*both)) for both in pairs]
+        return [max((self._judged(*pair) for pair in pairs_of_statements(*both)), default=0.0) for both in pairs]
 
     def of_statements(self, earlier: str, later: str) -> float:
         """`replaces` for two statements, as they are."""
@@ -175,7 +176,7 @@ class ByMeaning:
 
     def replaces(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
         """See `Judge`. Raises what ``embed`` raises."""
-        return [max(self._judge(*pair) for pair in pairs_of_statements(*both)) for both in pairs]
+        return [max((self._judge(*pair) for pair in pairs_of_statements(*both)), default=0.0) for both in pairs]
 
     def _judge(self, earlier: str, later: str) -> float:
         change = change_of(earlier, later, self._weights)
@@ -185,16 +186,18 @@ class ByMeaning:
 
 
 def change_of(earlier: str, later: str, weights: Weights) -> Change | None:
-    """What one statement changes of another; None for a question, and for the same words again."""
+    """What one statement changes of another; None for the same words again, and for what can not replace anything."""
     before, after = words_of(earlier), words_of(later)
     if not before.keys or not after.keys or before.keys == after.keys or ends_in_question(later):
+        return None
+    if not is_claim(later) or not can_replace(earlier, later, before, after):
         return None
     return change_between(before, after, weights.rarity)
 
 
 def pairs_of_statements(earlier: str, later: str) -> Iterator[tuple[str, str]]:
-    """Each statement of ``earlier`` with each of ``later``."""
-    said = statements_of(later)
+    """Each statement of ``earlier`` with each of ``later``; none where that is not meant as it is said."""
+    said = statements_of(later) if is_meant(later) else ()
     return ((before, after) for before in statements_of(earlier) for after in said)
 
 

@@ -90,7 +90,9 @@ class Outdated:
 
 
 def _told(earlier: str, later: str) -> float:
-    return max(log_odds(by_words().of_statements(*pair)) for pair in pairs_of_statements(earlier, later))
+    return max(
+        (log_odds(by_words().of_statements(*pair)) for pair in pairs_of_statements(earlier, later)), default=LEAST
+    )
 
 
 @lru_cache(maxsize=1024)
