@@ -16,7 +16,7 @@ MAX_ALIGNED = 24
 QUOTED_WORDS = 3
 """Fewer in quotation marks are a name."""
 _SUPPOSED = re.compile(
-    r"(?:^|[.!?]\s+)(?:if|wenn|falls|what if|should (?:i|we)|gdyby|eğer|если бы)\b"
+    r"(?:^|[.!?]\s+)(?:if|wenn|falls|what if|(?:should|could|shall) (?:i|we)|gdyby|eğer|если бы)\b"
     r"|\b(?:imagine (?:that )?(?:i|we|my|our)|suppose (?:that )?(?:i|we|my|our)|supposing|let's say|what if|i wish"
     r"|i might|we might|whether|hypothetically|stell dir vor|angenommen|ob (?:ich|wir)|imaginez? que|imagina que"
     r"|supposons|supón|supongamos|ojalá|quizás?|tal vez|peut-être|immagina|supponiamo|suponha|представь(?:те)?"
@@ -90,7 +90,7 @@ _RELATIVES = re.compile(
 
 
 _OWNED = re.compile(
-    r"(?:the )?(?!(?:it|that|there|here|what|let|he|she|who)['’])(?P<who>\w+)['’]s"
+    r"(?:the |my |our )?(?!(?:it|that|there|here|what|let|he|she|who)['’])(?P<who>\w+)['’]s"
     r" (?:\w+(?:['’]s)? ){1,3}(?:is|are|was)\b",
     re.IGNORECASE,
 )

@@ -55,6 +55,8 @@ def shown(told: str, later: str, query: str) -> bool:
             ("My daughter's birthday is 3 May.", "When is my daughter's birthday?"),
             "Anna's daughter's birthday is 9 June.",
         ),
+        (("My wife is called Eva.", "What is my wife called?"), "My boss's wife is called Ina."),
+        (SHIP, "Could we ship Atlas on Monday from now on"),
         (WOHNE, "Stell dir vor, ich wohne jetzt in Bremen."),
         (WOHNE, "Mein Bruder wohnt jetzt in Bremen."),
         (ZH, "我弟弟现在住在上海。"),
