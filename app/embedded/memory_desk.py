@@ -56,11 +56,17 @@ class MemoryDesk:
     # reading
 
     def newest(self, wanted: MemoryFilter, after: Place | None, limit: int, now: str) -> list[Memory]:
-        """See `app.ports.MemoryStore.newest`."""
+        """See `app.ports.MemoryStore.newest`.
+
+        Edited files are looked for before the first page: to look at thousands before each costs more than the pages.
+        """
         turns = wanted.category == "events"
         found: list[Memory] = []
         while len(found) < limit:  # what is withheld leaves no gap
-            page = self._index.memories(lambda rows: rows.page(wanted, after, limit, now, turns=turns))  # noqa: B023
+            page = self._index.memories(
+                lambda rows: rows.page(wanted, after, limit, now, turns=turns),  # noqa: B023
+                look=after is None,
+            )
             found += [_with_text(memory, text) for memory in page if (text := self._readable(memory))]
             if len(page) < limit:
                 break
@@ -88,8 +94,8 @@ class MemoryDesk:
     def export(self, after: Place | None, limit: int, now: str) -> list[MemoryRecord]:
         """See `app.ports.MemoryStore.export`."""
         everything = MemoryFilter(state=None)
-        page = self._index.memories(lambda rows: rows.page(everything, after, limit, now))
-        history = self._index.memories(lambda rows: rows.histories([memory.id for memory in page]))
+        page = self._index.memories(lambda rows: rows.page(everything, after, limit, now), look=after is None)
+        history = self._index.memories(lambda rows: rows.histories([memory.id for memory in page]), look=False)
         return [MemoryRecord(memory, history.get(memory.id, ())) for memory in page]
 
     def _readable(self, memory: Memory) -> str:

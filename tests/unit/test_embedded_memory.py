@@ -17,8 +17,11 @@ from hypothesis import strategies as st
 from app.core.capture.captured_message import CapturedMessage, Part, TextPart, ToolPart
 from app.core.deadline import Deadline
 from app.core.identity import Identity, PeerRole, SessionKind, Tenant
+from app.core.memories.memory import MemoryFilter
+from app.core.memories.paging import Place, place_of
 from app.core.recall.hits import Hit
 from app.embedded.backend import EmbeddedBackend
+from app.embedded.memory_store import EmbeddedMemories
 from app.embedded.space import UserSpace
 from app.embedded.storage.layout import segment, session_path, user_dir
 from app.embedded.storage.records import Record, Source, write_records
@@ -223,6 +226,31 @@ async def test_a_person_may_edit_and_delete_files(tmp_path: Path) -> None:
         assert "brass" not in _texts(await ask(backend, "orchard gate"))
         note.unlink()
         await until(lambda: ask(backend, "orchard gate"), lambda hits: not hits)
+
+
+async def test_a_list_is_read_on_as_its_first_page_found_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To look for edited files before each page would take longer than the pages of a long list."""
+    monkeypatch.setattr("app.embedded.index.index._SCAN_SHARE", 0)
+    folder = user_dir(tmp_path, Tenant()) / "memories" / "entities"
+    folder.mkdir(parents=True)
+    for day, name in enumerate(("gate", "fence", "shed"), 1):
+        folder.joinpath(f"{name}.md").write_text(f"The {name} is green.\n")
+        os.utime(folder / f"{name}.md", (day, day))
+    async with opened(tmp_path) as backend:
+        memories = EmbeddedMemories(backend)
+
+        async def texts(after: Place | None) -> list[str]:
+            found = [await memories.newest(who(), MemoryFilter(), after, 2, soon())]
+            found.append([one.memory for one in await memories.export(who(), after, 2, soon())])
+            listed, exported = ([one.text for one in page] for page in found)
+            assert listed == exported
+            return listed
+
+        first = await memories.newest(who(), MemoryFilter(), None, 2, soon())
+        assert [one.text for one in first] == ["The shed is green.", "The fence is green."]
+        folder.joinpath("gate.md").write_text("The gate is red.\n")
+        assert await texts(place_of(first[-1])) == ["The gate is green."]
+        assert await texts(None) == ["The gate is red.", "The shed is green."]
 
 
 async def test_memories_by_rules_keep_what_they_replace(tmp_path: Path) -> None:

@@ -135,9 +135,9 @@ class LiveIndex:
         shown = ((document.uri, self._shown(document)) for document in found)
         return {uri: excerpts.said([document]) for uri, document in shown if document}
 
-    def memories(self, work: Callable[[MemoryRows], Answer]) -> Answer:
-        """``work`` on the table of memories, after a look for edited files."""
-        return self._with_index(lambda index: work(index.memories))
+    def memories(self, work: Callable[[MemoryRows], Answer], *, look: bool = True) -> Answer:
+        """``work`` on the table of memories, after a ``look`` for edited files."""
+        return self._with_index(lambda index: work(index.memories), look=look)
 
     def sources_at(self, uris: Sequence[str]) -> list[str]:
         """The source ids of the messages at these URIs, where they have any."""
@@ -204,21 +204,21 @@ class LiveIndex:
     def _holds(self, needles: Needles) -> bool:
         return any(needles.are_in(path, self._vault.open_pages) for path in with_logs(self._root / "index.db"))
 
-    def _with_index(self, work: Callable[[Index], Answer]) -> Answer:
+    def _with_index(self, work: Callable[[Index], Answer], *, look: bool = True) -> Answer:
         """``work`` on an index in step with the files; one that was deleted or is damaged is built anew."""
         try:
-            return work(self._fresh_index())
+            return work(self._fresh_index(look=look))
         except Damaged as error:
             log.warning("index_damaged", error=repr(error))
             with self._guard:
                 self._reopen(afresh=True)
             return work(self._fresh_index())
 
-    def _fresh_index(self) -> Index:
+    def _fresh_index(self, *, look: bool = True) -> Index:
         with self._guard:
             if self._inode_now() != self._inode:
                 self._reopen()
-            if self._index.sync():
+            if look and self._index.sync():
                 self._is_behind = True
             return self._index
 
