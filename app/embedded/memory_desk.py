@@ -286,7 +286,7 @@ class MemoryDesk:
         self._refuse_pieces(found)
 
     def _refuse_pieces(self, found: Found) -> None:
-        if not self._files.can_replace(found.path, found.memory):
+        if not self._files.read(found.path).can_replace(found.memory):
             raise Conflict("this is a piece of a text that a person wrote; edit its file")
 
     def _read_back(self, path: str, memory_id: str, now: str) -> Memory:

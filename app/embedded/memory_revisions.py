@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 from app.core.deadline import Deadline
@@ -39,16 +39,17 @@ class MemoryRevisions:
 
     def take(self, revisions: Sequence[Revision], now: str, deadline: Deadline) -> list[str]:
         """See `app.ports.MemoryStore.revise`. Each file is written once, and the lock is free between two."""
+        read = cache(self.files.read)
         steps: dict[str, dict[str, _Steps]] = defaultdict(dict)
         for revision in revisions:
             found = self._one(revision.id, now)
             into = self._one(revision.into, now) if revision.into else None
             if found is None or found.memory.version != revision.version or (revision.into and into is None):
                 continue
-            if was_said(found.memory) or not self.files.can_replace(found.path, found.memory):
+            if was_said(found.memory) or not read(found.path).can_replace(found.memory):
                 continue
             if into and revision.kind is RevisionKind.MERGE:
-                other = self.files.record(found.path, revision.id) or record_of_line(found.memory)
+                other = read(found.path).record(revision.id) or record_of_line(found.memory)
                 steps[into.path].setdefault(into.memory.id, _Steps(into)).changes.append(partial(joined, other, now))
             elif into:
                 with layout.locked(self.root, deadline):
@@ -83,4 +84,4 @@ class MemoryRevisions:
         return changed
 
     def _one(self, memory_id: str, now: str) -> Found | None:
-        return self.index.memories(lambda rows: rows.one(memory_id, now))
+        return self.index.memories(lambda rows: rows.one(memory_id, now), look=False)  # their files are read themselves

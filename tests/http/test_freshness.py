@@ -2,13 +2,15 @@
 
 import json
 import time
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 
 from app.core.deadline import Deadline
-from app.core.memories.freshness import Revision, RevisionKind
+from app.core.memories.freshness import MAX_REVISIONS, Check, FreshnessRules, Revision, RevisionKind
+from app.core.memories.memory import Memory
 from app.engine.memories import check_freshness
 from tests.http.conftest import Start
 from tests.unit.turning import FakeClock
@@ -132,9 +134,12 @@ def test_a_check_that_is_not_done_in_time_answers_what_the_last_one_found(client
 def test_what_a_check_changes_in_slices_is_changed_once_and_noted(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(check_freshness, "REVISIONS", 3)
+    monkeypatch.setattr(check_freshness, "FILES", 1)
     monkeypatch.setattr(check_freshness, "PAGE", 4)
-    weak = [memory(f"m_{n}", f"Perhaps shelf {n} holds pears.", confidence=0.6) for n in range(10)]
+    kinds = ("notes", "events", "entities")
+    weak = [
+        memory(f"m_{n}", f"Perhaps shelf {n} holds pears.", confidence=0.6, category=kinds[n % 3]) for n in range(10)
+    ]
     imported(client, *weak, memory("m_old", "I drink tea.", LATER), memory("m_same", "I drink tea", LATER))
     report = checked(client)
     assert ids(report["unconfirmed"]) == {one["id"] for one in weak} and len(report["duplicates"]) == 1
@@ -145,11 +150,41 @@ def test_what_a_check_changes_in_slices_is_changed_once_and_noted(
 
 def test_the_changes_of_one_memory_are_made_in_one_slice() -> None:
     """Each names the version that was looked at: behind another slice it would be out of date."""
-    made = [Revision(f"m_{n % 70}", 1, kind) for kind in RevisionKind for n in range(70)]
+    made = [Revision(f"m_{n % 70}", 1, kind, files=(f"f_{n % 7}",)) for kind in RevisionKind for n in range(70)]
     slices = list(check_freshness._slices(made))
     assert len(slices) > 1 and sum(map(len, slices)) == len(made)
     for some in slices:
         assert all(sum(one.id == other.id for other in some) == len(RevisionKind) for one in some)
+        assert len({file for one in some for file in one.files}) <= check_freshness.FILES
+
+
+def stored(memory_id: str, text: str, file: str, confidence: float = 0.95) -> Memory:
+    uri = f"viking://user/default/memories/notes/{file}.md#{memory_id}"
+    return Memory(memory_id, uri, "notes", text, LONG_AGO, LONG_AGO, confidence=confidence)
+
+
+def test_what_changes_is_chosen_so_that_few_files_are_written() -> None:
+    check = Check(FreshnessRules(), datetime(2026, 1, 1, tzinfo=UTC), lambda _earlier, _later: False)
+    for number in range(3 * MAX_REVISIONS):
+        file = f"many-{number % 7}" if number % 2 else f"few-{number}"
+        check.add(stored(f"m_{number}", f"Perhaps shelf {number} holds pears.", file, 0.6))
+    chosen = check.revisions
+    assert len(chosen) == MAX_REVISIONS
+    assert len({file for one in chosen for file in one.files}) <= 7
+
+
+def test_what_is_uncertain_waits_for_what_is_over_or_said_twice() -> None:
+    """A check changes so many memories and no more: with thousands that nobody confirmed, the others never came up."""
+    check = Check(FreshnessRules(), datetime(2026, 1, 1, tzinfo=UTC), lambda _earlier, _later: False)
+    for number in range(2 * MAX_REVISIONS):
+        check.add(stored(f"m_{number}", f"Perhaps shelf {number} holds pears.", "one", 0.6))
+    check.add(stored("m_over", "The office is closed until Friday.", "two"))
+    for name in ("m_same", "m_again"):
+        check.add(stored(name, "I drink oat milk.", "three"))
+    assert len(list(check.finish())) == 1
+    first = {(one.id, one.kind) for one in check.revisions[:2]}
+    assert first == {("m_over", RevisionKind.EXPIRE), ("m_same", RevisionKind.MERGE)}
+    assert len(check.revisions) == MAX_REVISIONS
 
 
 @pytest.mark.anyio

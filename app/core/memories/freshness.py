@@ -4,12 +4,13 @@
 """
 
 import hashlib
+import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
-from itertools import pairwise
+from itertools import chain, islice, pairwise
 
 from app.core.memories.memory import Memory, Sensitivity, said_the_same
 from app.text.dates import iso, moment_of
@@ -66,7 +67,7 @@ class Revision:
     """A change that a check makes; it stands in the memory's history.
 
     ``into``: the memory that takes the other's sources, or its place. ``at``: when it is over. ``version`` is what
-    was looked at: one that was changed since is left alone.
+    was looked at: one that was changed since is left alone. ``files``: where the memory stands, and ``into``.
     """
 
     id: str
@@ -75,6 +76,7 @@ class Revision:
     into: str | None = None
     at: str | None = None
     confidence: float | None = None
+    files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +100,7 @@ class _Seen:
     created_at: str
     confidence: float
     pinned: bool
+    file: str
     text: str = ""
 
 
@@ -108,7 +111,8 @@ class Check:
     rules: FreshnessRules
     now: datetime
     judge: Judge
-    revisions: list[Revision] = field(default_factory=list)
+    _wanted: dict[tuple[bool, str], list[Revision]] = field(default_factory=lambda: defaultdict(list))
+    """Changes by whether they can wait, and by file."""
     _findings: dict[str, list[Finding]] = field(default_factory=lambda: defaultdict(list))
     _said: dict[bytes, list[_Seen]] = field(default_factory=dict)
     _frames: dict[bytes, list[_Seen]] = field(default_factory=dict)
@@ -120,14 +124,16 @@ class Check:
         if (over := self._over(memory)) is not None:
             self._find("expired", over[1], memory.id)
             if not memory.pinned:
-                self._revise(Revision(memory.id, memory.version, RevisionKind.EXPIRE, at=iso(over[0])))
+                files = (_file_of(memory),)
+                self._revise(Revision(memory.id, memory.version, RevisionKind.EXPIRE, at=iso(over[0]), files=files))
             return
         if age > self.rules.stale_days and not memory.pinned:
             self._find("stale", f"not confirmed for {int(age)} days", memory.id)
         if age > self.rules.unconfirmed_days:
             self._unconfirmed(memory)
         certain = INFERRED if memory.confidence is None else memory.confidence
-        seen = _Seen(memory.id, memory.version, memory.created_at, certain, memory.pinned, memory.text)
+        file = _file_of(memory)
+        seen = _Seen(memory.id, memory.version, memory.created_at, certain, memory.pinned, file, memory.text)
         self._said.setdefault(_key(memory.peer, said_the_same(memory.text)), []).append(seen)
         if frame := _frame_of(memory.text):
             self._frames.setdefault(_key(memory.peer, frame), []).append(seen)
@@ -150,6 +156,13 @@ class Check:
                     ):
                         self._conflict(earlier, later)
                     yield
+
+    @property
+    def revisions(self) -> list[Revision]:
+        """What is to be changed now, at most `MAX_REVISIONS`. What can not wait comes first, and of both first what
+        stands in the files with the most of it: a file is written once for all that changes there."""
+        by_need = sorted(self._wanted, key=lambda place: (place[0], -len(self._wanted[place])))
+        return list(islice(chain.from_iterable(self._wanted[place] for place in by_need), MAX_REVISIONS))
 
     def report(self) -> FreshnessReport:
         """What was found so far."""
@@ -179,7 +192,8 @@ class Check:
         written = moment_of(memory.updated_at) or self.now
         confidence = round(max(LEAST_CONFIDENCE, (memory.confidence or 0) * WEAKENING), 3)
         if self.now - written > timedelta(days=WEAKENED_AGAIN_DAYS) and confidence != memory.confidence:
-            self._revise(Revision(memory.id, memory.version, RevisionKind.WEAKEN, confidence=confidence))
+            files = (_file_of(memory),)
+            self._revise(Revision(memory.id, memory.version, RevisionKind.WEAKEN, confidence=confidence, files=files))
 
     def _merge(self, same: list[_Seen], gone: set[str]) -> None:
         """The oldest takes the sources of the others, unless one is pinned: then that one does."""
@@ -188,21 +202,26 @@ class Check:
         self._find("duplicates", "they say the same; merged into the first", first.id, *(one.id for one in others))
         for one in others:
             gone.add(one.id)
-            self._revise(Revision(one.id, one.version, RevisionKind.MERGE, into=first.id))
+            self._revise(Revision(one.id, one.version, RevisionKind.MERGE, into=first.id, files=(one.file, first.file)))
 
     def _conflict(self, earlier: _Seen, later: _Seen) -> None:
         if earlier.pinned or later.confidence < earlier.confidence - HYSTERESIS:
             self._find("conflicts", "the later one contradicts, but is less certain", earlier.id, later.id)
             return
         self._find("conflicts", "the later one holds", earlier.id, later.id)
-        self._revise(Revision(earlier.id, earlier.version, RevisionKind.SUPERSEDE, into=later.id))
+        kind, files = RevisionKind.SUPERSEDE, (earlier.file, later.file)
+        self._revise(Revision(earlier.id, earlier.version, kind, into=later.id, files=files))
 
     def _find(self, name: str, reason: str, *ids: str) -> None:
         self._findings[name].append(Finding(ids, reason))
 
     def _revise(self, revision: Revision) -> None:
-        if len(self.revisions) < MAX_REVISIONS:
-            self.revisions.append(revision)
+        self._wanted[revision.kind is RevisionKind.WEAKEN, revision.files[0]].append(revision)
+
+
+def _file_of(memory: Memory) -> str:
+    """The URI of the file that a memory stands in, which it may share with others."""
+    return sys.intern(memory.uri.partition("#")[0])  # one text for all that stand there
 
 
 def _frame_of(text: str) -> str:

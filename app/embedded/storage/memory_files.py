@@ -7,6 +7,7 @@ a write stays small however many memories there are.
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 from app.atrest.vault import PLAIN, Vault
 from app.core.memories.memory import Memory, MemoryRecord
@@ -25,6 +26,25 @@ _TITLES: Mapping[str, str] = {"profile": "Profile", "notes": "Notes"}
 Rewrite = Callable[[list[Record]], list[Record]]
 
 
+class FileContent(NamedTuple):
+    """What a memory file holds."""
+
+    body: str
+    records: list[Record]
+
+    def record(self, memory_id: str) -> Record | None:
+        """The record of this id; None where it is not there, or has no record."""
+        return next((one for one in self.records if one.id == memory_id), None)
+
+    def can_replace(self, memory: Memory) -> bool:
+        """Whether the memory is a record, a line, or all there is in the file: a piece of a longer text is neither."""
+        return (
+            any(one.id == memory.id for one in self.records)
+            or memory.text in statements(self.body)
+            or tidy(self.body) == tidy(memory.text)
+        )
+
+
 class MemoryFiles:
     """The memory files of the user at ``root``."""
 
@@ -32,22 +52,21 @@ class MemoryFiles:
         self._root = root
         self._vault = vault
 
+    def read(self, path: str) -> FileContent:
+        """What a file holds; nothing where it is not there."""
+        try:
+            body, records = read_records(self._vault.read_text(self._root / path))
+        except FileNotFoundError:
+            return FileContent("", [])
+        return FileContent(body, identified(records, path))
+
     def record(self, path: str, memory_id: str) -> Record | None:
         """The record of this id in a file; None where it is not there, or has no record."""
-        return next((one for one in self._read(path)[1] if one.id == memory_id), None)
+        return self.read(path).record(memory_id)
 
     def records(self, paths: Iterable[str]) -> dict[str, Record]:
         """The records of these files by id."""
-        return {one.id: one for path in paths for one in self._read(path)[1]}
-
-    def can_replace(self, path: str, memory: Memory) -> bool:
-        """Whether the memory is a record, a line, or all there is in its file: a piece of a longer text is neither."""
-        body, records = self._read(path)
-        return (
-            any(one.id == memory.id for one in records)
-            or memory.text in statements(body)
-            or tidy(body) == tidy(memory.text)
-        )
+        return {one.id: one for path in paths for one in self.read(path).records}
 
     def put(self, path: str, records: Sequence[Record]) -> Path:
         """Write new records into a file, beside those that are there."""
@@ -58,7 +77,7 @@ class MemoryFiles:
 
         A file that nothing is left in goes, too.
         """
-        body, records = self._read(path)
+        body, records = self.read(path)
         gone = set(map(tidy, without))
         changed = change(records)
         place = self._root / path
@@ -76,7 +95,7 @@ class MemoryFiles:
         newest = max(numbers, default=0)
         path = folder / f"stored-{newest:04}.md"
         if newest and path.stat().st_size < MAX_BYTES:
-            free = MAX_RECORDS - len(self._read(self._relative(path))[1])
+            free = MAX_RECORDS - len(self.read(self._relative(path)).records)
             if free > 0:
                 return self._relative(path), free
         return self._relative(folder / f"stored-{newest + 1:04}.md"), MAX_RECORDS
@@ -107,13 +126,6 @@ class MemoryFiles:
             return None
         path = self._relative(folder.joinpath(*(layout.segment(part) for part in parts)))
         return None if path.casefold() in _PAGES else path
-
-    def _read(self, path: str) -> tuple[str, list[Record]]:
-        try:
-            body, records = read_records(self._vault.read_text(self._root / path))
-        except FileNotFoundError:
-            return "", []
-        return body, identified(records, path)
 
     def _relative(self, path: Path) -> str:
         return str(path.relative_to(self._root))

@@ -28,8 +28,8 @@ PAGE = 250
 """Memories read and looked at in one go: some milliseconds, which is what a turn meanwhile may have to wait."""
 STEPS = 50
 """Comparisons in one go."""
-REVISIONS = 10
-"""Memories changed in one go."""
+FILES = 5
+"""Files written in one go."""
 CALL_MS = 600_000
 """Longest background check: a large one pauses for others most of the time."""
 SHARE = 4.0
@@ -91,15 +91,16 @@ class CheckFreshness:
         return await self.reports.last(who.tenant)
 
     async def _revised(self, who: Identity, check: Check, deadline: Deadline, pauses: "_Pauses") -> None:
+        revisions = check.revisions
         try:
-            for some in _slices(check.revisions):
+            for some in _slices(revisions):
                 began = time.monotonic()
                 with told_to_the_caller():
                     changed = await self.memories.store.revise(who, some, deadline)
                 await self.memories.audit.wrote(who, Action.CHANGED, changed)
                 await pauses.after(began)
         finally:
-            if check.revisions:
+            if revisions:
                 await self.memories.changed(who.tenant)
 
 
@@ -138,17 +139,20 @@ class _Pauses:
 
 
 def _slices(revisions: Iterable[Revision]) -> Iterator[list[Revision]]:
-    """Revisions in slices of about `REVISIONS`. Those of one memory stay together: each names the version that was
-    looked at, which another slice's change would have replaced."""
+    """Revisions in slices that change at most about `FILES` files. Those of one memory stay together: each names the
+    version that was looked at, which another slice's change would have replaced."""
     by_memory: defaultdict[str, list[Revision]] = defaultdict(list)
     for revision in revisions:
         by_memory[revision.id].append(revision)
     some: list[Revision] = []
+    files: set[str] = set()
     for same in by_memory.values():
-        some += same
-        if len(some) >= REVISIONS:
+        touched = {file for one in same for file in one.files}
+        if some and len(files | touched) > FILES:
             yield some
-            some = []
+            some, files = [], set()
+        some += same
+        files |= touched
     if some:
         yield some
 
