@@ -3,13 +3,17 @@
 import json
 from pathlib import Path
 
+from app.atrest.vault import PLAIN, Vault
 
-def places_of(directory: Path, *texts: str) -> list[str]:
-    """The files that hold one of the texts: as it is, in small letters, or as JSON escapes it."""
+
+def places_of(directory: Path, *texts: str, vault: Vault = PLAIN) -> list[str]:
+    """The files that hold one of the texts: as it is, in small letters, or as JSON escapes it. With the ``vault`` that
+    encrypts them it is what the holder of its key could find."""
     found = []
     for path in sorted(directory.rglob("*")):
         if path.is_file():
-            data = path.read_bytes()
+            with vault.open_pages(path) if ".db" in path.name else vault.open(path) as file:
+                data = file.read()
             low = data.lower()
             for text in texts:
                 forms = {

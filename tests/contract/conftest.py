@@ -1,10 +1,12 @@
-"""The backends that need nothing but the checkout, and the turn store on both databases."""
+"""The backends that need nothing but the checkout, and the turn store on both databases and encrypted."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
 import pytest
 
+from app.atrest.data_directory import vault_of
+from app.atrest.keys import Keys
 from app.atrest.vault import PLAIN, Vault
 from app.store.turns import SqlTurnStore, open_store
 from tests.contract import embedded  # noqa: F401 - joins SUBJECTS
@@ -21,11 +23,23 @@ async def subject(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterat
         yield subject
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'private' / 'turns.db'}"
-    return emptied(request.getfixturevalue("postgres_url"))
+@pytest.fixture(
+    params=[
+        "sqlite",
+        pytest.param("encrypted", marks=pytest.mark.long),
+        pytest.param("postgresql", marks=pytest.mark.postgres),
+    ]
+)
+def database(request: pytest.FixtureRequest) -> str:
+    """What a store is kept in."""
+    return str(request.param)
+
+
+@pytest.fixture
+def url(database: str, request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if database == "postgresql":
+        return emptied(request.getfixturevalue("postgres_url"))
+    return f"sqlite:///{tmp_path / 'private' / 'turns.db'}"
 
 
 @pytest.fixture
@@ -34,9 +48,8 @@ def clock() -> FakeClock:
 
 
 @pytest.fixture
-def vault() -> Vault:
-    """What a SQLite store is kept in; a module whose tests are to run on an encrypted one, too, has its own."""
-    return PLAIN
+def vault(database: str) -> Vault:
+    return vault_of(Keys.of(b"k" * 32)) if database == "encrypted" else PLAIN
 
 
 @pytest.fixture

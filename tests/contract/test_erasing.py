@@ -5,10 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from app.atrest.data_directory import vault_of
-from app.atrest.keys import Keys
 from app.atrest.residue import Needles
-from app.atrest.vault import PLAIN, Vault
+from app.atrest.vault import Vault
 from app.core.capture.captured_message import TextPart
 from app.core.identity import Tenant
 from app.core.memories.audit import Action, Actor, AuditEntry, AuditFilter
@@ -28,13 +26,10 @@ AT = "2099-01-01T00:00:00.000Z"
 STATEMENT = Statement("m_1", "viking://x", "notes", (FACT,), said_in=())
 
 
-@pytest.fixture(params=["plain", "encrypted"])
-def vault(request: pytest.FixtureRequest, url: str) -> Vault:
-    if request.param == "plain":
-        return PLAIN
-    if not url.startswith("sqlite"):
-        pytest.skip("a server's files are its own")
-    return vault_of(Keys.of(b"k" * 32))
+@pytest.fixture(params=["sqlite", "encrypted", pytest.param("postgresql", marks=pytest.mark.postgres)])
+def database(request: pytest.FixtureRequest) -> str:
+    """Encrypted in every run: whether anything is left is what encryption makes hard to see."""
+    return str(request.param)
 
 
 async def filled(store: SqlTurnStore) -> str:
@@ -46,8 +41,10 @@ async def filled(store: SqlTurnStore) -> str:
 
 
 @pytest.mark.parametrize("whole", [False, True])
-async def test_nothing_is_left_in_a_row(store: SqlTurnStore, tmp_path: Path, whole: bool) -> None:
+async def test_nothing_is_left_in_a_row(store: SqlTurnStore, vault: Vault, tmp_path: Path, whole: bool) -> None:
     turn_id, who = await filled(store), somebody()
+    on_files = (tmp_path / "private").exists()
+    assert bool(places_of(tmp_path, MARK, vault=vault)) is on_files
     meant = Forgetting(AT, everything=True) if whole else Forgetting(AT, (STATEMENT,))
     other = await store.erasing.look(Tenant("else", "where"), meant)
     assert (other.turns, other.memories) == (frozenset(), 0)
@@ -64,9 +61,8 @@ async def test_nothing_is_left_in_a_row(store: SqlTurnStore, tmp_path: Path, who
     kept = await store.erasing.clean(Needles(erased.removed))
     await store.erasing.end("f_1")
     assert await store.erasing.unfinished() == []
-    on_files = (tmp_path / "private").exists()
     assert len(kept) == (0 if on_files else 1)  # what a server overwrites in its own time is named
-    assert places_of(tmp_path, MARK) == []
+    assert places_of(tmp_path, MARK, vault=vault) == []
 
 
 async def test_sessions_of_a_period_are_known_without_their_messages(store: SqlTurnStore, clock: FakeClock) -> None:

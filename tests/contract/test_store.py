@@ -11,6 +11,7 @@ import anyio
 import pytest
 from sqlalchemy import MetaData, event, insert, select
 
+from app.atrest.vault import Vault
 from app.core.capture.captured_message import CapturedMessage, TextPart, ToolPart
 from app.core.history.window import Measured, Window
 from app.core.identity import Tenant
@@ -584,11 +585,11 @@ async def test_delivered_text_is_bounded(opened: OpenStore) -> None:
     assert 0 < sum(kept) <= 3000 and len(kept) == 8
 
 
-async def test_opening_twice_at_once_makes_one_schema(url: str) -> None:
+async def test_opening_twice_at_once_makes_one_schema(url: str, vault: Vault) -> None:
     stores: list[SqlTurnStore] = []
 
     async def open_one() -> None:
-        stores.append(await open_store(url, rules=work_rules()))
+        stores.append(await open_store(url, rules=work_rules(), vault=vault))
 
     async with anyio.create_task_group() as group:
         for _ in range(4):
@@ -599,11 +600,11 @@ async def test_opening_twice_at_once_makes_one_schema(url: str) -> None:
 
 
 @pytest.mark.parametrize("made_by", ["code", "migrations"])
-def test_the_migrations_make_the_schema_of_the_code(url: str, made_by: str) -> None:
+def test_the_migrations_make_the_schema_of_the_code(url: str, vault: Vault, made_by: str) -> None:
     from alembic.autogenerate import compare_metadata
     from alembic.migration import MigrationContext
 
-    engine = engines.make_engine(url)
+    engine = engines.make_engine(url, vault)
     with engine.begin() as connection:
         if made_by == "migrations":
             migrating.upgrade(connection)
@@ -622,7 +623,7 @@ EARLIER = sorted(path.name[:4] for path in (migrating.MIGRATIONS / "versions").g
 """Every schema that there was before the present one."""
 
 
-def fill_version(url: str, revision: str, now: float) -> None:
+def fill_version(url: str, vault: Vault, revision: str, now: float) -> None:
     """A store as an earlier version left it: one session with a turn without times, and one with."""
     from alembic import command
     from alembic.config import Config
@@ -637,7 +638,7 @@ def fill_version(url: str, revision: str, now: float) -> None:
     session = {"id": 1, "account": "acme", "user_name": "alice", "session": "s1", "identity": dump_identity(somebody())}
     session |= {"next_position": 3, "next_message": 2, "token_budget": 1000, "last_turn_at": now, "due_at": now}
     session["lane"] = Lane.TURN
-    engine = engines.make_engine(url)
+    engine = engines.make_engine(url, vault)
     with engine.begin() as connection:
         config.attributes["connection"] = connection
         command.upgrade(config, revision)
@@ -658,9 +659,9 @@ def fill_version(url: str, revision: str, now: float) -> None:
 
 @pytest.mark.parametrize("revision", EARLIER)
 async def test_turns_of_an_older_version_are_upgraded_delivered_and_known_again(
-    url: str, opened: OpenStore, clock: FakeClock, revision: str
+    url: str, vault: Vault, opened: OpenStore, clock: FakeClock, revision: str
 ) -> None:
-    fill_version(url, revision, clock.now)
+    fill_version(url, vault, revision, clock.now)
     store = await opened()
     assert [step.turn_id for step in await deliver_all(store)] == ["t_1", "t_2"]
     assert (await store.accept(a_turn("said", occurrence="placed"))).turn_id == "t_1"
@@ -673,11 +674,11 @@ async def test_turns_of_an_older_version_are_upgraded_delivered_and_known_again(
 
 
 async def test_a_store_of_a_newer_version_is_left_alone(
-    store: SqlTurnStore, url: str, monkeypatch: pytest.MonkeyPatch
+    store: SqlTurnStore, url: str, vault: Vault, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(migrating, "latest_revision", lambda: "0000")
     with pytest.raises(RuntimeError, match="newer version"):
-        await open_store(url, rules=work_rules())
+        await open_store(url, rules=work_rules(), vault=vault)
 
 
 async def test_a_sqlite_store_is_private(tmp_path: Path) -> None:

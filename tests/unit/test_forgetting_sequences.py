@@ -1,7 +1,8 @@
 """Random sequences of saying, storing, changing, forgetting, repeating, committing, rebuilding and starting again: what
 was forgotten is never found, another user's is never touched, and everything else is still there.
 
-``SEQUENCES=1000 pytest tests/unit/test_forgetting_sequences.py`` is the long run (``make sequences``).
+``SEQUENCES=1000 pytest tests/unit/test_forgetting_sequences.py`` is the long run (``make sequences``); a tenth of them
+are played on an encrypted directory.
 """
 
 import asyncio
@@ -16,6 +17,9 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from app.atrest.data_directory import vault_of
+from app.atrest.keys import Keys
+from app.atrest.vault import PLAIN
 from app.core.capture.captured_message import CapturedMessage, TextPart
 from app.core.deadline import Deadline
 from app.core.identity import Identity, PeerRole, Tenant
@@ -52,6 +56,8 @@ def text_of(mark: str) -> str:
 class Forgettings(RuleBasedStateMachine):
     """One user's memory, and another user who has said the same things."""
 
+    vault = PLAIN
+
     def __init__(self) -> None:
         super().__init__()
         self.loop = asyncio.new_event_loop()
@@ -69,7 +75,7 @@ class Forgettings(RuleBasedStateMachine):
         return self.loop.run_until_complete(work)
 
     def open(self) -> None:
-        self.backend = EmbeddedBackend(self.directory, WORDS)
+        self.backend = EmbeddedBackend(self.directory, WORDS, vault=self.vault)
         self.memories = EmbeddedMemories(self.backend)
 
     def now(self) -> str:
@@ -186,7 +192,7 @@ class Forgettings(RuleBasedStateMachine):
     def what_was_forgotten_is_nowhere(self) -> None:
         if self.gone:
             home = user_dir(self.directory, MINE)
-            assert not [mark for mark in self.gone if places_of(home, mark)]
+            assert places_of(home, *self.gone, vault=self.vault) == []
             mark = sorted(self.gone)[-1]
             hits = self.run(self.backend.find(who(MINE), f"code of shelf {mark}", Target.MEMORIES, 20, soon()))
             assert not any(mark in hit.text for hit in hits)
@@ -208,10 +214,15 @@ class Forgettings(RuleBasedStateMachine):
         shutil.rmtree(self.directory)
 
 
-Forgettings.TestCase.settings = settings(
-    max_examples=int(os.environ.get("SEQUENCES", "3")),
-    stateful_step_count=12,
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-)
+class EncryptedForgettings(Forgettings):
+    """The same with a key: nothing is left for its holder either."""
+
+    vault = vault_of(Keys.of(b"k" * 32))
+
+
+SEQUENCES = int(os.environ.get("SEQUENCES", "3"))
+SOME = settings(stateful_step_count=12, deadline=None, suppress_health_check=list(HealthCheck))
+Forgettings.TestCase.settings = settings(SOME, max_examples=SEQUENCES)
+EncryptedForgettings.TestCase.settings = settings(SOME, max_examples=max(1, SEQUENCES // 10))
 TestForgettings = Forgettings.TestCase
+TestEncryptedForgettings = EncryptedForgettings.TestCase
