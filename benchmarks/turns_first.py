@@ -156,7 +156,7 @@ def look_for_work(url: str, count: int) -> float:
         took = []
         for _ in range(50):
             began = time.perf_counter()
-            await store.first_due()
+            await store.queue.first_due()
             took.append((time.perf_counter() - began) * 1000)
         await store.aclose()
         return took

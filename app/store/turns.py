@@ -3,7 +3,7 @@
 import asyncio
 import math
 import time
-from collections.abc import Callable, Collection, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -32,7 +32,6 @@ from app.store import (
     session_history,
     session_lists,
     session_rows,
-    steps,
     tool_outputs,
     window_rows,
 )
@@ -54,7 +53,7 @@ from app.store.session_starts import drop_old as drop_old_starts
 from app.store.steps import WorkRules
 from app.store.use_rows import SqlUses
 from app.store.waiting_memories import SqlWaitingMemories
-from app.store.work import Lane, Lease, Outcome, SendTurn, Step, WorkStep
+from app.store.work_queue import SqlWorkQueue
 from app.text.dates import iso
 
 P = ParamSpec("P")
@@ -71,7 +70,7 @@ _AT_ONCE_TOKENS = 50_000
 
 
 class SqlTurnStore:
-    """Turns, deliveries and commits in SQLite or PostgreSQL. Implements `app.ports.TurnStore`, and more for the worker.
+    """Turns, deliveries and commits in SQLite or PostgreSQL. Implements `app.ports.TurnStore`.
 
     ``clock`` is wall-clock seconds: processes that share a store compare times, so their clocks must agree to well
     within a lease. ``on_work`` is called after anything was written that a worker should look at.
@@ -111,6 +110,8 @@ class SqlTurnStore:
         """Documents and skills that were accepted."""
         self.catalogue = SqlResourceCatalogue(database)
         """Documents and skills whose passages a backend keeps."""
+        self.queue = SqlWorkQueue(database, rules, clock)
+        """What the worker is to do."""
         self.erasing = SqlErasing(database, clock)
         """Forgetting in this store."""
         self.backlog = Backlog(bounds, lambda: database.read(bytes_by_tenant))
@@ -309,46 +310,6 @@ class SqlTurnStore:
         except StoreUnavailable as error:
             return error.detail
         return None
-
-    async def claim(self, owner: str, limit: int, lanes: Iterable[Lane] = Lane) -> list[tuple[Lease, WorkStep]]:
-        """Lease up to ``limit`` sessions that are due, each with its first step; those of the first lane first."""
-        return await self._database.write_behind(steps.claim, owner, self.rules, self.clock(), limit, lanes)
-
-    async def first_due(self) -> dict[Lane, float]:
-        """When the next session that nobody holds is due, for each lane in which one waits for anything."""
-        return await self._database.read_known(session_rows.first_due)
-
-    async def next_step(self, lease: Lease, outcome: Outcome | None = None) -> Step:
-        """Write down how the last step went and get the next; `Rest` ends the lease. Raises `LeaseLost`."""
-        return await self._database.write_behind(steps.next_step, lease, self.rules, self.clock(), outcome)
-
-    async def mark_attempt(self, lease: Lease, step: SendTurn, sent: int) -> bool:
-        """Write down that another write of this turn begins; False if it was given up. Raises `LeaseLost`."""
-        return await self._database.write_behind(steps.mark_attempt, lease, self.rules, step, sent, self.clock())
-
-    async def release(self, lease: Lease, outcome: Outcome | None = None) -> float | None:
-        """Write down how the last step went and give the session back; when it is due again. Raises `LeaseLost`."""
-        return await self._database.write_behind(steps.release, lease, self.rules, self.clock(), outcome)
-
-    async def sweep(self, is_gone: Callable[[str], bool], before: float = math.inf) -> None:
-        """At start: end the leases of dead processes, and have committed what was left before then."""
-        await self.expire_leases(is_gone)
-        place = 0
-        while left := await self._database.read(steps.left_uncommitted, before, place):
-            place = left[-1]
-            await self._database.write_in_slices(partial(steps.commit_left, self.rules, self.clock(), before), left)
-
-    async def expire_leases(self, is_gone: Callable[[str], bool]) -> int:
-        """End the leases of dead processes; how many sessions that freed."""
-        gone = [owner for owner in await self._database.read_known(session_rows.lease_owners) if is_gone(owner)]
-        return await self._database.write_behind(session_rows.expire_leases, gone) if gone else 0
-
-    async def hurry(self, sessions: Collection[int] | None = None) -> None:
-        """Have these sessions looked at now that wait because a turn failed; None for all of them."""
-        now = self.clock()
-        waiting = await self._database.read(session_rows.put_off, now)
-        wanted = [id_ for id_ in waiting if sessions is None or id_ in sessions]
-        await self._database.write_in_slices(partial(session_rows.hurry, now), wanted)
 
     async def mend_dates(self, *, set_back: bool = False) -> None:
         """Bring dates back that a clock which was set back has left in a far future; ``set_back``: it was, just now."""

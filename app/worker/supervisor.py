@@ -109,7 +109,7 @@ class Worker:
         self._outages = Outages(random)
         self._courier = Courier(
             backend=backend,
-            mark_attempt=store.mark_attempt,
+            mark_attempt=store.queue.mark_attempt,
             backoff=backoff,
             poison_turns=poison_turns,
             duplicates=self._duplicates,
@@ -167,7 +167,7 @@ class Worker:
         """Do everything that is due now, in this task, and return (for tests and for a last effort)."""
         while True:
             claimed_at = self._monotonic()
-            leases = await self._store.claim(self._owner, self._concurrency)
+            leases = await self._store.queue.claim(self._owner, self._concurrency)
             if not leases:
                 return
             for lease, step in leases:
@@ -196,7 +196,7 @@ class Worker:
     async def _dispatch(self, group: TaskGroup) -> float | None:
         """Start serving sessions that are due, as many as there is room for; seconds until the next look."""
         room = {lane: free for lane in (Lane.TURN, *self._lanes) if (free := self._room(lane)) > 0}
-        due, now = await self._store.first_due() if room else {}, self._store.clock()
+        due, now = await self._store.queue.first_due() if room else {}, self._store.clock()
         waits = {lane: max(0.0, due[lane] - now) for lane in room if lane in due}
         lane = min(waits, key=waits.__getitem__, default=None)  # of those that are due the first, so turns before all
         if lane is None or waits[lane] > 0:
@@ -205,7 +205,7 @@ class Worker:
             self._lanes.remove(lane)
             self._lanes.append(lane)
         claimed_at = self._monotonic()
-        for lease, step in await self._store.claim(self._owner, min(room[lane], CLAIMED_AT_ONCE), (lane,)):
+        for lease, step in await self._store.queue.claim(self._owner, min(room[lane], CLAIMED_AT_ONCE), (lane,)):
             self._busy[lease.lane] += 1
             group.start_soon(self._serve_in_background, lease, step, claimed_at)
         return 0.0
@@ -242,10 +242,10 @@ class Worker:
                 outcome = await self._take(lease, step, marked_at)
                 _log(lease, step, outcome)
                 if self._stops_at < math.inf:
-                    await self._store.release(lease, outcome)
+                    await self._store.queue.release(lease, outcome)
                     return
                 marked_at = self._monotonic()
-                step = await self._store.next_step(lease, outcome)
+                step = await self._store.queue.next_step(lease, outcome)
                 self._tell()
                 if isinstance(outcome, TurnDelivered):
                     await self._hurry(self._outages.over(lease))
@@ -253,13 +253,13 @@ class Worker:
             log.warning("lease_lost", session=lease.who.session)
         except BaseException:  # cancelled, or the store failed: whoever is next need not wait for the lease to run out
             with anyio.CancelScope(shield=True):
-                await self._guarded(lambda: self._store.release(lease))
+                await self._guarded(lambda: self._store.queue.release(lease))
             raise
 
     async def _hurry(self, sessions: Collection[int] | None) -> None:
         """Have these sessions, or all that failed, tried again now: the backend is there."""
         if sessions is None or sessions:
-            await self._store.hurry(sessions)
+            await self._store.queue.hurry(sessions)
             self.wake()
 
     async def _take(self, lease: Lease, step: WorkStep, marked_at: float) -> Outcome:
@@ -293,14 +293,14 @@ class Worker:
         for round_ in itertools.count(1):
             await anyio.sleep(LOOK_FOR_DEAD_S)
             await self._guarded(self.compare_clocks)
-            if await self._guarded(lambda: self._store.expire_leases(processes.is_gone)):
+            if await self._guarded(lambda: self._store.queue.expire_leases(processes.is_gone)):
                 self.wake()
             if round_ % TIDY_EVERY == 0:
                 await self._guarded(self._store.mend_dates)
 
     async def _cleaning(self) -> None:
         """Slow chores: commit what a former process left; time and again, forget what is old, look for duplicates."""
-        await self._guarded(lambda: self._store.sweep(processes.is_gone, self._made_at))
+        await self._guarded(lambda: self._store.queue.sweep(processes.is_gone, self._made_at))
         self.wake()
         while True:
             await anyio.sleep(LOOK_FOR_DEAD_S * TIDY_EVERY)

@@ -58,9 +58,9 @@ async def test_by_part_of_the_name_or_the_key(store: SqlTurnStore, search: str, 
 async def test_turns_with_what_they_say(store: SqlTurnStore, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(3):
         await store.accept(a_turn(f"question {number}", f"answer {number}"))
-    ((lease, step),) = await store.claim("me", 1)
+    ((lease, step),) = await store.queue.claim("me", 1)
     assert isinstance(step, SendTurn)
-    await store.next_step(lease, TurnRejected(step, "no such user"))
+    await store.queue.next_step(lease, TurnRejected(step, "no such user"))
     line = await store.session(ALICE, "s1")
     assert (line.session_key, line.turns, line.waiting, line.dead) == ("agent:main:s1", 3, 2, 1)
     page = await store.turns_of(ALICE, "s1", limit=2, cursor=None)

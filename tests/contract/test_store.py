@@ -48,7 +48,7 @@ pytestmark = pytest.mark.anyio
 
 
 async def claimed(store: SqlTurnStore, owner: str = "me") -> tuple[Lease, SendTurn]:
-    ((lease, step),) = await store.claim(owner, 1)
+    ((lease, step),) = await store.queue.claim(owner, 1)
     assert isinstance(step, SendTurn)
     return lease, step
 
@@ -56,11 +56,11 @@ async def claimed(store: SqlTurnStore, owner: str = "me") -> tuple[Lease, SendTu
 async def deliver_all(store: SqlTurnStore) -> list[SendTurn]:
     """Play a worker to whom every write succeeds; what it sent, in order."""
     sent: list[SendTurn] = []
-    for lease, first in await store.claim("me", 100):
+    for lease, first in await store.queue.claim("me", 100):
         step: Step = first
         while isinstance(step, SendTurn):
             sent.append(step)
-            step = await store.next_step(lease, TurnDelivered(step))
+            step = await store.queue.next_step(lease, TurnDelivered(step))
     return sent
 
 
@@ -237,16 +237,16 @@ async def test_a_leased_session_is_nobody_elses_until_the_lease_ends(
     await store.accept(a_turn("a"))
     mine, step = await claimed(store)
     other = await opened()
-    assert await other.claim("other", 10) == []
+    assert await other.queue.claim("other", 10) == []
     clock.now += 31
     theirs, taken = await claimed(other, "other")
     with pytest.raises(LeaseLost):
-        await store.next_step(mine, TurnDelivered(step))
+        await store.queue.next_step(mine, TurnDelivered(step))
     with pytest.raises(LeaseLost):
-        await store.mark_attempt(mine, step, 0)
-    await store.release(mine)
+        await store.queue.mark_attempt(mine, step, 0)
+    await store.queue.release(mine)
     assert taken.doubt_until == pytest.approx(clock.now - 31 + 15)
-    assert isinstance(await other.next_step(theirs, TurnDelivered(taken)), Rest)
+    assert isinstance(await other.queue.next_step(theirs, TurnDelivered(taken)), Rest)
 
 
 async def test_what_was_put_off_before_the_clock_was_set_back_is_not_put_off_for_ever(
@@ -254,14 +254,14 @@ async def test_what_was_put_off_before_the_clock_was_set_back_is_not_put_off_for
 ) -> None:
     await store.accept(a_turn("leased"))
     await store.accept(a_turn("backing off", who=somebody("s2")))
-    for lease, step in await store.claim("me", 10):
+    for lease, step in await store.queue.claim("me", 10):
         assert isinstance(step, SendTurn)
         if lease.who.session == "s2":
-            await store.next_step(lease, TurnFailed(step, "503", clock.now + 10))
+            await store.queue.next_step(lease, TurnFailed(step, "503", clock.now + 10))
     clock.now -= 365 * 86_400
     await store.mend_dates()
     clock.now += 31
-    assert {lease.who.session for lease, _ in await store.claim("other", 10)} == {"s1", "s2"}
+    assert {lease.who.session for lease, _ in await store.queue.claim("other", 10)} == {"s1", "s2"}
 
 
 async def test_a_step_prolongs_the_lease(store: SqlTurnStore, clock: FakeClock) -> None:
@@ -270,26 +270,26 @@ async def test_a_step_prolongs_the_lease(store: SqlTurnStore, clock: FakeClock) 
     mine, step = await claimed(store)
     for _ in range(3):
         clock.now += 20
-        await store.mark_attempt(mine, step, 0)
-    assert await store.claim("other", 10) == []
+        await store.queue.mark_attempt(mine, step, 0)
+    assert await store.queue.claim("other", 10) == []
 
 
 async def test_leases_of_dead_processes_end_at_once(store: SqlTurnStore) -> None:
     await store.accept(a_turn("a"))
     mine, _ = await claimed(store, "dead")
-    assert await store.expire_leases(lambda owner: owner == "dead") == 1
-    assert len(await store.claim("me", 10)) == 1
+    assert await store.queue.expire_leases(lambda owner: owner == "dead") == 1
+    assert len(await store.queue.claim("me", 10)) == 1
     with pytest.raises(LeaseLost):
-        await store.next_step(mine)
+        await store.queue.next_step(mine)
 
 
 async def test_a_turn_accepted_under_a_lease_is_not_forgotten(store: SqlTurnStore) -> None:
     await store.accept(a_turn("a"))
     mine, step = await claimed(store)
     await store.accept(a_turn("b"))
-    following = await store.next_step(mine, TurnDelivered(step))
+    following = await store.queue.next_step(mine, TurnDelivered(step))
     assert isinstance(following, SendTurn)
-    assert isinstance(await store.next_step(mine, TurnDelivered(following)), Rest)
+    assert isinstance(await store.queue.next_step(mine, TurnDelivered(following)), Rest)
     await store.accept(a_turn("c"))
     assert len(await deliver_all(store)) == 1
 
@@ -297,9 +297,9 @@ async def test_a_turn_accepted_under_a_lease_is_not_forgotten(store: SqlTurnStor
 async def test_a_back_off_holds_for_turns_that_come_meanwhile(store: SqlTurnStore, clock: FakeClock) -> None:
     await store.accept(a_turn("a"))
     mine, step = await claimed(store)
-    assert await store.next_step(mine, TurnFailed(step, "503", clock.now + 10)) == Rest(clock.now + 10)
+    assert await store.queue.next_step(mine, TurnFailed(step, "503", clock.now + 10)) == Rest(clock.now + 10)
     await store.accept(a_turn("b"))
-    assert await store.claim("me", 1) == []
+    assert await store.queue.claim("me", 1) == []
     clock.now += 10
     assert [next(iter(step.messages)).parts for step in await deliver_all(store)] == [
         (TextPart("a"),),
@@ -310,7 +310,7 @@ async def test_a_back_off_holds_for_turns_that_come_meanwhile(store: SqlTurnStor
 async def dead_letter(store: SqlTurnStore, words: str = "bad") -> str:
     turn_id = (await store.accept(a_turn(words, key=words))).turn_id
     mine, step = await claimed(store)
-    await store.next_step(mine, TurnRejected(step, "400 no"))
+    await store.queue.next_step(mine, TurnRejected(step, "400 no"))
     return turn_id
 
 
@@ -338,11 +338,11 @@ async def test_what_waits_can_be_tried_now_and_given_up(store: SqlTurnStore, clo
     turn_id = (await store.accept(a_turn("stuck"))).turn_id
     await store.accept(a_turn("behind"))
     mine, step = await claimed(store)
-    assert await store.next_step(mine, TurnFailed(step, "503", clock.now + 600)) == Rest(clock.now + 600)
+    assert await store.queue.next_step(mine, TurnFailed(step, "503", clock.now + 600)) == Rest(clock.now + 600)
     assert (await store.retry(None, turn_id)).next_attempt_at is None
     mine, step = await claimed(store)
     assert step.turn_id == turn_id
-    assert await store.next_step(mine, TurnFailed(step, "503", clock.now + 600)) == Rest(clock.now + 600)
+    assert await store.queue.next_step(mine, TurnFailed(step, "503", clock.now + 600)) == Rest(clock.now + 600)
     given_up = await store.discard(None, turn_id)
     assert (given_up.state, given_up.bytes) == ("discarded", 0)
     assert [next(iter(step.messages)).parts for step in await deliver_all(store)] == [(TextPart("behind"),)]
@@ -351,7 +351,7 @@ async def test_what_waits_can_be_tried_now_and_given_up(store: SqlTurnStore, clo
 async def test_a_turn_in_doubt_that_is_retried_keeps_its_doubt(store: SqlTurnStore, clock: FakeClock) -> None:
     turn_id = (await store.accept(a_turn("in_doubt"))).turn_id
     mine, step = await claimed(store)
-    await store.next_step(mine, TurnInDoubt(step, "time-out", clock.now, clock.now + 60))
+    await store.queue.next_step(mine, TurnInDoubt(step, "time-out", clock.now, clock.now + 60))
     assert (await store.retry(None, turn_id)).state == "sending"
     _, again = await claimed(store)
     assert again.doubt_until == clock.now
@@ -365,9 +365,9 @@ async def test_a_turn_that_is_given_up_while_it_is_sent_stays_given_up(
     await store.accept(a_turn("behind"))
     mine, step = await claimed(store)
     await store.discard(None, turn_id)
-    assert not await store.mark_attempt(mine, step, 1)
+    assert not await store.queue.mark_attempt(mine, step, 1)
     outcome = TurnDelivered(step) if arrived else TurnInDoubt(step, "time-out", clock.now, clock.now + 5)
-    following = await store.next_step(mine, outcome)
+    following = await store.queue.next_step(mine, outcome)
     found = await store.get_turn(None, turn_id)
     assert (found.state, found.sent, found.bytes) == ("discarded", 2 if arrived else 0, 0)
     assert following == Rest(clock.now + 5) if not arrived else isinstance(following, SendTurn)
@@ -396,9 +396,9 @@ async def test_a_dead_letter_of_an_epoch_that_has_ended_does_not_go_live_in_the_
     await store.retry(None, early)  # the reset has not been carried out yet, and will wait for it
     mine, turn = await claimed(store)
     assert turn.turn_id == early
-    reset = await store.next_step(mine, TurnDelivered(turn))
+    reset = await store.queue.next_step(mine, TurnDelivered(turn))
     assert isinstance(reset, SendCommit) and reset.new_epoch
-    await store.next_step(mine, CommitAccepted(reset.id, None, "archive_001", 0.0))
+    await store.queue.next_step(mine, CommitAccepted(reset.id, None, "archive_001", 0.0))
     with pytest.raises(Conflict, match="reset"):
         await store.retry(None, late)
     assert (await store.discard(None, late)).state == "discarded"
@@ -443,14 +443,14 @@ async def test_words_that_no_database_takes(store: SqlTurnStore) -> None:
     turn_id = (await store.accept(a_turn("q", "a"))).turn_id
     mine, step = await claimed(store)
     odd = "half \ud83e and \x00 nothing"
-    again = await store.next_step(mine, TurnFailed(step, odd, retry_at=0.0))
+    again = await store.queue.next_step(mine, TurnFailed(step, odd, retry_at=0.0))
     assert (await store.get_turn(None, turn_id)).error == "half \ufffd and  nothing"
     assert isinstance(again, SendTurn)
-    await store.next_step(mine, TurnDelivered(again))
+    await store.queue.next_step(mine, TurnDelivered(again))
     (planned,) = await store.compact(somebody(), 0, 1000)
-    ((mine, _),) = await store.claim("me", 10)
-    await store.next_step(mine, CommitAccepted(planned.id, odd, None, poll_at=0.0))
-    await store.next_step(mine, CommitExtracted(planned.id, odd))
+    ((mine, _),) = await store.queue.claim("me", 10)
+    await store.queue.next_step(mine, CommitAccepted(planned.id, odd, None, poll_at=0.0))
+    await store.queue.next_step(mine, CommitExtracted(planned.id, odd))
     assert (await store.local_history(somebody())).summary == "half \ufffd and  nothing"
 
 
@@ -495,9 +495,9 @@ async def test_old_sessions_are_forgotten_but_nothing_undelivered(opened: OpenSt
     store = await opened(keep_days=1)
     await store.accept(a_turn("old", key="old"))
     await store.accept(a_turn("waiting", who=somebody("s2"), key="k"))
-    (mine, step), _ = await store.claim("me", 10)
+    (mine, step), _ = await store.queue.claim("me", 10)
     assert isinstance(step, SendTurn)
-    await store.next_step(mine, TurnDelivered(step))
+    await store.queue.next_step(mine, TurnDelivered(step))
     clock.now += 2 * 86_400
     await store.forget_old()
     assert [item.session for item in (await store.deliveries(None)).items] == ["s2"]
@@ -510,14 +510,14 @@ async def test_a_lease_of_a_session_that_was_forgotten_meanwhile_is_given_back_f
     store = await opened(keep_days=1)
     await store.accept(a_turn("old"))
     mine, step = await claimed(store)
-    await store.next_step(mine, TurnDelivered(step))
+    await store.queue.next_step(mine, TurnDelivered(step))
     clock.now += 2 * 86_400
     while await store.forget_old():
         pass
     assert not (await store.local_history(mine.who)).known
-    assert await store.release(mine) is None
+    assert await store.queue.release(mine) is None
     with pytest.raises(LeaseLost):
-        await store.release(mine, TurnDelivered(step))
+        await store.queue.release(mine, TurnDelivered(step))
 
 
 async def test_a_session_that_goes_on_is_kept_however_little_is_to_be(opened: OpenStore, clock: FakeClock) -> None:
@@ -715,14 +715,14 @@ async def test_how_a_session_stands_is_told_without_reading_what_waits(tmp_path:
     """A turn may hold tens of megabytes, and `/compact` looks time and again while it waits."""
     store = await open_store(f"sqlite:///{tmp_path / 'turns.db'}", rules=work_rules())
     await store.accept(a_turn("q"))
-    [(lease, step)] = await store.claim("me", 1)
+    [(lease, step)] = await store.queue.claim("me", 1)
     assert isinstance(step, SendTurn)
     asked: list[str] = []
     event.listen(store._database._engine, "before_cursor_execute", lambda *call: asked.append(call[2]))
     size = await store.size_of(somebody())
     assert size is not None and size.tokens > 0
-    await store.mark_attempt(lease, step, 0)
-    await store.release(lease)
+    await store.queue.mark_attempt(lease, step, 0)
+    await store.queue.release(lease)
     await store.aclose()
     assert asked and not [statement for statement in asked if "payload" in statement or "prints" in statement]
 
@@ -734,9 +734,9 @@ async def test_who_is_due_next_is_found_without_reading_those_who_wait(tmp_path:
     event.listen(store._database._engine, "before_cursor_execute", lambda *call: asked.append(call[2]))
     await store.accept(a_turn("q"))
     asked.clear()
-    await store.first_due()
-    await store.claim("me", 1)
-    await store.first_due()
+    await store.queue.first_due()
+    await store.queue.claim("me", 1)
+    await store.queue.first_due()
     await store.aclose()
     connection = sqlite3.connect(tmp_path / "turns.db")
     plans = set()
@@ -799,13 +799,13 @@ async def test_a_full_disk_is_a_store_that_can_not_be_used(tmp_path: Path) -> No
 async def test_what_a_dead_process_left_uncommitted_is_swept_up(store: SqlTurnStore) -> None:
     await store.accept(a_turn("q", "a"))
     await deliver_all(store)
-    await store.sweep(lambda _: False)
-    await store.sweep(lambda _: False)
-    ((mine, step),) = await store.claim("me", 10)
+    await store.queue.sweep(lambda _: False)
+    await store.queue.sweep(lambda _: False)
+    ((mine, step),) = await store.queue.claim("me", 10)
     assert step == SendCommit(1, 0, new_epoch=False, attempts=0, in_doubt=False)
-    following = await store.next_step(mine, CommitAccepted(1, "task", "archive_001", poll_at=0.0))
+    following = await store.queue.next_step(mine, CommitAccepted(1, "task", "archive_001", poll_at=0.0))
     assert isinstance(following, FollowCommit) and following.task_id == "task"
-    assert isinstance(await store.next_step(mine, CommitExtracted(1, "a summary")), Rest)
+    assert isinstance(await store.queue.next_step(mine, CommitExtracted(1, "a summary")), Rest)
     assert (await store.local_history(somebody())).fingerprints == ()
 
 
@@ -842,9 +842,9 @@ async def test_the_opening_tells_no_more_while_the_same_turns_are_out_of_sight(s
         await store.accept(a_turn(words, "Noted.", key=words))
     await deliver_all(store)
     (planned,) = await store.compact(somebody(), 2, 1_000)
-    ((mine, _),) = await store.claim("me", 10)
-    await store.next_step(mine, CommitAccepted(planned.id, "task", "archive_001", poll_at=0.0))
-    await store.next_step(mine, CommitExtracted(planned.id, "A summary."))
+    ((mine, _),) = await store.queue.claim("me", 10)
+    await store.queue.next_step(mine, CommitAccepted(planned.id, "task", "archive_001", poll_at=0.0))
+    await store.queue.next_step(mine, CommitExtracted(planned.id, "A summary."))
     assert (await store.local_history(somebody())).opening == (f"- {told[0]}",)
     await store.accept(a_turn(told[2], "Noted.", key=told[2]))
     assert (await store.local_history(somebody())).opening == (f"- {told[0]}",)
@@ -872,14 +872,14 @@ async def test_compact_and_reset_leave_the_prompt_what_they_should(store: SqlTur
     await store.accept(a_turn("q1", "a1"))
     await deliver_all(store)
     (planned,) = await store.compact(somebody(), 2, 1000)
-    ((mine, step),) = await store.claim("me", 10)
+    ((mine, step),) = await store.queue.claim("me", 10)
     assert step == SendCommit(planned.id, 2, new_epoch=False, attempts=0, in_doubt=False)
-    await store.next_step(mine, CommitAccepted(planned.id, "task", "archive_001", poll_at=0.0))
-    await store.next_step(mine, ExtractionFailed(planned.id, "model down", retry_at=0.0))
+    await store.queue.next_step(mine, CommitAccepted(planned.id, "task", "archive_001", poll_at=0.0))
+    await store.queue.next_step(mine, ExtractionFailed(planned.id, "model down", retry_at=0.0))
     history = await store.local_history(somebody())
     assert history.fingerprints == ("q0", "a0") and len(history.unsummarised) == 2 and history.summary == ""
-    await store.next_step(mine, CommitAccepted(planned.id, "another task", None, poll_at=0.0))
-    await store.next_step(mine, CommitExtracted(planned.id, "a summary"))
+    await store.queue.next_step(mine, CommitAccepted(planned.id, "another task", None, poll_at=0.0))
+    await store.queue.next_step(mine, CommitExtracted(planned.id, "a summary"))
     history = await store.local_history(somebody())
     assert history.fingerprints == ("q0", "a0") and history.unsummarised == () and history.summary == "a summary"
     assert (await store.commits([planned.id]))[0].archive_id == "archive_001"
@@ -895,11 +895,11 @@ async def test_what_a_compaction_is_asked_to_keep_waits_for_the_backend_and_no_l
     await deliver_all(store)
     (planned,) = await store.compact(somebody(), 0, 1000, "Keep the ports.")
     assert (await store.compact(somebody(), 0, 1000)) == [planned]
-    ((mine, step),) = await store.claim("me", 10)
+    ((mine, step),) = await store.queue.claim("me", 10)
     assert isinstance(step, SendCommit) and step.instructions == "Keep the ports."
-    again = await store.next_step(mine, CommitPostponed(step.id, "503", retry_at=0.0, in_doubt=False))
+    again = await store.queue.next_step(mine, CommitPostponed(step.id, "503", retry_at=0.0, in_doubt=False))
     assert isinstance(again, SendCommit) and again.instructions == "Keep the ports."
-    await store.next_step(mine, CommitAccepted(planned.id, "task", "archive_001", poll_at=0.0))
+    await store.queue.next_step(mine, CommitAccepted(planned.id, "task", "archive_001", poll_at=0.0))
     kept = select(commits.c.instructions)
     assert await store._database.read(lambda connection: list(connection.execute(kept).scalars())) == [""]
 
@@ -910,7 +910,7 @@ async def test_a_new_turn_goes_before_sessions_that_are_only_to_be_committed(
     for number in range(5):
         await store.accept(a_turn("left", who=somebody(f"old{number}")))
     await deliver_all(store)
-    await store.sweep(lambda _: False)
+    await store.queue.sweep(lambda _: False)
     clock.now += 1
     await store.accept(a_turn("new", who=somebody("new")))
     lease, _ = await claimed(store)
@@ -920,19 +920,19 @@ async def test_a_new_turn_goes_before_sessions_that_are_only_to_be_committed(
 async def test_a_place_for_turns_is_given_back_when_only_a_commit_is_left(store: SqlTurnStore) -> None:
     await store.accept(a_turn("remember this", remember=True))
     lease, step = await claimed(store)
-    assert isinstance(await store.next_step(lease, TurnDelivered(step)), Rest)
-    ((_, following),) = await store.claim("me", 1)
+    assert isinstance(await store.queue.next_step(lease, TurnDelivered(step)), Rest)
+    ((_, following),) = await store.queue.claim("me", 1)
     assert isinstance(following, SendCommit)
 
 
 async def test_a_new_turn_goes_before_a_look_at_a_task(store: SqlTurnStore) -> None:
     await store.accept(a_turn("q", remember=True))
     await deliver_all(store)
-    ((lease, _),) = await store.claim("me", 1)
+    ((lease, _),) = await store.queue.claim("me", 1)
     await store.accept(a_turn("next"))
-    following = await store.next_step(lease, CommitAccepted(1, "task", "archive_001", poll_at=0.0))
+    following = await store.queue.next_step(lease, CommitAccepted(1, "task", "archive_001", poll_at=0.0))
     assert isinstance(following, SendTurn)
-    assert isinstance(await store.next_step(lease, TurnFailed(following, "503", retry_at=0.0)), FollowCommit)
+    assert isinstance(await store.queue.next_step(lease, TurnFailed(following, "503", retry_at=0.0)), FollowCommit)
 
 
 async def test_the_turns_after_a_moment_with_their_archive(store: SqlTurnStore, clock: FakeClock) -> None:
@@ -948,9 +948,9 @@ async def test_the_turns_after_a_moment_with_their_archive(store: SqlTurnStore, 
     assert await store.turns_since(who.tenant, who.session, asked_at - 90_000) == ()
     await deliver_all(store)
     (planned,) = await store.compact(who, 0, 1000)
-    ((mine, _),) = await store.claim("me", 10)
-    await store.next_step(mine, CommitAccepted(planned.id, "task", "archive_001", poll_at=0.0))
-    await store.next_step(mine, CommitExtracted(planned.id, "a summary"))
+    ((mine, _),) = await store.queue.claim("me", 10)
+    await store.queue.next_step(mine, CommitAccepted(planned.id, "task", "archive_001", poll_at=0.0))
+    await store.queue.next_step(mine, CommitExtracted(planned.id, "a summary"))
     archived = await store.turns_since(who.tenant, who.session, asked_at)
     assert [(turn.turn_id, turn.messages, turn.archive_id) for turn in archived] == [
         (turn_id, (), "archive_001") for turn_id in ids[:3]

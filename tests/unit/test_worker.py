@@ -46,7 +46,7 @@ class Desk:
         end = self.clock.now + seconds
         while True:
             await self.worker.drain()
-            due = min((await self.store.first_due()).values(), default=None)
+            due = min((await self.store.queue.first_due()).values(), default=None)
             if due is None or due > end:
                 break
             self.clock.now = max(self.clock.now, due)
@@ -170,7 +170,7 @@ async def test_a_worker_that_dies_in_a_write_is_continued_by_the_next(desk: Desk
     desk.backend.faults = [("after", Killed())]  # type: ignore[list-item]
     await desk.say("q0")
     await desk.say("q1")
-    ((lease, step),) = await desk.store.claim("the dead", 1)
+    ((lease, step),) = await desk.store.queue.claim("the dead", 1)
     with pytest.raises(Killed):
         await desk.worker._take(lease, step, time.monotonic())
     await desk.work(29)
@@ -522,8 +522,8 @@ async def test_a_session_left_by_a_dead_process_is_swept_at_the_start(desk: Desk
     await desk.say("q0", "a0")
     await desk.work()
     await desk.say("job", who=somebody("job", kind=SessionKind.CRON))
-    await desk.store.sweep(lambda _: True)
-    await desk.store.sweep(lambda _: True)
+    await desk.store.queue.sweep(lambda _: True)
+    await desk.store.queue.sweep(lambda _: True)
     await desk.work(5)
     assert len(desk.backend.session(somebody()).archives) == 1
     assert (await desk.store.local_history(somebody())).fingerprints == ()
@@ -535,6 +535,6 @@ async def test_the_first_turn_of_a_process_is_not_taken_for_one_that_was_left(de
     began = desk.clock.now
     await desk.work(1)
     await desk.say("q0", "a0")
-    await desk.store.sweep(lambda _: True, before=began)
+    await desk.store.queue.sweep(lambda _: True, before=began)
     await desk.work(5)
     assert desk.backend.session(somebody()).archives == []

@@ -31,11 +31,11 @@ async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
 
 async def die_in(desk: Desk) -> None:
     """A process begins the session's next step and is killed in its write, which the backend applies later."""
-    ((lease, step),) = await desk.store.claim("the dead", 1)
+    ((lease, step),) = await desk.store.queue.claim("the dead", 1)
     desk.backend.faults = [("later", Killed())]  # type: ignore[list-item]
     with pytest.raises(Killed):
         await desk.worker._take(lease, step, desk.worker._monotonic())
-    await desk.store.expire_leases(lambda _: True)
+    await desk.store.queue.expire_leases(lambda _: True)
 
 
 async def applied_after(desk: Desk, seconds: float) -> None:
@@ -123,7 +123,7 @@ async def test_a_worker_that_is_stopped_lets_a_write_finish(tmp_path: Path) -> N
     assert backend.texts(somebody()) == ["q0"]
     states = [item.state for item in (await desk.store.deliveries(None)).items]
     assert states == ["pending", "delivered"]
-    assert len(await desk.store.claim("the next process", 1)) == 1
+    assert len(await desk.store.queue.claim("the next process", 1)) == 1
     await desk.store.aclose()
 
 
@@ -138,7 +138,7 @@ async def test_a_worker_that_is_stopped_does_not_wait_for_ever(tmp_path: Path, m
         await backend.begun.wait()
         group.cancel_scope.cancel()
     assert (await desk.store.deliveries(None)).items[0].state == "sending"
-    assert len(await desk.store.claim("the next process", 1)) == 1
+    assert len(await desk.store.queue.claim("the next process", 1)) == 1
     await desk.store.aclose()
 
 

@@ -68,14 +68,14 @@ async def test_a_worker_that_was_stopped_sends_nothing_under_a_lease_that_is_ove
     desk = Desk(stores[0], backend, clock)
     await desk.say("q")
     begun = clock.now
-    ((lease, step),) = await stores[0].claim("stopped", 1)
+    ((lease, step),) = await stores[0].queue.claim("stopped", 1)
     clock.now += 31
     await other.drain()
     clock.now += 6
     await other.drain()
     assert backend.texts(somebody()) == ["q"]
     with pytest.raises(LeaseLost):
-        await stores[0].next_step(lease, await stopped._take(lease, step, begun))
+        await stores[0].queue.next_step(lease, await stopped._take(lease, step, begun))
     assert backend.texts(somebody()) == ["q"]
     for store in stores:
         await store.aclose()
@@ -110,7 +110,7 @@ async def test_of_a_large_turn_only_a_batch_is_decoded_at_a_time_and_none_on_the
 async def test_a_worker_that_was_stopped_between_two_batches_sends_no_more(desk: Desk) -> None:
     desk.worker = Worker(desk.store, desk.backend, WorkerSettings(), random=lambda: 1.0, monotonic=desk.clock)
     await desk.say(*[str(number) for number in range(150)])
-    mark = desk.store.mark_attempt
+    mark = desk.store.queue.mark_attempt
 
     async def stopped_after(*args: object) -> None:
         await mark(*args)  # type: ignore[arg-type]
@@ -124,7 +124,7 @@ async def test_a_worker_that_was_stopped_between_two_batches_sends_no_more(desk:
         },
         mark_attempt=stopped_after,
     )
-    ((lease, step),) = await desk.store.claim("me", 1)
+    ((lease, step),) = await desk.store.queue.claim("me", 1)
     await desk.worker._take(lease, step, desk.clock.now)
     assert desk.backend.appended_batches == [100]
 
@@ -140,14 +140,14 @@ async def test_words_that_no_database_takes_do_not_stop_a_delivery(desk: Desk) -
 async def test_a_session_that_can_not_be_worked_on_does_not_stop_the_others(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    next_step = desk.store.next_step
+    next_step = desk.store.queue.next_step
 
     async def broken(lease: Lease, outcome: Outcome | None = None) -> Step:
         if lease.who.session == "bad":
             raise ZeroDivisionError
         return await next_step(lease, outcome)
 
-    monkeypatch.setattr(desk.store, "next_step", broken)
+    monkeypatch.setattr(desk.store.queue, "next_step", broken)
     await desk.say("q", who=somebody("bad"))
     await desk.say("q", who=somebody("good"))
     async with anyio.create_task_group() as group:
@@ -211,7 +211,7 @@ async def test_deliveries_go_on_when_the_clock_is_set(desk: Desk, jump: float) -
 
 async def test_a_lease_from_before_the_clock_was_set_back_runs_out(desk: Desk) -> None:
     await desk.say("q")
-    assert len(await desk.store.claim("stopped for ever", 1)) == 1
+    assert len(await desk.store.queue.claim("stopped for ever", 1)) == 1
     desk.clock.now -= 86_400
     await desk.store.mend_dates()
     await desk.work(60)
@@ -309,7 +309,7 @@ async def test_commits_and_tasks_leave_room_for_turns(desk: Desk, monkeypatch: p
         raise refused()
 
     monkeypatch.setattr(desk.backend, "commit", hang)
-    await desk.store.sweep(lambda _: False)
+    await desk.store.queue.sweep(lambda _: False)
     async with anyio.create_task_group() as group:
         group.start_soon(desk.worker.run)
         while desk.worker._busy.total() < 6:
