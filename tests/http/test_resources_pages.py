@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from app.ports import BackendError, Reason
+from app.core.reasons import Reason
+from app.ports import BackendError
 from tests.http.browsing import BROWSER, OURS, Form, forms_in, send, send_file
 from tests.http.conftest import Start
 from tests.http.test_resources import GUIDE, OTHER, SKILL, upload, zipped

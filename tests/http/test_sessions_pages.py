@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from app.ports import BackendError, Reason
+from app.core.reasons import Reason
+from app.ports import BackendError
 from tests.http.browsing import BROWSER, OURS, forms_in, send
 from tests.http.conftest import Start
 from tests.unit.memory_backend import MemoryBackend, rejected
