@@ -5,13 +5,19 @@ The first line says which document it is; the second is what it says, and ``null
 
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
+from app.atrest.cipher import SealBroken
 from app.atrest.vault import Vault
 from app.documents.document_reading import Unchanged
 from app.documents.parsed_document import Document
+
+
+class SpoolDamaged(OSError):
+    """A file does not hold what was written: by the disk, or by somebody else."""
 
 
 class SpooledPassage(NamedTuple):
@@ -58,9 +64,19 @@ class Spooled(NamedTuple):
         return self.raw.strip() == b"null"
 
     def body(self) -> Body:
-        """What it says."""
-        found: dict[str, Any] = json.loads(self.raw)
-        return Body(found["text"], [SpooledPassage(*one) for one in found["passages"]])
+        """What it says. Raises `SpoolDamaged`."""
+        with told_as_damage():
+            found: dict[str, Any] = json.loads(self.raw)
+            return Body(found["text"], [SpooledPassage(*one) for one in found["passages"]])
+
+
+@contextmanager
+def told_as_damage() -> Iterator[None]:
+    """What can not be understood of a file comes out as `SpoolDamaged`."""
+    try:
+        yield
+    except (ValueError, TypeError, KeyError, AttributeError, SealBroken) as error:
+        raise SpoolDamaged(f"an import's file is damaged ({type(error).__name__})") from error
 
 
 def write(file: BinaryIO, document: Document | Unchanged) -> None:
@@ -88,14 +104,15 @@ def read(path: Path, vault: Vault, *, skip_lines: int = 0) -> Iterator[Spooled]:
 
 
 def read_from(file: BinaryIO, *, skip_lines: int = 0) -> Iterator[Spooled]:
-    """The same from an open file; a last document that is not all there is left out."""
-    for _ in range(skip_lines):
-        file.readline()
-    while line := file.readline():
-        raw = file.readline()
-        if not raw.endswith(b"\n"):
-            return
-        yield Spooled(Head(**json.loads(line)), raw)
+    """The same from an open file; a last document that is not all there is left out. Raises `SpoolDamaged`."""
+    with told_as_damage():
+        for _ in range(skip_lines):
+            file.readline()
+        while line := file.readline():
+            raw = file.readline()
+            if not raw.endswith(b"\n"):
+                return
+            yield Spooled(Head(**json.loads(line)), raw)
 
 
 def _fields(head: Head) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import structlog
 from app.atrest.vault import PLAIN, Vault
 from app.core.deadline import Deadline
 from app.core.identity import Identity, PeerRole, Tenant
+from app.core.reasons import Reason
 from app.documents.resource import ImportTask, Status
 from app.errors import StoreUnavailable
 from app.local.processes import this_process
@@ -147,6 +148,9 @@ class ResourceImporter:
                 await self._store.put(who, NewResource(resource, self._incoming / claimed.spool, self._vault), deadline)
         except BackendError as error:
             return error
+        except Exception:  # a bug ends this one, and not those beside it
+            log.exception("unexpected_error", task=claimed.task.task_id)
+            return BackendError(Reason.BACKEND_UNAVAILABLE, "an unexpected error; the log says more", retryable=True)
         return None
 
     async def _settled(self, claimed: Claimed, failure: BackendError | None) -> bool:

@@ -91,3 +91,28 @@ async def test_a_failure_is_waited_out(
         await imports.ended.wait()
         group.cancel_scope.cancel()
     assert imports.outcome == ("it can not be reached", outcome)
+
+
+class Broken(NoResources):
+    """A backend with a bug."""
+
+    async def put(self, who: Identity, new: NewResource, deadline: Deadline) -> None:
+        raise KeyError("passages")
+
+
+async def test_a_bug_ends_one_import_and_not_those_beside_it(tmp_path: Path) -> None:
+    claimed = Claimed(Tenant("acme", "mia"), ImportTask("i_1", GUIDE, AT), "i_1.jsonl", 1, 1.0)
+    imports = OneImport(claimed)
+    importer = ResourceImporter(
+        Broken(),
+        imports,  # type: ignore[arg-type]
+        tmp_path,
+        lambda _: None,
+        Backoff(0.1, 5.0, lambda: 1.0),
+        1,
+    )
+    async with anyio.create_task_group() as group:
+        group.start_soon(importer.run)
+        await imports.ended.wait()
+        group.cancel_scope.cancel()
+    assert imports.outcome == ("an unexpected error; the log says more", 0.2)

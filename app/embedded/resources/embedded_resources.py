@@ -12,6 +12,7 @@ from app.embedded.memory_store import nothing_is_normal
 from app.embedded.resources.resource_files import Outdated
 from app.embedded.resources.resource_index import realm_of
 from app.embedded.search.excerpts import MAX_CANDIDATES
+from app.gathering.spool import SpoolDamaged
 from app.ports import BackendError, NewResource, ReadResource
 
 if TYPE_CHECKING:  # it makes them
@@ -41,8 +42,15 @@ class EmbeddedResources:
 
     async def put(self, who: Identity, new: NewResource, deadline: Deadline) -> None:
         """See `ResourceStore.put`. It goes on behind a deadline, and may be begun again."""
+
+        def put(space: "UserSpace") -> None:
+            try:
+                space.shelf.put(new, deadline)
+            except SpoolDamaged as error:
+                raise Outdated(f"{error}: remove it, and import it again") from error
+
         try:
-            await self._engine.changing(who, lambda space: space.shelf.put(new, deadline), deadline)
+            await self._engine.changing(who, put, deadline)
         except Outdated as error:
             raise BackendError(Reason.BACKEND_REJECTED, str(error), retryable=False) from error
 

@@ -12,11 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import structlog
+
 from app.atrest.vault import Vault
 from app.documents.resource import Kind, Resource
 from app.embedded.storage import layout
 from app.gathering import spool
 from app.ports import NewResource
+
+log = structlog.get_logger(__name__)
 
 FOLDER = "resources"
 _SUFFIX = ".jsonl"
@@ -50,8 +54,8 @@ def file_of(root: Path, path: str) -> Path:
 
 
 def stored_at(file: Path, vault: Vault) -> Stored | None:
-    """What is in a file; None where there is none."""
-    with suppress(FileNotFoundError), vault.open(file) as lines:
+    """What is in a file; None where there is none. Raises `spool.SpoolDamaged`."""
+    with suppress(FileNotFoundError), spool.told_as_damage(), vault.open(file) as lines:
         status = os.fstat(lines.fileno())
         fields: dict[str, Any] = json.loads(lines.readline())
         resource = Resource(updated_at=fields.pop("updatedAt"), kind=Kind(fields.pop("kind")), **fields)
@@ -60,9 +64,14 @@ def stored_at(file: Path, vault: Vault) -> Stored | None:
 
 
 def all_stored(root: Path, vault: Vault) -> Iterator[Stored]:
-    """Everything that was imported."""
+    """Everything that was imported, without what is damaged: the other documents are there all the same."""
     for file in sorted((root / FOLDER).glob(f"[!.]*{_SUFFIX}")):
-        if stored := stored_at(file, vault):
+        try:
+            stored = stored_at(file, vault)
+        except spool.SpoolDamaged as error:
+            log.error("file_damaged", file=file.name, error=str(error))
+            continue
+        if stored:
             yield stored
 
 

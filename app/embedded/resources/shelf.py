@@ -6,6 +6,8 @@ from concurrent.futures import Future
 from contextlib import AbstractContextManager
 from pathlib import Path
 
+import structlog
+
 from app.atrest import durable
 from app.atrest.vault import PLAIN, Vault
 from app.core.deadline import Deadline
@@ -15,8 +17,11 @@ from app.embedded.resources import resource_files
 from app.embedded.resources.resource_files import FOLDER, Stored
 from app.embedded.resources.resource_index import ResourceIndex, header_of
 from app.embedded.storage import layout
+from app.gathering.spool import SpoolDamaged
 from app.ports import NewResource, ReadResource
 from app.settings import SearchSettings
+
+log = structlog.get_logger(__name__)
 
 INDEX = "index.db"
 MAX_CONTENTS = 2_000
@@ -142,7 +147,10 @@ class Shelf:
         stamps = index.stamps()
         for stored in resource_files.all_stored(self._root, self._vault):
             if stamps.pop(stored.resource.path, None) != stored.stamp:
-                self._take_in(index, stored)
+                try:
+                    self._take_in(index, stored)
+                except SpoolDamaged as error:  # the other documents are there all the same
+                    log.error("file_damaged", file=stored.file.name, error=str(error))
         for path in stamps:
             if not resource_files.file_of(self._root, path).exists():
                 index.remove(path)
