@@ -31,7 +31,8 @@ from app.embedded.memory_revisions import MemoryRevisions
 from app.embedded.storage import layout
 from app.embedded.storage.memory_files import MemoryFiles
 from app.embedded.storage.record_memories import key_of, record_of, record_of_line
-from app.embedded.storage.records import PARAPHRASED, Record, Source, edited, merge, with_source
+from app.embedded.storage.record_versions import edited, merge, with_source
+from app.embedded.storage.records import PARAPHRASED, Record, Source
 from app.embedded.storage.withheld import Withheld
 from app.errors import Conflict, VersionConflict
 from app.text.items import tidy

@@ -14,7 +14,8 @@ from app.embedded.index.memory_rows import Found
 from app.embedded.storage import layout
 from app.embedded.storage.memory_files import MemoryFiles
 from app.embedded.storage.record_memories import record_of_line, revised
-from app.embedded.storage.records import Record, joined
+from app.embedded.storage.record_versions import joined
+from app.embedded.storage.records import Record
 
 Withhold = Callable[[Found, str, Iterable[str]], None]
 """Has a memory's text found no more in turns and notes from a moment on, but for what others still say."""

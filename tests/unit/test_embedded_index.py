@@ -24,7 +24,8 @@ from app.embedded.index.embedders import Vector, packed
 from app.embedded.index.index import Index
 from app.embedded.index.sqlite import Connection, Damaged, SqliteError
 from app.embedded.storage import session_file
-from app.embedded.storage.records import Record, Source, write_records
+from app.embedded.storage.record_lines import write_records
+from app.embedded.storage.records import Record, Source
 from app.errors import CanNotStart
 from app.settings import EmbeddedSettings
 

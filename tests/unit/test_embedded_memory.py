@@ -24,7 +24,8 @@ from app.embedded.backend import EmbeddedBackend
 from app.embedded.memory_store import EmbeddedMemories
 from app.embedded.space import UserSpace
 from app.embedded.storage.layout import segment, session_path, user_dir
-from app.embedded.storage.records import Record, Source, write_records
+from app.embedded.storage.record_lines import write_records
+from app.embedded.storage.records import Record, Source
 from app.ports import BackendError, CommitState, SessionHistory, Target
 from app.settings import EmbeddedSettings, EmbedderSettings
 

@@ -12,7 +12,9 @@ from app.core.capture.captured_message import CapturedMessage, TextPart, ToolPar
 from app.embedded.extraction.experience_rules import experiences_in
 from app.embedded.extraction.extract import memories_in
 from app.embedded.index.chunks import MAX_CHARS, WHOLE_CHARS, pieces
-from app.embedded.storage.records import HYSTERESIS, Record, Source, holds_until, merge, read_records, write_records
+from app.embedded.storage.record_lines import read_records, write_records
+from app.embedded.storage.record_versions import HYSTERESIS, merge
+from app.embedded.storage.records import Record, Source, holds_until
 
 
 def said(text: str, role: str = "user") -> CapturedMessage:

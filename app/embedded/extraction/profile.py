@@ -13,7 +13,7 @@ from app.embedded.extraction import profile_chinese, profile_english, values
 from app.embedded.extraction.lexicon import CORRECTS, PASSING
 from app.embedded.extraction.slots import Slot, Slots, relation_slots, taste_slots
 from app.embedded.extraction.statements import Statement, slug
-from app.embedded.storage.records import Claim
+from app.embedded.storage.record_versions import Claim
 
 _LEADING = frozenset(
     [

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from app.embedded.extraction.lexicon import CORRECTS, PASSING
 from app.embedded.extraction.values import taste
-from app.embedded.storage.records import ANY, Claim
+from app.embedded.storage.record_versions import ANY, Claim
 from app.text.words import STOP_WORDS, tokens
 
 _ASCII_WORD = re.compile(r"[a-z0-9]+")

@@ -10,7 +10,8 @@ from dataclasses import replace
 
 from app.classify.changes import words_of
 from app.classify.replaces import Judge, weight_of
-from app.embedded.storage.records import Record, merge
+from app.embedded.storage.record_versions import merge
+from app.embedded.storage.records import Record
 
 NEAREST = 6
 """Records that one statement is compared with."""

@@ -10,8 +10,9 @@ from app.core.capture.captured_message import CapturedMessage, TextPart
 from app.core.memories.memory import Memory, MemorySource, Origin
 from app.embedded.index.chunks import pieces
 from app.embedded.storage.layout import readable
+from app.embedded.storage.record_lines import NOTE_BEGIN, NOTE_END, read_records
 from app.embedded.storage.record_memories import memory_of, utc
-from app.embedded.storage.records import NOTE_BEGIN, NOTE_END, Record, derived_id, identified, read_records
+from app.embedded.storage.records import Record, derived_id, identified
 from app.embedded.storage.workspace import PAGES
 from app.text.dates import day_of
 from app.text.items import statements

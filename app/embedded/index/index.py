@@ -23,7 +23,7 @@ from app.embedded.index.sqlite import Connection
 from app.embedded.index.vectors import Vectors
 from app.embedded.storage.entries import message_of, parse_entry
 from app.embedded.storage.layout import readable
-from app.embedded.storage.records import TRAILER
+from app.embedded.storage.record_lines import TRAILER
 
 MAX_INDEXED_BYTES = 4 * 1024 * 1024
 """A Markdown file is indexed up to here."""

@@ -6,16 +6,15 @@ from dataclasses import dataclass, replace
 from app.core.memories.forget_selection import Redactor, turn_of
 from app.core.memories.memory import Memory
 from app.embedded.index.documents import EXPERIENCES, file_entries
-from app.embedded.storage.records import (
+from app.embedded.storage.record_lines import (
     NOTE_BEGIN,
     NOTE_END,
     TRAILER,
-    Record,
-    identified,
     read_records,
     source_of_experience,
     write_records,
 )
+from app.embedded.storage.records import Record, identified
 from app.text.items import blocks, item
 
 

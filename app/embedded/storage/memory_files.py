@@ -12,8 +12,9 @@ from typing import NamedTuple
 from app.atrest.vault import PLAIN, Vault
 from app.core.memories.memory import Memory, MemoryRecord
 from app.embedded.storage import layout
+from app.embedded.storage.record_lines import read_records, write_records
 from app.embedded.storage.record_memories import imported
-from app.embedded.storage.records import Record, identified, read_records, write_records
+from app.embedded.storage.records import Record, identified
 from app.embedded.storage.workspace import PAGES
 from app.text.items import statements, tidy
 

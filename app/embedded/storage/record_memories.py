@@ -16,7 +16,8 @@ from app.core.memories.memory import (
     Sensitivity,
     SourceKind,
 )
-from app.embedded.storage.records import NOT_ADOPTED, Record, Source, holds_until, noted
+from app.embedded.storage.record_versions import NOT_ADOPTED, noted
+from app.embedded.storage.records import Record, Source, holds_until
 from app.text.dates import iso, moment_of
 from app.text.items import tidy
 

@@ -10,7 +10,9 @@ from pathlib import Path
 
 from app.atrest.vault import Vault
 from app.embedded.extraction.rules import statement_in
-from app.embedded.storage.records import Claim, Record, merge, read_records, write_records
+from app.embedded.storage.record_lines import read_records, write_records
+from app.embedded.storage.record_versions import Claim, merge
+from app.embedded.storage.records import Record
 
 OF_A_PEER = frozenset({"preferences", "events"})
 """Categories whose memories are kept below the peer; the others are every peer's."""

@@ -12,7 +12,7 @@ from app.atrest.vault import Vault
 from app.core.injection.session_start.section import Workspace
 from app.embedded.storage import layout
 from app.embedded.storage.long_term_file import NAME, read_page
-from app.embedded.storage.records import NOTE_BEGIN, NOTE_END
+from app.embedded.storage.record_lines import NOTE_BEGIN, NOTE_END
 
 log = structlog.get_logger(__name__)
 
