@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from app.core.memories.withholding import Withholding
 from app.openviking.file_statements import is_list, statements_in
 from app.openviking.hit_answers import dated
+from app.openviking.ledger_changes import found_in_file, sealed
 from app.openviking.ledger_entries import (
     FORGOTTEN,
     GONE,
@@ -19,11 +20,9 @@ from app.openviking.ledger_entries import (
     LIVE,
     SUPERSEDED,
     Step,
-    found_in_file,
     hash_of,
     id_of,
     is_own,
-    sealed,
     text_of,
 )
 from app.openviking.remote_files import MemoryFile, place_of

@@ -12,7 +12,8 @@ from app.core.deadline import Clock, Deadline
 from app.core.identity import Tenant
 from app.openviking import adopting
 from app.openviking.file_statements import edited
-from app.openviking.ledger_entries import Step, refused, settled_by, steps_of
+from app.openviking.ledger_changes import refused, settled_by
+from app.openviking.ledger_entries import Step, steps_of
 from app.openviking.recall import withholding_of
 from app.openviking.remote_files import RemoteFiles, without_fields
 from app.ports import BackendError, LedgerEntry, LedgerRows, MemoryLedger

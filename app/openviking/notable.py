@@ -12,6 +12,7 @@ from app.core.memories.memory import Memory
 from app.core.memories.withholding import Withholding
 from app.core.recall.hits import Hit
 from app.openviking.file_statements import edited
+from app.openviking.ledger_changes import sealed
 from app.openviking.ledger_entries import (
     FORGOTTEN,
     LIVE,
@@ -21,7 +22,6 @@ from app.openviking.ledger_entries import (
     is_own,
     memory_of,
     old_hashes,
-    sealed,
     text_of,
 )
 from app.openviking.remote_files import canonical

@@ -33,8 +33,18 @@ from app.core.memories.relevance import relevance
 from app.core.memories.withholding import Withholding
 from app.core.reasons import Reason
 from app.errors import Conflict, VersionConflict
-from app.openviking import ledger_entries
-from app.openviking.ledger_entries import FORGOTTEN, LIVE, SHOWN, SUPERSEDED, hash_of, is_live, memory_of, record_of
+from app.openviking import ledger_changes
+from app.openviking.ledger_entries import (
+    FORGOTTEN,
+    LIVE,
+    SHOWN,
+    SUPERSEDED,
+    hash_of,
+    is_live,
+    is_own,
+    memory_of,
+    record_of,
+)
 from app.openviking.ledger_sync import LedgerSync
 from app.openviking.memory_search import MemorySearch
 from app.openviking.recall import LedgerRecall, withholding_of
@@ -139,7 +149,7 @@ class OpenVikingMemories:
                 raise VersionConflict(f"the memory is at version {entry.version}")
             if entry.state == SUPERSEDED:
                 raise Conflict("another memory stands in the place of this one")
-            after = ledger_entries.changed(entry, change, now, withholding_of(tenant))
+            after = ledger_changes.changed(entry, change, now, withholding_of(tenant))
             if after is not entry:
                 _replace(rows, entry, after, now, withholding_of(tenant))
             return after
@@ -158,7 +168,7 @@ class OpenVikingMemories:
 
         def decided(rows: LedgerRows) -> LedgerEntry | None:
             if (entry := _shown(rows, memory_id)) is not None:
-                after = ledger_entries.forgotten(entry, now, withholding_of(tenant))
+                after = ledger_changes.forgotten(entry, now, withholding_of(tenant))
                 _replace(rows, entry, after, now, withholding_of(tenant))
             return entry
 
@@ -190,9 +200,9 @@ class OpenVikingMemories:
                 entry, into = rows.by_id(one.id), rows.by_id(one.into) if one.into else None
                 if entry is None or entry.state != LIVE or entry.version != one.version or (one.into and into is None):
                     continue
-                rows.put(ledger_entries.revised(entry, one, now, withholding, into))
+                rows.put(ledger_changes.revised(entry, one, now, withholding, into))
                 if into and one.kind is RevisionKind.MERGE:
-                    rows.put(ledger_entries.joined(into, entry, now))
+                    rows.put(ledger_changes.joined(into, entry, now))
                 changed += [one.id, *([into.memory_id] if into else [])]
             return list(dict.fromkeys(changed))
 
@@ -240,7 +250,7 @@ class OpenVikingMemories:
     async def take_in(self, who: Identity, records: Sequence[MemoryRecord], deadline: Deadline) -> Sequence[str]:
         """See `MemoryStore.take_in`. What is not on the server at the deadline is brought there later."""
         tenant = self._tenant_of(who.tenant)
-        by_id = {one.memory.id: ledger_entries.imported(one) for one in reversed(records)}
+        by_id = {one.memory.id: ledger_changes.imported(one) for one in reversed(records)}
 
         def decided(rows: LedgerRows) -> list[str]:
             new = [one for memory_id, one in by_id.items() if _is_free(rows.by_id(memory_id))]
@@ -288,15 +298,15 @@ def _store(
     same = [one for one in rows.saying(hash_of(new.text)) if _is_holding(one, new, now)]
     known = there or (None if new.promised else next(iter(same), None))
     if known is None:
-        kept = ledger_entries.added(new, now, withholding)
+        kept = ledger_changes.added(new, now, withholding)
     else:
-        kept = known if known.memory_id == new.id else ledger_entries.confirmed(known, new)
+        kept = known if known.memory_id == new.id else ledger_changes.confirmed(known, new)
     rows.put(kept)
     named = [one for one in rows.named(new.key) if _is_holding(one, new, now)] if new.key else []
     others = {one.memory_id: one for one in [*(same if new.promised else ()), *named]}
     others.pop(kept.memory_id, None)
     for other in others.values():
-        rows.put(ledger_entries.superseded(other, new.created_at, new.text, withholding))
+        rows.put(ledger_changes.superseded(other, new.created_at, new.text, withholding))
     return kept, known is None, (kept.memory_id, *others)
 
 
@@ -322,7 +332,7 @@ def _withdraw_copies(
     if after.text_hash == before.text_hash and after.state != FORGOTTEN:
         return
     for other in rows.saying(before.text_hash):
-        if other.memory_id == before.memory_id or other.state != LIVE or ledger_entries.is_own(other):
+        if other.memory_id == before.memory_id or other.state != LIVE or is_own(other):
             continue
-        copy = ledger_entries.forgotten(other, at, withholding)
+        copy = ledger_changes.forgotten(other, at, withholding)
         rows.put(replace(copy, fields={**copy.fields, "copy_of": before.memory_id}))
