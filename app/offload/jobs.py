@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from app.core.capture.captured_message import CapturedMessage
 from app.core.deadline import Deadline
@@ -27,7 +27,6 @@ from app.embedded.classifying import classifier_of
 from app.embedded.extraction.readings import read_statement
 from app.engine.assembly import Assemble
 from app.engine.host_window import WindowWatch
-from app.engine.memories.auditing import Audit
 from app.engine.preflight import Preflight
 from app.engine.results import AssembleInput, AssembleResult
 from app.engine.turn_capture import AfterTurn, AfterTurnResult, TurnInput
@@ -37,7 +36,10 @@ from app.recall.searches import Found, Searches
 from app.recall.transform import Transform
 from app.settings import Settings
 from app.store.prepared import prepare
-from app.store.turns import SqlTurnStore
+
+if TYPE_CHECKING:  # what they import is half of a child's start
+    from app.engine.memories.auditing import Audit
+    from app.store.turns import SqlTurnStore
 
 MAX_WRONG = 50
 """Wrong messages that one answer names."""
@@ -172,7 +174,7 @@ async def assemble(
     searches, policy = cast(Searches, _Searches(ports.call)), settings.policy.policy()
     classifier, recalled = classifier_of(settings.embedded.embedder), list[Reason]()
     transform = Transform(settings, searches, ports, classifier, policy=policy, on_recall=recalled.append)
-    backend, store = cast(ContextBackend, _Backend(ports.call)), cast(SqlTurnStore, _Store(ports.call))
+    backend, store = cast(ContextBackend, _Backend(ports.call)), cast("SqlTurnStore", _Store(ports.call))
     rules = settings.guards.rules()
     preflight = Preflight(backend, store, settings.capture.summary_share, policy=policy, rules=rules, traces=ports)
     asked = replace(asked, messages=messages, prompt=asked.subject.query if asked.subject else prompt)
@@ -188,7 +190,7 @@ async def keep_turn(
     """`/after-turn` with the messages that ``raw`` holds; it does not wait for the delivery."""
     messages, _ = _parsed(raw)
     turn = replace(turn, messages=messages, wait=False)
-    store, capture = cast(SqlTurnStore, _Store(ports.call)), settings.capture
+    store, capture = cast("SqlTurnStore", _Store(ports.call)), settings.capture
     keep = AfterTurn(
         store,
         None,
@@ -196,7 +198,7 @@ async def keep_turn(
         read_statement,
         capture.automation_memory,
         settings.policy.policy(),
-        cast(Audit, _Audit(ports.call)),
+        cast("Audit", _Audit(ports.call)),
         settings.guards.flush_rules(),
     )
     return await keep.run(who, turn, deadline)

@@ -7,12 +7,12 @@ import pickle
 import socket
 import sys
 import traceback
+from collections.abc import Awaitable, Callable, Mapping
 from itertools import count
 from typing import Any
 
 from app.observe.context import go_on_with
 from app.observe.logging import configure_logging
-from app.offload.jobs import JOBS, Ports
 from app.offload.link import Link
 
 NICE = 5
@@ -48,6 +48,8 @@ class _Caller:
 
 async def serve(end: socket.socket) -> None:
     """Run one job after the other until the other end is gone."""
+    from app.offload import jobs as work  # most of what is loaded; see `main`
+
     link = await Link.over(end)
     [settings] = await link.receive()
     configure_logging(settings.log_level)
@@ -58,7 +60,7 @@ async def serve(end: socket.socket) -> None:
         while True:
             kind, *rest = await link.receive()
             if kind == "job":
-                job = asyncio.create_task(_run(link, caller, settings, *rest))
+                job = asyncio.create_task(_run(link, work.JOBS, work.Ports(caller.call), settings, *rest))
                 jobs.add(job)
                 job.add_done_callback(jobs.discard)
             else:
@@ -67,10 +69,18 @@ async def serve(end: socket.socket) -> None:
         link.close()
 
 
-async def _run(link: Link, caller: _Caller, settings: Any, name: str, context: dict[str, Any], *arguments: Any) -> None:
+async def _run(
+    link: Link,
+    jobs: Mapping[str, Callable[..., Awaitable[Any]]],
+    ports: Any,
+    settings: Any,
+    name: str,
+    context: dict[str, Any],
+    *arguments: Any,
+) -> None:
     go_on_with(context)
     try:
-        value = await JOBS[name](Ports(caller.call), settings, *arguments)
+        value = await jobs[name](ports, settings, *arguments)
     except Exception as error:
         await link.send("failed", _portable(error))
     else:
@@ -90,7 +100,7 @@ def _portable(error: Exception) -> Exception:
 
 def main() -> None:
     """Run the process."""
-    gc.disable()  # one job's objects are all alive until it ends
+    gc.disable()  # what is loaded stays, and one job's objects are all alive until it ends
     os.nice(NICE)
     asyncio.run(serve(socket.socket(fileno=int(sys.argv[1]))))
 

@@ -3,6 +3,8 @@
 import asyncio
 import json
 import socket
+import subprocess
+import sys
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -190,3 +192,9 @@ async def test_large_messages_arrive_whole_beside_others() -> None:
     assert [number for kind, number in received if kind == "small"] == list(range(9))
     link.close()
     other.close()
+
+
+def test_a_child_loads_no_database() -> None:
+    code = "import sys, app.offload.runner, app.offload.jobs; print('sqlalchemy' in sys.modules)"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert said == "False\n"
