@@ -17,10 +17,10 @@ from app.core.memories.memory import (
     MemoryState,
     MemoryVersion,
     Origin,
-    Receipt,
     Sensitivity,
     SourceKind,
 )
+from app.core.memories.memory_outcomes import Receipt
 from app.text.dates import iso, moment_of
 
 Text = Annotated[str, Field(min_length=1, max_length=MAX_TEXT_CHARS, description="One statement.")]

@@ -11,7 +11,8 @@ from app.atrest.residue import Needles
 from app.core.capture.captured_message import CapturedMessage
 from app.core.deadline import Deadline
 from app.core.memories.forget_selection import Erased, Forgetting, Redactor, turn_of
-from app.core.memories.memory import Kept, Memory, Selected
+from app.core.memories.memory import Memory
+from app.core.memories.memory_outcomes import Kept, Selected
 from app.embedded.extraction import distil
 from app.embedded.index.live_index import LiveIndex
 from app.embedded.index.memory_erasure import without_forgotten as memories_left

@@ -8,18 +8,8 @@ from typing import Any
 from app.core.deadline import Deadline
 from app.core.memories.forget_selection import Erased, Forgetting, Statement, turn_of
 from app.core.memories.freshness import Revision
-from app.core.memories.memory import (
-    Memory,
-    MemoryChange,
-    MemoryFilter,
-    MemoryRecord,
-    MemoryState,
-    NewMemory,
-    Receipt,
-    Selected,
-    Stored,
-    state_at,
-)
+from app.core.memories.memory import Memory, MemoryChange, MemoryFilter, MemoryRecord, MemoryState, NewMemory, state_at
+from app.core.memories.memory_outcomes import Receipt, Selected, Stored
 from app.core.memories.naming import was_said
 from app.core.memories.paging import Place, place_of
 from app.embedded.erasure import Eraser

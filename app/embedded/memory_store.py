@@ -17,10 +17,9 @@ from app.core.memories.memory import (
     MemoryRecord,
     MemoryState,
     NewMemory,
-    Receipt,
     ScoredMemory,
-    Stored,
 )
+from app.core.memories.memory_outcomes import Receipt, Stored
 from app.core.memories.paging import Place
 from app.core.memories.relevance import relevance
 from app.core.recall.hits import Hit

@@ -16,18 +16,15 @@ from app.core.injection.session_start.section import Workspace
 from app.core.memories.forget_selection import Erased, Forgetting, Redactor, Statement
 from app.core.memories.freshness import Revision, RevisionKind
 from app.core.memories.memory import (
-    Kept,
     Memory,
     MemoryChange,
     MemoryFilter,
     MemoryRecord,
     MemoryState,
     NewMemory,
-    Receipt,
     ScoredMemory,
-    Selected,
-    Stored,
 )
+from app.core.memories.memory_outcomes import Kept, Receipt, Selected, Stored
 from app.core.memories.paging import Place
 from app.core.memories.relevance import relevance
 from app.core.memories.withholding import Withholding

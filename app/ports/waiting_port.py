@@ -5,11 +5,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from app.core.identity import Tenant
-from app.core.memories.memory import (
-    Memory,
-    NewMemory,
-    Stored,
-)
+from app.core.memories.memory import Memory, NewMemory
+from app.core.memories.memory_outcomes import Stored
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 from app.core.deadline import Deadline
 from app.core.identity import Identity, Tenant
 from app.core.memories.forget_selection import Redactor
-from app.core.memories.memory import MemoryState, all_waiting
+from app.core.memories.memory import MemoryState
+from app.core.memories.not_delivered import all_waiting
 from app.core.memories.relevance import relevance
 from app.core.reasons import REJECTED, Reason
 from app.core.recall.hits import Hit

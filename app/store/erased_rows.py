@@ -15,7 +15,8 @@ from sqlalchemy import Connection, and_, delete, func, insert, or_, select, upda
 from app.atrest.residue import Needles
 from app.core.identity import Tenant
 from app.core.memories.forget_selection import Erased, Forgetting, Redactor, Statement
-from app.core.memories.memory import Kept, waiting
+from app.core.memories.memory_outcomes import Kept
+from app.core.memories.not_delivered import waiting
 from app.store import erased_outputs, layouts, session_rows, session_starts, use_rows
 from app.store.codec import dump_messages, dump_strings, load_messages, load_strings
 from app.store.connections import Database

@@ -44,7 +44,7 @@ from app.atrest.wal import into_wal_mode
 from app.core.identity import session_name
 from app.core.json.answers import adapter
 from app.core.json.encoding import encode
-from app.core.memories.memory import Kept
+from app.core.memories.memory_outcomes import Kept
 from app.core.recall.trace import RecallTrace
 from app.store.deleted_bytes import empty_log, execute_alone
 from app.store.engines import sqlite_engine, told_apart

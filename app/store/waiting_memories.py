@@ -13,7 +13,9 @@ from typing import Any
 from sqlalchemy import Connection, and_, bindparam, delete, func, insert, select, update
 
 from app.core.identity import Tenant
-from app.core.memories.memory import MemorySource, MemoryVersion, NewMemory, Sensitivity, Stored, said_the_same, waiting
+from app.core.memories.memory import MemorySource, MemoryVersion, NewMemory, Sensitivity, said_the_same
+from app.core.memories.memory_outcomes import Stored
+from app.core.memories.not_delivered import waiting
 from app.errors import OutboxFull
 from app.ports import MemoryNews
 from app.store.backlog import Bounds

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from pydantic import Field, model_validator
 
-from app.core.memories.memory import Memory, MemoryFilter, Receipt
+from app.core.memories.memory import Memory, MemoryFilter
+from app.core.memories.memory_outcomes import Receipt
 from app.core.reasons import Reason
 from app.engine.memories.forgetting import Selection
 from app.errors import Ambiguous, NotFound

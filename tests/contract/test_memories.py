@@ -18,8 +18,8 @@ from app.core.memories.memory import (
     MemoryState,
     NewMemory,
     Sensitivity,
-    changed_while_waiting,
 )
+from app.core.memories.not_delivered import changed_while_waiting
 from app.core.memories.paging import place_of
 from app.core.recall.recall_filter import ANY, RecallFilter
 from app.errors import Conflict, VersionConflict

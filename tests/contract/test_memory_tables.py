@@ -8,7 +8,8 @@ import anyio
 import pytest
 
 from app.core.identity import Tenant
-from app.core.memories.memory import MemoryChange, MemorySource, MemoryVersion, NewMemory, changed_while_waiting
+from app.core.memories.memory import MemoryChange, MemorySource, MemoryVersion, NewMemory
+from app.core.memories.not_delivered import changed_while_waiting
 from app.core.memories.paging import Place
 from app.errors import OutboxFull
 from app.ports import LedgerEntry, LedgerRows

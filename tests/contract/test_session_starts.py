@@ -5,7 +5,7 @@ import pytest
 from app.core.injection.session_start.addition import Addition
 from app.core.injection.session_start.section import ChatType
 from app.core.memories.forget_selection import Erased, Forgetting, Statement
-from app.core.memories.memory import Selected
+from app.core.memories.memory_outcomes import Selected
 from app.store import session_starts
 from app.store.turns import SqlTurnStore
 from tests.contract.conftest import OpenStore

@@ -20,8 +20,8 @@ from app.core.memories.memory import (
     MemoryVersion,
     NewMemory,
     ScoredMemory,
-    Stored,
 )
+from app.core.memories.memory_outcomes import Stored
 from app.core.recall.hits import Hit
 from app.engine import bounded_waits
 from app.engine.policy.guarded_backend import GuardedBackend

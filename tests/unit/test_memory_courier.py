@@ -7,7 +7,9 @@ import pytest
 
 from app.core.deadline import Deadline
 from app.core.identity import Tenant
-from app.core.memories.memory import MemorySource, NewMemory, Stored, waiting
+from app.core.memories.memory import MemorySource, NewMemory
+from app.core.memories.memory_outcomes import Stored
+from app.core.memories.not_delivered import waiting
 from app.core.reasons import Reason
 from app.ports import BackendError
 from app.worker.backoff import Backoff

@@ -12,7 +12,8 @@ from typing import Any
 
 from app.core.capture.captured_message import CapturedMessage, Part, TextPart
 from app.core.identity import safe_peer_id
-from app.core.memories.memory import Kept, Memory, Selected, said_the_same
+from app.core.memories.memory import Memory, said_the_same
+from app.core.memories.memory_outcomes import Kept, Selected
 from app.core.memories.withholding import Words, echoes, says, words_of
 from app.text.dates import iso, moment_of
 from app.text.sentences import sentences, without

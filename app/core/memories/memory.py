@@ -3,14 +3,11 @@
 Times are ISO 8601 in UTC with milliseconds (`app.text.dates.iso`), so that their order as text is their order in time.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
-from types import MappingProxyType
-from typing import Any, Literal
+from typing import Literal
 
-from app.core.capture.policy_line import PolicyLine
 from app.text.dates import iso, moment_of
 
 MAX_TEXT_CHARS = 20_000
@@ -196,125 +193,6 @@ class MemoryFilter:
         if (self.since and memory.created_at < self.since) or (self.until and memory.created_at > self.until):
             return False
         return self.session is None or any(source.session == self.session for source in memory.sources)
-
-
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """What became of a `NewMemory`. ``created`` False: its text was known, and is confirmed."""
-
-    memory: Memory
-    created: bool
-    policy: tuple[PolicyLine, ...] = ()
-    """What the rules took out of its text."""
-    superseded: tuple[str, ...] = ()
-    """Ids of the memories that it stands in the place of now."""
-
-
-@dataclass(frozen=True, slots=True)
-class Changed:
-    """A memory after a change, and what the rules took out of its new text."""
-
-    memory: Memory
-    policy: tuple[PolicyLine, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Selected:
-    """A memory that a forgetting is about."""
-
-    id: str
-    uri: str
-    category: str
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """What a forgetting could not reach, and why."""
-
-    what: str
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
-class Receipt:
-    """What was forgotten.
-
-    ``removed`` counts ``memories``, ``turns``, ``archives``, ``notes``, ``traces`` and ``outbox``.
-    """
-
-    receipt_id: str
-    at: str
-    selected: tuple[Selected, ...] = ()
-    removed: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
-    kept: tuple[Kept, ...] = ()
-    dry_run: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Imported:
-    """What became of an import: ``rejected`` holds (line from 1, what is wrong with it)."""
-
-    imported: int
-    skipped: int
-    rejected: tuple[tuple[int, str], ...] = ()
-
-
-def waiting(new: NewMemory) -> Memory:
-    """A memory that the backend does not have yet, as it is shown until then."""
-    home = f"viking://~/peers/{new.peer}" if new.peer else "viking://~"
-    return Memory(
-        id=new.id,
-        uri=f"{home}/memories/{new.category}/{new.id}.md",
-        category=new.category,
-        text=new.text,
-        created_at=new.created_at,
-        updated_at=new.confirmed_at,
-        peer=new.peer,
-        origin=Origin.PEER if new.peer else Origin.SELF,
-        last_confirmed_at=new.confirmed_at,
-        expires_at=expiry(new.confirmed_at, new.ttl_days),
-        confidence=new.confidence,
-        sensitivity=new.sensitivity,
-        pinned=new.pinned,
-        version=new.version,
-        sources=(new.source,),
-        key=new.key,
-    )
-
-
-def changed_while_waiting(new: NewMemory, change: MemoryChange, now: str) -> NewMemory:
-    """The memory that is to be stored instead; the same one when nothing changes."""
-    asked = {
-        "text": change.text,
-        "category": change.category,
-        "pinned": change.pinned,
-        "sensitivity": change.sensitivity,
-        "ttl_days": change.ttl_days,
-    }
-    fields: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
-    if change.ends_ttl:
-        fields["ttl_days"] = None
-    if all(getattr(new, name) == value for name, value in fields.items()):
-        return new
-    reason = "changed" if fields.get("text", new.text) != new.text else "updated"
-    return replace(new, **fields, earlier=(*new.earlier, MemoryVersion(new.version, new.text, now, reason)))
-
-
-def all_waiting(waiting_ones: Sequence[NewMemory], now: str) -> list[Memory]:
-    """The memories that the backend does not have yet, oldest first: of those with one key the last holds."""
-    return [record.memory for record in waiting_records(waiting_ones, now)]
-
-
-def waiting_records(waiting_ones: Sequence[NewMemory], now: str) -> list[MemoryRecord]:
-    """See `all_waiting`; each with its earlier versions."""
-    last = {(new.key, new.peer): new.id for new in waiting_ones if new.key is not None}
-    found = []
-    for new in waiting_ones:
-        memory = waiting(new)
-        superseded = new.key is not None and last[new.key, new.peer] != new.id
-        state = state_at(now, memory.expires_at, superseded=superseded)
-        found.append(MemoryRecord(replace(memory, state=state), new.earlier))
-    return found
 
 
 def expiry(since: str, ttl_days: float | None) -> str | None:

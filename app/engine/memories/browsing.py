@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 
 from app.core.deadline import Deadline
 from app.core.identity import Identity
-from app.core.memories.memory import Memory, MemoryFilter, MemoryRecord, ScoredMemory, all_waiting, waiting_records
+from app.core.memories.memory import Memory, MemoryFilter, MemoryRecord, ScoredMemory
+from app.core.memories.not_delivered import all_waiting, waiting_records
 from app.core.memories.paging import Place, merged, page_of
 from app.core.memories.relevance import relevance
 from app.engine.memories.collaborators import Memories, told_to_the_caller

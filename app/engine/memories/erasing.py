@@ -15,7 +15,7 @@ from app.core.deadline import Deadline
 from app.core.identity import Identity, Tenant
 from app.core.memories.audit import Action
 from app.core.memories.forget_selection import Erased, Forgetting, Redactor
-from app.core.memories.memory import Kept, Receipt, Selected
+from app.core.memories.memory_outcomes import Kept, Receipt, Selected
 from app.core.recall.trace import RecallTrace
 from app.engine.memories.collaborators import Memories, operator_of, told_to_the_caller
 from app.errors import BackendTrouble

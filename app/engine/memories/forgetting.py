@@ -7,8 +7,10 @@ from datetime import timedelta
 from app.core.deadline import Deadline
 from app.core.identity import Identity
 from app.core.memories.forget_selection import Forgetting, Statement
-from app.core.memories.memory import MAX_PAGE, Memory, MemoryFilter, MemoryRecord, Receipt, waiting_records
+from app.core.memories.memory import MAX_PAGE, Memory, MemoryFilter, MemoryRecord
+from app.core.memories.memory_outcomes import Receipt
 from app.core.memories.naming import all_named, home_path, is_at, was_said
+from app.core.memories.not_delivered import waiting_records
 from app.engine.memories.browsing import ListMemories, MemoryListing, ReadMemory
 from app.engine.memories.collaborators import told_to_the_caller
 from app.engine.memories.erasing import EraseEverywhere, new_receipt_id

@@ -6,17 +6,9 @@ from functools import partial
 from app.core.deadline import Deadline
 from app.core.identity import Identity
 from app.core.memories.audit import Action
-from app.core.memories.memory import (
-    Changed,
-    Memory,
-    MemoryChange,
-    MemorySource,
-    NewMemory,
-    Sensitivity,
-    Stored,
-    changed_while_waiting,
-    waiting,
-)
+from app.core.memories.memory import Memory, MemoryChange, MemorySource, NewMemory, Sensitivity
+from app.core.memories.memory_outcomes import Changed, Stored
+from app.core.memories.not_delivered import changed_while_waiting, waiting
 from app.engine.memories.collaborators import Memories, new_memory_id, told_to_the_caller
 from app.engine.policy.applying import under
 from app.engine.policy.texts import Texts

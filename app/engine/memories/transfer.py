@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from app.core.deadline import Deadline
 from app.core.identity import Identity
 from app.core.memories.audit import Action
-from app.core.memories.memory import Imported, MemoryRecord, waiting_records
+from app.core.memories.memory import MemoryRecord
+from app.core.memories.memory_outcomes import Imported
+from app.core.memories.not_delivered import waiting_records
 from app.core.memories.paging import Place, place_of
 from app.engine.memories.collaborators import Memories, told_to_the_caller
 from app.engine.policy.applying import under

@@ -10,16 +10,8 @@ from app.core.identity import Identity, Tenant
 from app.core.injection.session_start.section import Workspace
 from app.core.memories.forget_selection import Erased, Forgetting, Statement
 from app.core.memories.freshness import Revision
-from app.core.memories.memory import (
-    Memory,
-    MemoryChange,
-    MemoryFilter,
-    MemoryRecord,
-    NewMemory,
-    Receipt,
-    ScoredMemory,
-    Stored,
-)
+from app.core.memories.memory import Memory, MemoryChange, MemoryFilter, MemoryRecord, NewMemory, ScoredMemory
+from app.core.memories.memory_outcomes import Receipt, Stored
 from app.core.memories.paging import Place
 from app.engine.policy.applying import under
 from app.policy.policy import Policy

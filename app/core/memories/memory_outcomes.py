@@ -1,0 +1,69 @@
+"""What became of memories that were stored, changed, forgotten or imported."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from app.core.capture.policy_line import PolicyLine
+from app.core.memories.memory import Memory
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What became of a `NewMemory`. ``created`` False: its text was known, and is confirmed."""
+
+    memory: Memory
+    created: bool
+    policy: tuple[PolicyLine, ...] = ()
+    """What the rules took out of its text."""
+    superseded: tuple[str, ...] = ()
+    """Ids of the memories that it stands in the place of now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A memory after a change, and what the rules took out of its new text."""
+
+    memory: Memory
+    policy: tuple[PolicyLine, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """A memory that a forgetting is about."""
+
+    id: str
+    uri: str
+    category: str
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What a forgetting could not reach, and why."""
+
+    what: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What was forgotten.
+
+    ``removed`` counts ``memories``, ``turns``, ``archives``, ``notes``, ``traces`` and ``outbox``.
+    """
+
+    receipt_id: str
+    at: str
+    selected: tuple[Selected, ...] = ()
+    removed: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    kept: tuple[Kept, ...] = ()
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What became of an import: ``rejected`` holds (line from 1, what is wrong with it)."""
+
+    imported: int
+    skipped: int
+    rejected: tuple[tuple[int, str], ...] = ()
