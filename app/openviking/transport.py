@@ -2,15 +2,15 @@
 
 `Transport` is httpx's own `AsyncHTTPTransport` with another pool inside, so requests, responses, exceptions and mocks
 are httpx's. Parsing is httptools', which the server uses too. What is not needed here is not here: no proxies, no
-HTTP/2, no HEAD, no upgrades.
+HTTP/2, no HEAD, no upgrades, no bodies of requests that are not there as a whole.
 """
 
 import asyncio
 import ssl
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable, Iterable
 from types import TracebackType
-from typing import cast
+from typing import Self, cast
 
 import httpcore
 import httptools
@@ -54,6 +54,7 @@ class Connection(asyncio.Protocol):
         self._head_bytes = 0
         self._chunks: deque[bytes] = deque()
         self._buffered = 0
+        self._paused = False
         self._problem: Exception | None = None
         self._waiter: asyncio.Future[None] | None = None
         self._asked = False
@@ -69,24 +70,25 @@ class Connection(asyncio.Protocol):
             await self._more()
         return self._status
 
-    async def chunks(self) -> AsyncIterator[bytes]:
-        """The body of the answer."""
-        while True:
-            while self._chunks:
-                chunk = self._chunks.popleft()
-                self._buffered -= len(chunk)
-                if self._transport and not self.closed and self._buffered <= READ_AHEAD_BYTES:
-                    self._transport.resume_reading()
-                yield chunk
+    async def chunk(self) -> bytes:
+        """The next piece of the answer's body; empty at its end."""
+        while not self._chunks:
             if self.complete:
-                return
+                return b""
             await self._more()
+        chunk = self._chunks.popleft()
+        self._buffered -= len(chunk)
+        if self._paused and self._transport and not self.closed and self._buffered <= READ_AHEAD_BYTES:
+            self._transport.resume_reading()
+            self._paused = False
+        return chunk
 
     @property
     def reusable(self) -> bool:
-        """Whether another request may follow: the answer is complete, and nothing of the request is still unsent."""
+        """Whether another request may follow: the answer is complete, nothing of the request is still unsent, and the
+        socket is being read."""
         unsent = self._transport is None or self._transport.get_write_buffer_size() > 0
-        return self.complete and self._keeps and not self.closed and not unsent
+        return self.complete and self._keeps and not self.closed and not unsent and not self._paused
 
     def abort(self) -> None:
         """Close at once."""
@@ -134,6 +136,7 @@ class Connection(asyncio.Protocol):
             self._fail(httpcore.RemoteProtocolError("endless headers"))
         elif self._buffered > READ_AHEAD_BYTES and self._transport and not self.closed:
             self._transport.pause_reading()
+            self._paused = True
         self._wake()
 
     def connection_lost(self, problem: Exception | None) -> None:
@@ -194,7 +197,7 @@ class Pool:
     async def handle_async_request(self, request: httpcore.Request) -> httpcore.Response:
         """One request; its place is free again when the answer's stream is closed. Raises httpcore's errors."""
         limits = request.extensions.get("timeout", {})
-        body = b"".join([chunk async for chunk in request.stream])  # type: ignore[union-attr]
+        body = b"".join(cast(Iterable[bytes], request.stream))
         origin = _origin(request.url)
         await self._take_place(limits.get("pool"))
         connection: Connection | None = None
@@ -281,8 +284,13 @@ class _Answer:
         self._connection = connection
         self._release: Callable[[], None] | None = release
 
-    def __aiter__(self) -> AsyncIterator[bytes]:
-        return self._connection.chunks()
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> bytes:
+        if chunk := await self._connection.chunk():
+            return chunk
+        raise StopAsyncIteration
 
     async def aclose(self) -> None:
         """Done with it, read or not."""

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 import httpx
 import pytest
 
+from app.openviking import transport as transport_module
 from app.openviking.transport import READ_AHEAD_BYTES, Transport
 
 pytestmark = pytest.mark.anyio
@@ -207,6 +208,18 @@ async def test_a_server_that_sends_faster_than_it_is_read_has_to_wait() -> None:
         assert sent < len(body)
         assert len(await response.aread()) == len(body)
         await response.aclose()
+
+
+async def test_a_connection_whose_answer_nobody_read_is_not_left_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transport_module, "READ_AHEAD_BYTES", 1)
+    async with served(saying(OK)) as server:
+        unread = await server.transport.handle_async_request(httpx.Request("GET", server.url))
+        connection = next(iter(server.transport._pool._busy))  # type: ignore[attr-defined]
+        while not connection.complete:  # noqa: ASYNC110 - nobody tells
+            await asyncio.sleep(0)
+        await unread.aclose()
+        assert (await server.get(read=60.0)).content == b"ok"
+        assert server.connections == 2
 
 
 async def test_a_request_is_sent_as_httpx_made_it() -> None:
