@@ -8,7 +8,7 @@ Linear: only texts of at most 160 characters can be filler, and each position tr
 import json
 import re
 import unicodedata
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 
 from app.text.scripts import HAN, KANA, MARKS
@@ -49,8 +49,12 @@ _WRAPPER = re.compile(
 )
 
 
+@lru_cache(maxsize=256)
 def no_query_reason(text: str) -> str | None:
-    """Why nothing can be looked up: ``empty``, ``symbols``, ``command``, ``wrapper``, ``filler``; None for a query."""
+    """Why nothing can be looked up: ``empty``, ``symbols``, ``command``, ``wrapper``, ``filler``; None for a query.
+
+    Kept for the latest texts: one request asks several times.
+    """
     head = text[: 4 * MAX_FILLER_CHARS].strip()
     if not head:
         return "empty" if not text.strip() else None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from app.classify.terms import kind_of
+from app.classify.terms import WORDS, kind_of
 from app.text.log_odds import logistic
 
 
@@ -23,20 +23,19 @@ class LinearModel:
     def judge(self, terms: Iterable[str], vector: Sequence[float] = ()) -> "Likelihood":
         """How likely a text with these terms and this vector is what the model was trained to find, and why."""
         parts: dict[str, float] = {}
+        weight_of = self.terms.get
         for term in terms:
-            if weight := self.terms.get(term):
-                kind = kind_of(term)
+            if weight := weight_of(term):
+                kind = kind_of(term) if "#" in term else WORDS
                 parts[kind] = parts.get(kind, 0.0) + weight
         if self.vector:
             parts["meaning"] = self.bias + math.fsum(map(operator.mul, self.vector, _of_length(vector, self.vector)))
         else:
             parts["prior"] = self.bias
         logit = math.fsum(parts.values())
-        weighed = sorted(((round(weight, 2), kind) for kind, weight in parts.items()), key=lambda one: -abs(one[0]))
-        return Likelihood(
-            round(logistic(logit), 3),
-            tuple((kind, weight) for weight, kind in weighed if weight),
-        )
+        weighed = [(kind, round(weight, 2)) for kind, weight in parts.items()]
+        weighed.sort(key=lambda one: -abs(one[1]))
+        return Likelihood(round(logistic(logit), 3), tuple([one for one in weighed if one[1]]))
 
 
 @dataclass(frozen=True, slots=True)

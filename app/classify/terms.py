@@ -35,6 +35,8 @@ _CODE = re.compile(r"`|\w/\w|\w_\w|\w\.\w{1,4}\b|\w\(\)")
 
 CODE, QUESTION, QUOTE = "#code", "#question", "#quote"
 """Marks: something like a path, a file or an identifier; a question mark; quoted text."""
+WORDS = "words"
+"""What a term without a sign or mark is called."""
 LENGTHS = ((12, "#brief"), (24, "#short"), (48, "#medium"))
 """Marks of texts with less than that weight: few words leave more to what was said before."""
 
@@ -67,9 +69,9 @@ def terms_of(text: str) -> frozenset[str]:
 
 
 def kind_of(term: str) -> str:
-    """The name of the sign or mark in ``term``; ``words`` where it is made of words alone."""
-    mark = _MARKED.search(term) if "#" in term else None
-    return mark[1] if mark else "words"
+    """The name of the sign or mark in ``term``; `WORDS` where it is made of words alone."""
+    mark = _MARKED.search(term)
+    return mark[1] if mark else WORDS
 
 
 def _in_order(words: list[str]) -> Iterator[str]:

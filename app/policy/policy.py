@@ -5,7 +5,7 @@ import re
 import sys
 import threading
 from bisect import bisect_right
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -49,7 +49,7 @@ class Outcomes:
     """The outcomes of the texts that came last, by a hash of each, within bounds. Any thread may ask."""
 
     def __init__(self) -> None:
-        self._kept: dict[bytes, Outcome | None] = {}
+        self._kept: OrderedDict[bytes, Outcome | None] = OrderedDict()
         """The least recently used first; None for a text that stays as it is."""
         self._chars = 0
         self._lock = threading.Lock()
@@ -59,15 +59,15 @@ class Outcomes:
         key = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
         with self._lock:
             if key in self._kept:
-                kept = self._kept[key] = self._kept.pop(key)
-                return kept or Outcome(text)
+                self._kept.move_to_end(key)
+                return self._kept[key] or Outcome(text)
         made = make(text)
         with self._lock:
             if key not in self._kept:
                 self._kept[key] = made if made.applied else None
                 self._chars += len(made.text) if made.applied else 0
             while len(self._kept) > MAX_KEPT or self._chars > MAX_KEPT_CHARS:
-                oldest = self._kept.pop(next(iter(self._kept)))
+                _, oldest = self._kept.popitem(last=False)
                 self._chars -= len(oldest.text) if oldest else 0
         return made
 
@@ -163,6 +163,8 @@ class Policy:
             if not applied:
                 break
             lines += applied
+        if not lines:
+            return Outcome(text)
         return Outcome(text, total(lines), dropped=any(line.action is Action.DROP for line in lines))
 
     def _once(self, text: str) -> tuple[str, tuple[Applied, ...]]:

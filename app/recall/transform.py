@@ -340,6 +340,7 @@ def _injected(recall: _Recall, asked: AssembleInput) -> Injected:
 
 
 def _masked(policy: Policy, decision: Decision) -> Decision:
-    query, latest = policy.text(decision.query), policy.text(decision.latest)
+    query = policy.text(decision.query)
+    latest = policy.text(decision.latest) if decision.latest != decision.query else query
     unchanged = (query, latest) == (decision.query, decision.latest)
     return decision if unchanged else replace(decision, query=query, latest=latest)

@@ -60,9 +60,10 @@ def build_query(
     head = cut_text(latest, MAX_CHARS)
     parts, places, room, cut = [head], [0], MAX_CHARS - len(head), head != latest
     is_open, subject = bool(head) and follows(head), ""
-    for back, earlier in enumerate(users, start=1):
+    wanted = users if head and (turns > 1 or is_open) else ()
+    for back, earlier in enumerate(wanted, start=1):
         is_open = is_open and back < MAX_FOLLOWED
-        if not head or (len(parts) >= turns and not is_open):
+        if len(parts) >= turns and not is_open:
             break
         if earlier in ("", latest):
             continue

@@ -25,7 +25,7 @@ class RecallFilter:
     @property
     def is_open(self) -> bool:
         """Whether it admits all."""
-        return self == _OPEN
+        return self is _OPEN or self == _OPEN
 
     @property
     def admits_nothing(self) -> bool:
@@ -96,4 +96,5 @@ def recall_filter(
     if max_age_days and today is not None:
         since = datetime.combine(today - timedelta(days=max_age_days), time(), UTC)
     only = frozenset(one.strip().lower() for one in categories)
-    return RecallFilter(only or None, frozenset(one.strip().lower() for one in excluded), since)
+    none = frozenset(one.strip().lower() for one in excluded)
+    return RecallFilter(only or None, none, since) if only or none or since else ANY

@@ -18,7 +18,7 @@ from app.recall.decision import Decision
 from app.recall.experience_format import no_experiences
 from app.recall.ranking import COMPARED_CHARS, Candidate, Policy, drop, rank, rest
 from app.recall.relevance.excerpt import excerpt
-from app.recall.relevance.outdated import Outdated
+from app.recall.relevance.outdated import Outdated, Pair
 from app.recall.selection import Selection, select
 from app.recall.shown import MIN_LINE_CHARS, is_said, said_before, shown_items
 from app.recall.source import Asked, candidates_for
@@ -138,9 +138,12 @@ class Memories:
             detail=rules.detail,
             refuses=_refusal(asked),
         )
-        ranked = rank(hits, asked.query, policy)
-        outdated = Outdated(words_of(asked.query), vectors_in(ranked, MAX_CANDIDATES))
-        ranked = without_superseded(ranked, asked.query, outdated.likely)
+        found = rank(hits, asked.query, policy)
+
+        def judge(pairs: Sequence[Pair]) -> Sequence[float]:
+            return Outdated(words_of(asked.query), vectors_in(found, MAX_CANDIDATES)).likely(pairs)
+
+        ranked = without_superseded(found, asked.query, judge)
         if before := said_before(asked.messages):
             ranked = drop(ranked, lambda candidate: is_said(candidate.hit.text, before), Verdict.SAID)
         ranked = [_to_the_point(candidate, asked.query, rules.detail) for candidate in ranked]
