@@ -68,6 +68,7 @@ def terms_of(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
+@lru_cache(maxsize=2048)
 def kind_of(term: str) -> str:
     """The name of the sign or mark in ``term``; `WORDS` where it is made of words alone."""
     mark = _MARKED.search(term)

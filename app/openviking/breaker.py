@@ -124,6 +124,8 @@ class Breakers:
 
     def record(self, key: Circuit, ticket: Ticket, verdict: Verdict, weight: float = 1.0) -> None:
         """Take back the ticket of a call under ``key``; see `Breaker.record`."""
+        if verdict is Verdict.ALIVE and key not in self._troubled:
+            return
         breaker = self._troubled.pop(key, None) or Breaker(*self._limits)
         breaker.record(ticket, verdict, weight)
         if not breaker.pristine:

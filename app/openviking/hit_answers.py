@@ -56,6 +56,7 @@ def _with_content(item: Any, hit: Hit) -> Hit:
     return replace(hit, text=content) if isinstance(content, str) else hit
 
 
+@lru_cache(maxsize=4096)
 def dated(uri: str) -> str:
     """``YYYY-MM-DD`` of an event, from the folders that it stands in; empty for anything else."""
     found = _DATED.search(uri)

@@ -8,9 +8,9 @@ HTTP/2, no HEAD, no upgrades, no bodies of requests that are not there as a whol
 import asyncio
 import ssl
 from collections import deque
-from collections.abc import Callable, Iterable
-from types import TracebackType
-from typing import Self, cast
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType, TracebackType
+from typing import Any, NamedTuple, Self, cast
 
 import httpcore
 import httptools
@@ -194,7 +194,7 @@ class Pool:
         self._certificates: ssl.SSLContext | None = None
         self._closed = False
 
-    async def handle_async_request(self, request: httpcore.Request) -> httpcore.Response:
+    async def handle_async_request(self, request: httpcore.Request) -> "Answered":
         """One request; its place is free again when the answer's stream is closed. Raises httpcore's errors."""
         limits = request.extensions.get("timeout", {})
         body = b"".join(cast(Iterable[bytes], request.stream))
@@ -211,7 +211,7 @@ class Pool:
             self._release(origin, connection)
             raise
         stream = _Answer(connection, lambda: self._release(origin, connection))
-        return httpcore.Response(status, headers=connection.headers, content=stream)
+        return Answered(status, connection.headers, stream)
 
     async def aclose(self) -> None:
         """Close all connections; whoever waits for an answer gets an error."""
@@ -277,6 +277,15 @@ class Pool:
         self._places.release()
 
 
+class Answered(NamedTuple):
+    """What httpx takes of httpcore's response, which checks and copies every header."""
+
+    status: int
+    headers: Headers
+    stream: "_Answer"
+    extensions: Mapping[str, Any] = MappingProxyType({})
+
+
 class _Answer:
     """The stream of an answer's body."""
 
@@ -307,9 +316,10 @@ def _origin(url: httpcore.URL) -> tuple[bytes, bytes, int]:
 
 def _head(request: httpcore.Request) -> bytes:
     lines = [b"%b %b HTTP/1.1\r\n" % (request.method, request.url.target)]
+    values = b" ".join([value for _, value in request.headers])
+    if b"\r" in values or b"\n" in values or b"\0" in values:
+        raise httpcore.LocalProtocolError("a header with a line break")
     for name, value in request.headers:
-        if b"\r" in value or b"\n" in value or b"\0" in value:
-            raise httpcore.LocalProtocolError("a header with a line break")
         lines.append(b"%b: %b\r\n" % (name, value))
     lines.append(b"\r\n")
     return b"".join(lines)

@@ -42,7 +42,7 @@ _folded = lru_cache(maxsize=2048)(folded)
 
 
 def _stands_alone(word: str, text: str) -> bool:
-    if is_cjk(word):
+    if not word.isascii() and is_cjk(word):
         return True
     at = text.find(word)
     for _ in range(MAX_PLACES):

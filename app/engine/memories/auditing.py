@@ -4,7 +4,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import anyio
 
@@ -61,30 +61,30 @@ class Audit:
             self.trail.add_soon(tenant, entries)
 
     def _entries(self, who: Identity, action: Action, ids: Iterable[str]) -> list[AuditEntry]:
-        actor = _actor(who)
+        actor = _actor(who, token_name())
         at, request = iso(self.now()), request_id()
         return [AuditEntry(at, action, one, actor, request) for one in dict.fromkeys(ids)]
 
 
-def _actor(who: Identity) -> Actor:
+def _actor(who: Identity, token: str | None) -> Actor:
     session = who.session if who.session != NO_SESSION else ""
-    return Actor(token_name(), who.agent or None, session or None)
+    return Actor(token, who.agent or None, session or None)
 
 
 NOT_AUDITED = Audit()
 """For what a use case looks at for itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Recalled:
+class _Recalled(NamedTuple):
     """What one recall put into a prompt."""
 
     who: Identity
-    actor: Actor
+    token: str | None
+    """The name of the token that came with it."""
     request: str | None
     trace_id: str
     uris: tuple[str, ...]
-    at: str
+    at: datetime
 
 
 class RecallAudit:
@@ -98,9 +98,8 @@ class RecallAudit:
 
     def add(self, who: Identity, trace_id: str, uris: Sequence[str]) -> None:
         """Note a recall soon."""
-        actor = _actor(who)
-        at = iso(self._memories.audit.now())
-        self._pending.append(_Recalled(who, actor, request_id(), trace_id, tuple(uris), at))
+        at = self._memories.audit.now()
+        self._pending.append(_Recalled(who, token_name(), request_id(), trace_id, tuple(uris), at))
         self._woken.set()
 
     async def run(self) -> None:
@@ -128,7 +127,7 @@ class RecallAudit:
         except BackendError:
             return
         entries = [
-            AuditEntry(one.at, Action.RECALLED, named, one.actor, one.request, one.trace_id)
+            AuditEntry(iso(one.at), Action.RECALLED, named, _actor(one.who, one.token), one.request, one.trace_id)
             for one in recalls
             for named in dict.fromkeys(ids[uri] for uri in one.uris if uri in ids)
         ]

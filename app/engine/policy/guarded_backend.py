@@ -46,7 +46,8 @@ class GuardedBackend:
         policy = self._policy
         query = await under(policy, partial(policy.text, query), query)
         hits = await self._backend.find(who, query, target, limit, deadline, only)
-        return await under(policy, partial(_recalled, policy, hits), [[hit.text, hit.whole or ""] for hit in hits])
+        texts = [text for hit in hits for text in (hit.text, hit.whole) if text]
+        return await under(policy, partial(_recalled, policy, hits), texts)
 
     async def read(self, who: Identity, uris: Sequence[str], deadline: Deadline) -> dict[str, str]:
         """See `ContextBackend.read`."""

@@ -150,14 +150,15 @@ def _odds(hit: Hit) -> float:
 def _heights(hits: Sequence[Hit]) -> list[float]:
     """How far each hit stands above the background of the question, in deviations."""
     heights = []
-    of_scores = _background([_finite(hit.score) for hit in hits])
+    scores = [_finite(hit.score) for hit in hits]
+    of_scores = _background(scores)
     known = len(hits) / (len(hits) + _FEW)
-    for hit in hits:
+    for hit, own in zip(hits, scores, strict=True):
         evidence = hit.evidence
         if evidence and evidence.similarity is not None and evidence.background:
             (mean, deviation), score, sure = evidence.background, evidence.similarity, 1.0
         else:
-            (mean, deviation), score, sure = of_scores, _finite(hit.score), known
+            (mean, deviation), score, sure = of_scores, own, known
         height = sure * (score - mean) / max(deviation, _LEAST_DEVIATION)
         heights.append(min(_FURTHEST, max(-_FURTHEST, height)))
     return heights
