@@ -64,7 +64,7 @@ def no_query_reason(text: str) -> str | None:
         return None
     if _COMMAND.fullmatch(head) or _CONTROL.fullmatch(head):
         return "command"
-    words = [word for word in _NAMING.findall(_plain(head)) if any(map(str.isalnum, word))]
+    words = [word for word in _NAMING.findall(_plain(head)) if word.isalnum() or any(map(str.isalnum, word))]
     if not words:
         return "symbols"
     return "filler" if _is_filler(words) else None
@@ -77,7 +77,8 @@ def is_no_query(text: str) -> bool:
 
 def _plain(text: str) -> str:
     plain = folded(text).replace("’", "'").replace("‘", "'")
-    return plain.translate({ord(sign): None for sign in set(plain) if _is_mere_sign(sign)})
+    signs = {ord(sign): None for sign in set(plain) - _USUAL if _is_mere_sign(sign)}
+    return plain.translate(signs) if signs else plain
 
 
 def _is_mere_sign(sign: str) -> bool:
@@ -85,6 +86,9 @@ def _is_mere_sign(sign: str) -> bool:
     if sign.isalnum():
         return False
     return unicodedata.category(sign) in {"So", "Sk", "Cf", "Cn"} or "\ufe00" <= sign <= "\ufe0f"
+
+
+_USUAL = frozenset(sign for sign in map(chr, range(128)) if not _is_mere_sign(sign))
 
 
 @cache
@@ -107,8 +111,9 @@ def _is_filler(words: list[str]) -> bool:
             continue
         for size in range(min(_LONGEST, len(words) - index), 0, -1):
             phrase = " ".join(words[index : index + size]).strip(".-'")
-            if phrase in known or phrase in softeners or not phrase or _is_stretched(phrase):
-                fillers += phrase in known or _is_stretched(phrase)
+            stretched = size == 1 and _is_stretched(phrase)
+            if phrase in known or phrase in softeners or not phrase or stretched:
+                fillers += phrase in known or stretched
                 index += size
                 break
         else:
