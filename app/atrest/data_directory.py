@@ -3,8 +3,8 @@
 import fcntl
 import json
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -12,7 +12,7 @@ from pathlib import Path
 from app.atrest.cipher import key_id_in
 from app.atrest.durable import make_private_dir, sync_dir
 from app.atrest.keys import Keys
-from app.atrest.places import Places
+from app.atrest.places import STORE_PAGE_BYTES, Places
 from app.atrest.vault import PLAIN, Vault
 from app.errors import CanNotStart
 
@@ -21,6 +21,9 @@ IN_USE = ".in-use"
 COMMAND = "openviking-sidecar rekey"
 HEAD_BYTES = 64
 """Of a file so much tells which key it has."""
+UNKNOWN = "unknown"
+"""In the place of the id of a key that nothing tells."""
+_PLAIN_DATABASE = b"SQLite format 3\0"
 LOOKED_AT = 20
 """Files that are looked at where the marker is lost; some of them a person may have put there in plain."""
 
@@ -48,12 +51,35 @@ def read_marker(directory: Path) -> Marker:
         ) from error
 
 
-def state_of(places: Places) -> Marker:
-    """What the directory's marker says; where that was lost, what its files say."""
+def state_of(places: Places, known: Iterable[Keys | None]) -> Marker:
+    """What the directory's marker says; where that was lost, what its files say, or its turn store.
+
+    A database names no key: it is tried with those that are ``known``.
+    """
     marker = read_marker(places.directory)
     if marker != Marker():
         return marker
-    return Marker(next(filter(None, map(_key_id_of, islice(places.files(), LOOKED_AT))), ""))
+    in_files = next(filter(None, map(_key_id_of, islice(places.files(), LOOKED_AT))), "")
+    return Marker(in_files or _key_of_store(places, filter(None, known)))
+
+
+def _key_of_store(places: Places, known: Iterable[Keys]) -> str:
+    """The id of the key of the turn store; empty where there is no store, or one in plain."""
+    store = places.store
+    if not store or not store.is_file() or not store.stat().st_size or can_open(store, STORE_PAGE_BYTES, PLAIN):
+        return ""
+    return next((keys.id for keys in known if can_open(store, STORE_PAGE_BYTES, vault_of(keys))), UNKNOWN)
+
+
+def can_open(path: Path, page_bytes: int, vault: Vault) -> bool:
+    """Whether a file is a database of this vault's."""
+    if vault is PLAIN:
+        with path.open("rb") as file:
+            return file.read(len(_PLAIN_DATABASE)) == _PLAIN_DATABASE
+    with suppress(vault.cipher.sqlite.DatabaseError), closing(vault.connect(path, page_bytes)) as connection:
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        return True
+    return False
 
 
 def _key_id_of(path: Path) -> str:
@@ -88,7 +114,7 @@ def vault_of(keys: Keys | None) -> Vault:
 def open_vault(places: Places, keys: Keys | None) -> Vault:
     """The vault of a data directory that has this key, or is new. Raises `CanNotStart`, with nothing changed."""
     directory = places.directory
-    marker, key_id = state_of(places), keys.id if keys else ""
+    marker, key_id = state_of(places, [keys]), keys.id if keys else ""
     if marker.before is not None:
         raise CanNotStart(
             f"{COMMAND} was begun in {directory} and not ended (from {named(marker.before)} to {named(marker.key)}): "

@@ -7,19 +7,18 @@ again, and passes over what is done. The former copy is deleted; what a disk kee
 import os
 import shutil
 import sqlite3
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 from app.atrest import durable
 from app.atrest.cipher import OtherKey, key_id_in
-from app.atrest.data_directory import HEAD_BYTES, Marker, in_use, named, state_of, vault_of, write_marker
+from app.atrest.data_directory import HEAD_BYTES, Marker, can_open, in_use, named, state_of, vault_of, write_marker
 from app.atrest.keys import Keys
 from app.atrest.places import Places
 from app.atrest.vault import PLAIN, Vault
 from app.errors import CanNotStart
 
-_PLAIN_DATABASE = b"SQLite format 3\0"
 _COPY_BYTES = 1024 * 1024
 
 
@@ -43,7 +42,7 @@ def rekey(places: Places, old: Keys | None, new: Keys | None) -> Rekeyed:
     """
     source, target = vault_of(old), vault_of(new)
     with in_use(places.directory, alone=True):
-        _check(places, source.cipher.key_id, target.cipher.key_id)
+        _check(places, old, new)
         write_marker(places.directory, Marker(target.cipher.key_id, before=source.cipher.key_id))
         places.sweep()
         done = Rekeyed()
@@ -55,9 +54,10 @@ def rekey(places: Places, old: Keys | None, new: Keys | None) -> Rekeyed:
         return done
 
 
-def _check(places: Places, old: str, new: str) -> None:
+def _check(places: Places, old_keys: Keys | None, new_keys: Keys | None) -> None:
     """Raise `CanNotStart` where the keys are not those of the directory."""
-    directory, marker = places.directory, state_of(places)
+    directory, marker = places.directory, state_of(places, [old_keys, new_keys])
+    old, new = (keys.id if keys else "" for keys in (old_keys, new_keys))
     if marker.before is not None:
         if (marker.before, marker.key) != (old, new):
             raise CanNotStart(
@@ -88,9 +88,9 @@ def _bring_file(path: Path, source: Vault, target: Vault) -> bool:
 
 def _bring_database(path: Path, page_bytes: int, source: Vault, target: Vault) -> bool:
     """Whether it had to be changed."""
-    if not path.stat().st_size or _can_open(path, page_bytes, target):
+    if not path.stat().st_size or can_open(path, page_bytes, target):
         return False
-    if not (is_plain := _can_open(path, page_bytes, PLAIN)) and not _can_open(path, page_bytes, source):
+    if not (is_plain := can_open(path, page_bytes, PLAIN)) and not can_open(path, page_bytes, source):
         raise OtherKey(
             f"{path} can not be opened with {named(source.cipher.key_id)}; an index may be deleted, it is made again"
         )
@@ -109,16 +109,6 @@ def _bring_database(path: Path, page_bytes: int, source: Vault, target: Vault) -
     temporary.replace(path)
     durable.sync_dir(path.parent)
     return True
-
-
-def _can_open(path: Path, page_bytes: int, vault: Vault) -> bool:
-    if vault is PLAIN:
-        with path.open("rb") as file:
-            return file.read(len(_PLAIN_DATABASE)) == _PLAIN_DATABASE
-    with suppress(vault.cipher.sqlite.DatabaseError), closing(vault.connect(path, page_bytes)) as connection:
-        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        return True
-    return False
 
 
 def _export(connection: sqlite3.Connection, file: Path, page_bytes: int, target: Vault) -> None:

@@ -147,6 +147,21 @@ def test_a_lost_marker_is_made_again(places: Places) -> None:
     assert read_marker(places.directory) == Marker(ONE.id)
 
 
+def test_the_turn_store_alone_tells_that_a_directory_is_encrypted(places: Places) -> None:
+    store = places.directory / "turns.db"
+    with closing(vault_of(ONE).connect(store, STORE_PAGE_BYTES, isolation_level=None)) as db:
+        db.execute("CREATE TABLE told(said TEXT)")
+    with pytest.raises(CanNotStart, match=r"is encrypted .* and there is no key"):
+        open_vault(places, None)
+    with pytest.raises(CanNotStart, match="encrypted with another key"):
+        open_vault(places, OTHER)
+    with pytest.raises(CanNotStart, match="has key unknown"):
+        rekey(places, None, OTHER)
+    assert not (places.directory / MARKER).exists()
+    assert open_vault(places, ONE).cipher.key_id == ONE.id
+    assert read_marker(places.directory) == Marker(ONE.id)
+
+
 def test_unused_pages_are_read_as_sqlite_sees_them(tmp_path: Path) -> None:
     vault = vault_of(ONE)
     file = tmp_path / "turns.db"
