@@ -39,7 +39,7 @@ test-postgres: $(BIN)/.installed-dev ## what runs on both databases, on PostgreS
 test-browser: $(BIN)/.installed-dev ## the pages in Chromium; says why it skips without one
 	$(BIN)/pytest tests/browser -rs
 
-test-random: $(BIN)/.installed-dev ## properties with four times as many examples as in `make test`, and long sessions
+test-random: $(BIN)/.installed-dev ## properties with four times as many examples as in `make test`, long sessions, the store encrypted
 	$(TESTS) -m "(hypothesis or long) and not postgres" --hypothesis-profile thorough
 
 check: $(BIN)/.installed-dev ## format, lint, types, layers, generated files
@@ -63,7 +63,7 @@ docs: $(BIN)/.installed-dev ## write the README's tables and the plugin's tools 
 	$(BIN)/python -m docs.tables --write README.md
 	$(BIN)/python -m docs.plugin_tools --write
 
-sequences: $(BIN)/.installed-dev ## 1,000 random sequences of storing, saying, changing, forgetting, repeating, rebuilding
+sequences: $(BIN)/.installed-dev ## 1,000 random sequences of storing, saying, changing, forgetting, repeating, being killed, rebuilding
 	SEQUENCES=1000 $(BIN)/pytest tests/unit/test_forgetting_sequences.py
 
 histories: $(BIN)/.installed-dev ## 2,000 random histories: the prompt fits, is valid, stays as it is, and names what left it

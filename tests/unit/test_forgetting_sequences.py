@@ -1,22 +1,25 @@
-"""Random sequences of saying, storing, changing, forgetting, repeating, committing, rebuilding and starting again: what
-was forgotten is never found, another user's is never touched, and everything else is still there.
+"""Random sequences of saying, storing, changing, forgetting, repeating, committing, rebuilding, starting again and
+being killed: what was forgotten is never found, another user's is never touched, and everything else is still there.
 
 ``SEQUENCES=1000 pytest tests/unit/test_forgetting_sequences.py`` is the long run (``make sequences``); a tenth of them
 are played on an encrypted directory.
 """
 
 import asyncio
+import itertools
 import os
 import shutil
 import tempfile
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from app.atrest import durable
 from app.atrest.data_directory import vault_of
 from app.atrest.keys import Keys
 from app.atrest.vault import PLAIN
@@ -39,6 +42,7 @@ WORDS = EmbeddedSettings(embedder=EmbedderSettings(kind="none"))
 MINE, THEIRS = Tenant(None, "mine"), Tenant(None, "theirs")
 SESSIONS = ("one", "two")
 PICK = st.integers(0, 1_000)
+DONE, FAILED, KILLED = 0, 1, 9
 
 
 def who(tenant: Tenant, session: str = "one") -> Identity:
@@ -69,10 +73,49 @@ class Forgettings(RuleBasedStateMachine):
         self.said: dict[str, str] = {}
         """Session by mark, of what was said and not forgotten."""
         self.gone: set[str] = set()
+        self.dies_at: int | None = None
+        """The write at which whoever does the next thing is killed, and does it again."""
         self.open()
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         return self.loop.run_until_complete(work)
+
+    def do(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        if self.dies_at is not None:
+            self.run(self.backend.aclose())
+            child = os.fork()
+            if not child:
+                self.be_killed(work)
+            assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) in (DONE, KILLED)
+            self.dies_at = None
+            self.open()
+        return self.run(work())
+
+    def be_killed(self, work: Callable[[], Coroutine[Any, Any, T]]) -> NoReturn:
+        """Do it in this process, and end at that write at the latest: half of it may be on disk."""
+        writes = itertools.count()
+
+        def dying(write: Callable[..., None]) -> Callable[..., None]:
+            def until_then(path: Path, *what: Any, **how: Any) -> None:
+                if next(writes) == self.dies_at:
+                    if write is durable_put:
+                        data, flags = what
+                        write(path, data[: len(data) // 2], flags)
+                    os._exit(KILLED)
+                write(path, *what, **how)
+
+            return until_then
+
+        durable_put, outcome = durable.put, FAILED
+        try:
+            for name in ("put", "truncate", "sync_dir"):
+                setattr(durable, name, dying(getattr(durable, name)))
+            self.loop = asyncio.new_event_loop()
+            self.open()
+            self.run(work())
+            outcome = DONE
+        finally:
+            os._exit(outcome)
 
     def open(self) -> None:
         self.backend = EmbeddedBackend(self.directory, WORDS, vault=self.vault)
@@ -98,6 +141,10 @@ class Forgettings(RuleBasedStateMachine):
         self.count = 0
         self.theirs = self.run(self.memories.newest(who(THEIRS), MemoryFilter(), None, 50, soon()))
 
+    @rule(write=st.integers(0, 7))
+    def be_killed_soon(self, write: int) -> None:
+        self.dies_at = write
+
     @rule(session=st.sampled_from(SESSIONS))
     def say(self, session: str) -> None:
         marks = [self.mark(), self.mark()]
@@ -107,14 +154,14 @@ class Forgettings(RuleBasedStateMachine):
             CapturedMessage(role, (TextPart(text),), self.now(), f"{turn}.{number}")
             for number, (role, text) in enumerate(zip(("user", "assistant"), texts, strict=True))
         ]
-        self.run(self.backend.append(who(MINE, session), said, soon()))
+        self.do(lambda: self.backend.append(who(MINE, session), said, soon()))
         self.messages += [(session, message) for message in said]
         self.said |= dict.fromkeys(marks, session)
 
     @rule()
     def store(self) -> None:
         new = self.new(self.mark())  # the count has moved on, so that the id is a new one
-        self.run(self.memories.store(who(MINE), new, soon()))
+        self.do(lambda: self.memories.store(who(MINE), new, soon()))
         self.stored[new.id] = new.text.split()[4]
 
     @precondition(lambda self: self.said)
@@ -124,7 +171,7 @@ class Forgettings(RuleBasedStateMachine):
         if mark not in self.stored.values():
             self.count += 1
             new = self.new(mark)
-            self.run(self.memories.store(who(MINE), new, soon()))
+            self.do(lambda: self.memories.store(who(MINE), new, soon()))
             self.stored[new.id] = mark
 
     @precondition(lambda self: self.stored)
@@ -132,7 +179,7 @@ class Forgettings(RuleBasedStateMachine):
     def change(self, pick: int) -> None:
         memory_id = sorted(self.stored)[pick % len(self.stored)]
         mark = self.mark()
-        self.run(self.memories.change(who(MINE), memory_id, MemoryChange(text=text_of(mark)), None, soon()))
+        self.do(lambda: self.memories.change(who(MINE), memory_id, MemoryChange(text=text_of(mark)), None, soon()))
         self.said.pop(self.stored[memory_id], None)  # it holds no more, and is withheld
         self.stored[memory_id] = mark
 
@@ -142,7 +189,8 @@ class Forgettings(RuleBasedStateMachine):
         memory_id = sorted(self.stored)[pick % len(self.stored)]
         statement = self.run(self.memories.statement(who(MINE), memory_id, soon()))
         assert statement is not None
-        erased = self.run(self.memories.erase(who(MINE), Forgetting(self.now(), (statement,)), soon(), dry_run=False))
+        meant = Forgetting(self.now(), (statement,))
+        erased = self.do(lambda: self.memories.erase(who(MINE), meant, soon(), dry_run=False))
         assert erased.kept == ()
         marks = {text.split()[4] for text in statement.texts}
         self.gone |= marks
@@ -153,7 +201,7 @@ class Forgettings(RuleBasedStateMachine):
     @rule(session=st.sampled_from(SESSIONS))
     def forget_session(self, session: str) -> None:
         meant = Forgetting(self.now(), session=session)
-        assert self.run(self.memories.erase(who(MINE), meant, soon(), dry_run=False)).kept == ()
+        assert self.do(lambda: self.memories.erase(who(MINE), meant, soon(), dry_run=False)).kept == ()
         marks = {mark for mark, where in self.said.items() if where == session}
         self.gone |= marks - set(self.stored.values())
         self.said = {mark: where for mark, where in self.said.items() if mark not in marks}
@@ -164,21 +212,24 @@ class Forgettings(RuleBasedStateMachine):
         for session in SESSIONS:
             again = [message for where, message in self.messages if where == session][-100:]
             if again:
-                self.run(self.backend.append(who(MINE, session), again, soon()))
+                self.do(partial(self.backend.append, who(MINE, session), again, soon()))
 
     @rule(session=st.sampled_from(SESSIONS))
     def commit(self, session: str) -> None:
         if any(where == session for where, _ in self.messages):
-            self.run(self._committed(session))
+            self.do(lambda: self.committed(session))
 
-    async def _committed(self, session: str) -> None:
-        receipt = await self.backend.commit(who(MINE, session), 0, soon())
-        while receipt.task_id:
-            status = await self.backend.commit_status(who(MINE, session), receipt.task_id, soon())
-            if status.state is not CommitState.RUNNING:
-                assert status.state is CommitState.COMPLETED, status
+    async def committed(self, session: str) -> None:
+        await self.backend.commit(who(MINE, session), 0, soon())
+        for number in itertools.count(1):  # and those that a kill left under way
+            task = f"commit_archive_{number:03}"
+            status = await self.backend.commit_status(who(MINE, session), task, soon())
+            while status.state is CommitState.RUNNING:
+                await asyncio.sleep(0.001)
+                status = await self.backend.commit_status(who(MINE, session), task, soon())
+            if status.state is CommitState.LOST:
                 return
-            await asyncio.sleep(0.001)
+            assert status.state is CommitState.COMPLETED, status
 
     @rule(rebuild=st.booleans())
     def start_again(self, rebuild: bool) -> None:
