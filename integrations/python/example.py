@@ -7,6 +7,7 @@ sidecar adds is only ever sent to the model, never kept.
 import uuid
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 
 from sidecar_client import Message, Session, Sidecar, SidecarError
 
@@ -27,8 +28,9 @@ def chat(sidecar: Sidecar, session: Session, model: Model, questions: Iterable[s
         history += [asked, reply]
         unsent.append((str(uuid.uuid4()), [asked, reply]))
         hand_over(sidecar, session, unsent)
-    if not unsent:
-        sidecar.end(session)
+    if history and not unsent:
+        with suppress(SidecarError):
+            sidecar.end(session)
 
 
 def hand_over(sidecar: Sidecar, session: Session, unsent: deque[Turn]) -> None:
