@@ -25,7 +25,7 @@ _SUPPOSED = re.compile(
     re.IGNORECASE,
 )
 _NOT_MEANT = re.compile(
-    r"\b(?:just kidding|only joking|just joking|haha\w*|lol|nur scherz|kleiner scherz|je plaisante|es broma|scherzo"
+    r"\b(?:just kidding|only joking|just joking|nur scherz|kleiner scherz|je plaisante|es broma|scherzo"
     r"|шучу)\b|开玩笑|開玩笑|冗談|농담"
     r"|^\W*(?:(?:please|bitte|can you|could you) )*(?:translate|übersetz\w*|tradui\w*|traduce|traduci|traduza"
     r"|переведи\w*|przetłumacz)\b|\b(?:example|sample) sentence\b|beispielsatz"
@@ -36,6 +36,7 @@ _NOT_MEANT = re.compile(
     r"|написал\w*)\b[^.:]{0,20}:|\b(?:asked|asks) (?:me |us )?(?:if|whether)\b",
     re.IGNORECASE,
 )
+_LAUGHED = re.compile(r"\b(?:haha\w*|lol)\b", re.IGNORECASE)
 _QUOTED = re.compile(r"[\"“„«]([^\"“”„«»]*+)[\"“”»]|「([^「」]*+)」")
 _ADDS = re.compile(
     r"\b(?:also|as well|auch|aussi|également|también|anche|também|тоже|также|też|również|ook)\b|\btoo[.!]*$|也|もまた",
@@ -98,11 +99,20 @@ _OURS = re.compile(r"(?:my|our|i|we|i['’]\w+|we['’]\w+)\b", re.IGNORECASE)
 _HIS = re.compile(r"(?!(?:I|We|My|Our)\b)(?P<who>[A-Z]\w+) (?!.*\b(?:I|I['’]\w+|my|me|we|our|us)\b).*\b(?:his|her)\b")
 
 
+def is_own(text: str) -> bool:
+    """Whether nothing in ``text`` says that it is a joke, somebody else's words or something to work on. Linear."""
+    return _NOT_MEANT.search(text) is None
+
+
 def is_meant(text: str) -> bool:
     """Whether ``text``, of one sentence or many, is neither a joke, a quotation nor something to work on. Linear."""
     quoted = (found[1] or found[2] or "" for found in _QUOTED.finditer(text))
-    return _NOT_MEANT.search(text) is None and all(
-        len(words.split()) < QUOTED_WORDS and (words.isascii() or len(words) < 2 * QUOTED_WORDS) for words in quoted
+    return (
+        is_own(text)
+        and _LAUGHED.search(text) is None
+        and all(
+            len(words.split()) < QUOTED_WORDS and (words.isascii() or len(words) < 2 * QUOTED_WORDS) for words in quoted
+        )
     )
 
 

@@ -126,6 +126,24 @@ def test_what_stands_beside_what(texts: list[str], now: list[str]) -> None:
     assert stored(*texts) == now
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Translate to German: I live in Porto now.",
+        "I live in Porto now... just kidding!",
+        'Bob said: "I live in Porto now."',
+        "In my novel I live in Porto now.",
+    ],
+)
+def test_what_is_not_meant_states_nothing(said: str) -> None:
+    assert stored("I live in Lisbon.", said) == ["I live in Lisbon"]
+
+
+@pytest.mark.parametrize("said", ["Haha yes, I live in Porto now.", "Remember: in my story I live in Porto."])
+def test_what_is_meant_all_the_same_is_stored(said: str) -> None:
+    assert any("Porto" in one for one in stored(said))
+
+
 def test_learning_what_stands_beside_another_again_changes_nothing() -> None:
     def brother(name: str, ref: str) -> tuple[Record, Claim]:
         source = Source("chat_turn", ref, "2026-03-01T09:00:00+00:00")

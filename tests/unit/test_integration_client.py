@@ -145,6 +145,16 @@ def test_the_example_loop_goes_on_without_a_sidecar_and_sends_what_it_kept(sidec
     assert told[-1][0] == "/sessions/end"
 
 
+def test_the_example_loop_ends_quietly_where_nothing_was_said_or_the_sidecar_goes_away(sidecar, httpx_mock):
+    assert list(chat(sidecar, Session("s"), lambda *_: "", [])) == []
+    assert httpx_mock.get_requests() == []
+    answer = {"messages": [{"role": "user", "content": "one"}], "status": "committed"}
+    for path in ("/assemble", "/after-turn"):
+        httpx_mock.add_response(url=f"{BASE}{path}", json=answer)
+    httpx_mock.add_exception(httpx.ConnectError("refused"), url=f"{BASE}/sessions/end", is_reusable=True)
+    assert list(chat(sidecar, Session("s"), lambda *_: "yes", ["one"])) == ["yes"]
+
+
 def test_who_asks_and_for_whom(httpx_mock):
     httpx_mock.add_response(json={"tools": []})
     with Sidecar(BASE, "t0ken", account="acme", user="anna") as connection:

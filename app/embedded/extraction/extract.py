@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from app.classify.meant import is_own
 from app.core.capture.captured_message import CapturedMessage, TextPart
 from app.embedded.extraction.rules import statement_in
 from app.embedded.extraction.statements import Statement
@@ -70,7 +71,8 @@ def memories_in(messages: Sequence[CapturedMessage]) -> Iterator[Memory]:
 
 
 def _sentences(message: CapturedMessage) -> Iterator[str]:
-    """Statements in the text: no code, quotations or questions, nothing behind another speaker's name."""
+    """Statements in the text: no code, quotations, jokes or questions, nothing behind another speaker's name, no
+    text to be translated or written."""
     for part in message.parts:
         if isinstance(part, TextPart):
             for line in own_lines(part.text):
@@ -78,6 +80,8 @@ def _sentences(message: CapturedMessage) -> Iterator[str]:
 
 
 def _statements_of_line(line: str) -> Iterator[str]:
+    if not is_own(line) and not told_to_remember(line):
+        return
     for said in sentences(line):
         sentence = said.removeprefix("- ").removeprefix("* ").strip()
         if ends_in_question(sentence) or not 4 <= len(sentence) <= MAX_SENTENCE_CHARS:
