@@ -134,8 +134,18 @@ def _passes(digits: str) -> bool:
     if digits in PUBLISHED_CARDS:
         return True
     return (
-        13 <= len(digits) <= 19 and digits.isdecimal() and len(set(digits)) >= 3 and _is_issued(digits) and luhn(digits)
+        13 <= len(digits) <= 19
+        and digits.isdecimal()
+        and len(set(digits)) >= 3
+        and _is_issued(digits)
+        and luhn(digits)
+        and not _is_barcode(digits)
     )
+
+
+def _is_barcode(digits: str) -> bool:
+    """Whether this is the number of an article from China (EAN-13): some pass for the number of a Maestro card."""
+    return len(digits) == 13 and digits.startswith("69") and sum(map(int, digits + digits[1::2] * 2)) % 10 == 0
 
 
 def _is_issued(digits: str) -> bool:

@@ -1,5 +1,5 @@
-"""Passwords and keys at their place in well-known lines: ``.pgpass``, ``.npmrc``, ``curl --user``, the QR code of a
-Wi-Fi network, fields of a private JWK."""
+"""Passwords and keys at their place in well-known lines: ``.pgpass``, ``.npmrc``, ``curl --user``, ``-u user -P ...`` of
+any command, ``net use``, the QR code of a Wi-Fi network, fields of a private JWK."""
 
 from collections.abc import Iterator, Sequence
 
@@ -14,20 +14,35 @@ _USER = Pattern(
     r"\b(?:curl|https?|xh|wget)\b(?:[^\n|;]|\\\n){0,1000}?\s(?:-u[ \t]{0,4}|-a[ \t]{1,4}|--user[ =]{1,4})"
     r"[\"']?[^\s:\"'@/]{1,128}:(?P<secret>[^\s\"']{3,})"
 )
+_OPTION = r"(?:-[pP]|--pass(?:word|wd)?|--pw)[ =]?[\"']?(?P<secret>[^\s\"'$<{:/-][^\s\"':/]{3,})"
+_AS = r"(?:-[uU][ =]?|--?user(?:name)?[ =])[\"']?[^\s\"'-][^\s\"':]{0,60}[\"']?"
+_USER_FIRST = Pattern(rf"(?:^|\s){_AS}[ \t](?:[^\n|;&]{{0,200}}?[ \t])?{_OPTION}")
+_USER_LAST = Pattern(rf"\s{_OPTION}[\"']?[ \t](?:[^\n|;&]{{0,200}}?[ \t])?{_AS}(?:\s|$)")
+"""A command that names a user and gives a password; ``-p`` is a port or a project elsewhere."""
+_SHARE = Pattern(r"(?i)\bnet[ \t]+use\b[^\n]{0,200}?[ \t](?P<secret>[^\s/*\\:][^\s/\\:]{3,})[ \t]+/user:")
+_COMMUNITY = Pattern(r"\bsnmp[a-z]{2,12}\b[^\n|;]{0,200}?[ \t]-c[ =]?[\"']?(?P<secret>[^\s\"'$<{-][^\s\"']{3,})")
 _WIFI = Pattern(r"WIFI:(?:[^\n;\\]|\\[^\n]|;[A-OQ-Z]){0,300}?;P:(?P<secret>(?:[^\n;\\]|\\[^\n]){3,100});")
 _JWK = Pattern(r"\"kty\"")
 _PRIVATE = Pattern(r"\"(?:d|p|q|dp|dq|qi|k)\"\s{0,4}:\s{0,4}\"(?P<secret>[A-Za-z0-9_-]{16,})\"")
 _LINES = (_PGPASS, _NPMRC, _USER, _WIFI)
+_COMMANDS = (_USER_FIRST, _USER_LAST, _SHARE, _COMMUNITY)
 
 
 def find(text: str) -> Iterator[Span]:
     """What stands at the place of the password, unless it stands for one."""
     for pattern in _LINES:
         yield from (span for span in pattern.spans(text, "secret") if not is_placeholder(text[slice(*span)]))
+    for pattern in _COMMANDS:
+        yield from (span for span in pattern.spans(text, "secret") if _is_chosen(text[slice(*span)]))
     if _JWK.is_in(text):
         yield from _PRIVATE.spans(text, "secret")
 
 
+def _is_chosen(value: str) -> bool:
+    """With letters and digits: the options of other commands take words and numbers."""
+    return any(c.isdigit() for c in value) and any(c.isalpha() for c in value) and not is_placeholder(value)
+
+
 def signs() -> Sequence[Pattern]:
     """See `Detector`."""
-    return (*_LINES, _JWK)
+    return (*_LINES, *_COMMANDS, _JWK)

@@ -38,7 +38,7 @@ _JOINING_WORDS = (
     "nie jest lub oraz tego jak dla tylko które "
     "это как что для или если она они все при так его"
 )
-_JOINING = frozenset(_JOINING_WORDS.split())
+JOINING = frozenset(_JOINING_WORDS.split())
 """Words of three letters and more that sentences are joined with, in the languages that have lists of their own."""
 
 
@@ -59,7 +59,7 @@ def _phrase(text: str, start: int, end: int) -> Span | None:
     """The words of a run from the first on behind which no word joins a sentence."""
     words = [word.span() for word in _WORD.finditer(text, start, end)]
     said = [text[a:b] for a, b in words]
-    first = next((at for at in range(len(said) - 11) if _JOINING.isdisjoint(map(str.lower, said[at : at + 12]))), None)
+    first = next((at for at in range(len(said) - 11) if JOINING.isdisjoint(map(str.lower, said[at : at + 12]))), None)
     if first is None or not _is_list(said[first:]):
         return None
     before = text[:start].rstrip(" 1.)(")[-1:] if first == 0 else ""

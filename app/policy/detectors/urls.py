@@ -8,9 +8,11 @@ from app.policy.placeholders import is_placeholder, is_random
 
 _USERINFO = Pattern(r"[A-Za-z][A-Za-z0-9+.-]{0,30}://(?P<user>[^\s:/@'\"<>]{0,}):(?P<secret>[^\s'\"<>]{1,}?)@[^\s@/]")
 _LAST_AT = Pattern(r"://[^\s:/@'\"<>]{0,}:(?P<secret>[^\s/'\"<>]{1,})@[A-Za-z0-9\[]")
+_DRIVER = Pattern(r"(?:^|[^\w/])[\w.-]{1,64}:(?P<secret>[^\s:@/'\"`<>]{3,128})@(?:tcp6?|udp|unix)\(")
+"""Without a scheme, as drivers of Go have it: ``user:password@tcp(host:3306)/name``."""
 _TOKEN_USER = Pattern(r"https?://(?P<secret>[A-Za-z0-9_-]{20,})@")
 _QUERY = Pattern(
-    r"(?i)[?&;](?:[a-z0-9_.-]{0,30}(?:key|token|secret|sig|signature|password|passwd|pwd|pass|auth|code_verifier))="
+    r"(?i)[?&;#](?:[a-z0-9_.-]{0,30}(?:key|token|secret|sig|signature|password|passwd|pwd|pass|auth|code_verifier))="
     r"(?P<secret>[^\s&#'\"<>;]{6,})"
 )
 _WEBHOOK = Pattern(
@@ -24,7 +26,7 @@ _WEBHOOK = Pattern(
 
 def find(text: str) -> Iterator[Span]:
     """Passwords before the host, secret parameters, webhooks."""
-    for pattern in (_USERINFO, _LAST_AT):
+    for pattern in (_USERINFO, _LAST_AT, _DRIVER):
         yield from (span for span in pattern.spans(text, "secret") if not is_placeholder(text[slice(*span)]))
     for start, end in _TOKEN_USER.spans(text, "secret"):
         if is_random(text[start:end], 20):
@@ -38,4 +40,4 @@ def find(text: str) -> Iterator[Span]:
 
 def signs() -> Sequence[Pattern]:
     """See `Detector`."""
-    return (_USERINFO, _LAST_AT, _TOKEN_USER, _QUERY, _WEBHOOK)
+    return (_USERINFO, _LAST_AT, _DRIVER, _TOKEN_USER, _QUERY, _WEBHOOK)

@@ -1,0 +1,53 @@
+"""A user and a password side by side where no word says password: ``log in with ops/Sparrow!7781``."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from app.policy.detector import Span
+from app.policy.features import form_of
+from app.policy.linear_patterns import Pattern
+from app.policy.placeholders import is_placeholder
+
+_USERS = (
+    r"admin|administrator|root|sa|sysadmin|superuser|postgres|guest|nacos|tomcat|kibana|elastic|minioadmin|weblogic|"
+    r"manager|operator|oracle|ubuntu|centos|ec2-user|pi"
+)
+_CHOSEN = r"[A-Za-z0-9!@#$%^&*_+=?~.-]{6,64}"
+_PAIR = Pattern(
+    rf"(?:^|[^\w/.@\\:-])(?:(?P<known>{_USERS})|[A-Za-z][\w.-]{{1,30}})(?: ?[/|] ?|[:：])(?P<secret>{_CHOSEN})"
+    r"(?:$|[^\w/\\:@(\[<])"
+)
+_KNOWN = Pattern(rf"(?:^|[^\w/.@\\:-])(?:{_USERS})(?: ?[/|] ?|[:：]){_CHOSEN}")
+_LOGIN = Pattern(
+    r"(?i)log(?:ged)?[ -]?[io]n|sign[ -]?in|登录|登陆|登入|账号|帐号|帳號|账户|ログイン|アカウント|로그인|계정|anmeld|einlogg|connexion|"
+    r"connecte|acced|accesso|entrar|iniciar sesi|войти|вход|логин|zaloguj|inlog"
+)
+_VERSION = re.compile(r"@v\d|@\d+\.\d")
+"""Of a package or an action: ``actions/login@v3``."""
+_BEFORE, _BEHIND = 48, 24
+_SIGNS = frozenset("!@#$%^&*+=?~")
+
+
+def find(text: str) -> Iterator[Span]:
+    """What stands behind a user's name and looks chosen: with a sign that no path has, or many digits."""
+    for match in _PAIR.finditer(text):
+        start, end = match.span("secret")
+        value = text[start:end].rstrip(".?-=")
+        if not _is_chosen(value):
+            continue
+        around = text[max(0, start - _BEFORE) : start] + "\n" + text[end : end + _BEHIND]
+        if (match["known"] and not _SIGNS.isdisjoint(value)) or _LOGIN.is_in(around):
+            yield start, start + len(value)
+
+
+def _is_chosen(value: str) -> bool:
+    """With letters and digits, and a sign that no path has or at least three digits that are no number of a model."""
+    digits = sum(c.isdigit() for c in value)
+    if not digits or not any(c.isalpha() for c in value) or is_placeholder(value) or _VERSION.search(value):
+        return False
+    return not _SIGNS.isdisjoint(value) or (digits >= 3 and form_of(value) in {"mixed", "long", "strong"})
+
+
+def signs() -> Sequence[Pattern]:
+    """See `Detector`."""
+    return (_KNOWN, _LOGIN)
