@@ -260,6 +260,8 @@ _TERMS = [
     "ed25519",
     "FIDO2",
 ]
+_PARTS_TEXT = "src app auth users token session lib pages exports test2 utils api admin tools keys 2026 06"
+_PARTS = _PARTS_TEXT.split()
 _PLACEHOLDERS = [
     "${DB_PASSWORD}",
     "$TOKEN",
@@ -307,9 +309,11 @@ def _leet(word: str) -> str:
 
 
 def password(rng: Random) -> str:
-    """What people choose: words with digits and signs, or drawn."""
+    """What people choose: words with digits and signs, often the same word again, or drawn."""
     a, b = rng.choice(WORDS), rng.choice(WORDS)
-    sign = rng.choice("!@#$%&*+-_.~=?^:;")
+    sign = rng.choice("!@#$%&*+-_.~=?^:;/")
+    if rng.random() < 0.2:
+        b = a
     joint = rng.choice("-_.!@#+~ "[:8])
     number = _digits(rng, 1, 4) if rng.random() < 0.7 else str(rng.randint(1950, 2031))
     form = rng.randrange(16)
@@ -341,7 +345,15 @@ def password(rng: Random) -> str:
 
 
 def key(rng: Random) -> str:
-    """What machines draw."""
+    """What machines draw; some of few characters, so that repetition is no sign that a key is none."""
+    drawn = _key(rng)
+    if rng.random() < 0.25:
+        size = rng.randint(4, 12)
+        return (drawn[:size] * (len(drawn) // size + 1))[: len(drawn)]
+    return drawn
+
+
+def _key(rng: Random) -> str:
     form = rng.randrange(9)
     if form < 2:
         return (
@@ -459,6 +471,29 @@ def _backup(rng: Random) -> str:
     return _of(rng, string.ascii_lowercase + string.digits, 8, 12)
 
 
+_HANZI_TEXT = (
+    "青山不老绿水长流 三只狐狸过河去 半夜下雨要收伞 老槐树下第二块砖 白云深处有人家 蓝色铁盒装星星 冬至吃汤圆不吃饺子 骑牛看戏到天亮 石榴裙边数蚂蚁 海边的灯塔不睡觉 二姨家的橘猫很胖 "
+    "七弦琴上落桃花 东坡先生爱竹笋 小火车开往北方 纸船载着月光走 胡同口卖糖人的老头 左手画圆右手画方 明月何时照我还 一碗热干面加辣 风筝断线挂电线杆"
+)
+_HANZI = _HANZI_TEXT.split()
+"""Phrases that somebody chose; cut anew for each use."""
+_NOTICES_TEXT = (
+    "忘记密码 密码错误 修改密码 用户名或密码错误 密码不能为空 请输入密码 重置密码 密码强度太弱 两次密码不一致 登录已过期 令牌无效 请输入验证码 记住密码 显示密码 密钥管理 安全中心 "
+    "账号与安全 新建密钥 访问令牌 复制密钥 密码已过期 找回密码 设置支付密码 权限不足 芝麻开门 天王盖地虎 恭喜发财 新年快乐 春天的故事 你好世界 隐私政策 个人设置 立即登录 下一步 确认修改 "
+    "个人中心"
+)
+_NOTICES = _NOTICES_TEXT.split()
+"""What is quoted beside the words for passwords and is none: titles, buttons, messages."""
+
+
+def _hanzi(rng: Random) -> str:
+    """A phrase in Chinese characters: part of one, or of two."""
+    a, b = rng.choice(_HANZI), rng.choice(_HANZI)
+    if rng.random() < 0.5:
+        return a[: rng.randint(4, len(a))]
+    return a[: rng.randint(2, 5)] + b[-rng.randint(2, 5) :]
+
+
 _COMMON = (
     "password123 Password1 Passwort123 12345678 123456 1234567890 qwerty qwerty123 abc123 letmein iloveyou admin123 "
     "welcome1 P@ssw0rd P@ssword1 passw0rd 111111 000000 motdepasse1 azerty contraseña1 senha123 password1! Summer2024 "
@@ -504,6 +539,9 @@ SECRET: dict[str, Slot] = {
     "k": key,
     "k2": key,
     "b64s": b64,
+    "hanzis": _hanzi,
+    "joined": lambda r: "".join(r.sample(WORDS, r.choice((2, 3, 3, 4)))),
+    "drawn": lambda r: _of(r, string.ascii_letters + string.digits, 8, 13),
     "phrase": lambda r: f"{r.choice(WORDS)} {r.choice(WORDS).capitalize()} {_digits(r, 1, 4)}{r.choice(WORDS)[:2]}",
     "words": lambda r: " ".join(r.sample(WORDS, r.choice((3, 3, 4, 5)))),
     "pin": lambda r: _digits(r, *r.choice(((4, 4), (4, 4), (6, 6), (5, 8)))),
@@ -528,6 +566,27 @@ SECRET: dict[str, Slot] = {
     "lic": lambda r: "-".join(_of(r, string.ascii_uppercase + string.digits, 5, 5) for _ in range(r.choice((3, 4, 5)))),
 }
 OTHER: dict[str, Slot] = {
+    "hz": _hanzi,
+    "notice": lambda r: r.choice(_NOTICES),
+    "sub": lambda r: (
+        "/".join(r.choice(_PARTS) for _ in range(r.choice((1, 1, 2, 3))))
+        + "/"
+        + r.choice((_identifier(r), r.choice(WORDS).capitalize() + r.choice(("Store2", "V2", "Service", "3"))))
+        + r.choice(("", "", ".ts", ".py", f"-{_digits(r, 3, 5)}", f"#{_digits(r, 1, 4)}"))
+    ),
+    "composed": lambda r: (
+        "#".join(
+            (
+                r.choice(("tenant", "order", "user", "item")),
+                r.choice((r.choice(WORDS), _digits(r, 2, 6), f"2026-{_digits(r, 2, 2)}-{_digits(r, 2, 2)}")),
+            )
+        )
+        + r.choice(("", f"#{_digits(r, 3, 6)}"))
+    ),
+    "os": lambda r: (
+        r.choice(("iOS", "Android", "macOS", "Win", "Ubuntu", "Chrome", "Firefox", "iPad", "Pixel", "Safari"))
+        + str(r.randint(7, 140))
+    ),
     "weak": lambda r: _weak(r),
     "fake": lambda r: _fake(r),
     "res": lambda r: _resource(r),
@@ -628,6 +687,7 @@ OTHER: dict[str, Slot] = {
             r.choice(WORDS).capitalize(),
             f"{r.choice(WORDS).capitalize()}-Guest",
             f"{r.choice(WORDS)}_5G",
+            f"{r.choice(WORDS).capitalize()}_{r.choice(('5G', '2G', 'EG', 'OG1'))}_{r.choice(('Guest', 'Office', 'Home'))}",
             f"TP-LINK_{_of(r, '0123456789ABCDEF', 4, 4)}",
             f"{r.choice(WORDS).capitalize()}{_digits(r, 1, 2)}",
         )

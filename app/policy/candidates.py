@@ -17,6 +17,8 @@ LONGEST_QUOTED = 120
 """Characters of the longest quoted text with spaces in it that is taken for one value."""
 
 _BREAKS = f'\\s{CJK}"`<>|“”‘’„«»‹›「」『』《》【】（），。；：！？、…—→•\u3000'
+_CJK = re.compile(f"[{CJK}]{{4,24}}")
+"""A phrase in a language that puts no space between words: only quotes tell where it begins."""
 _RUN = re.compile(f"[^{_BREAKS}]+")
 _KEY = re.compile(
     r"(?:^|(?<=[;&?,{(\[=]))['\\]{0,3}"
@@ -139,7 +141,7 @@ def _quoted(text: str, start: int, end: int) -> Iterator[Candidate]:
             len(value) >= 4
             and "\n" not in value
             and not _SCHEME.match(value)
-            and (" " in value or any(c in value for c in "<>|`"))
+            and (" " in value or any(c in value for c in "<>|`") or _CJK.fullmatch(value))
         ):
             offset = text.index(value, at)
             yield Candidate(offset, offset + len(value), value, quoted=True)

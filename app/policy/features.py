@@ -4,10 +4,12 @@ import re
 from collections.abc import Iterator, Sequence
 
 from app.policy.signs import Words
+from app.text.scripts import is_cjk
 
 LEFT_WORDS, RIGHT_WORDS = 32, 16
 """How much of the text around a value is read."""
 
+OWN, OTHER = "own", "other"
 _NEAR = 4
 _BAG = 12
 _NEXT = 8
@@ -31,13 +33,19 @@ _UNIT = re.compile(
 )
 _COMPOUND = re.compile(r"[A-Za-z]+(?:[-_./'’][A-Za-z]+)+")
 _SLUG = re.compile(r"[a-z]+(?:[-_][a-z]+)+[-_]?v?\d{1,3}")
-_MODEL = re.compile(r"[A-Za-z]{2,10}[-_ ]?\d{1,4}[A-Za-z]?")
+_MODEL = re.compile(r"[A-Za-z]{2,10}[- ]?\d{1,4}[A-Za-z]?")
+_NUMBERED = re.compile(r"[A-Za-z]{2,20}_\d{1,8}")
 _FILE = re.compile(r"[\w./~-]*\.[a-z][a-z0-9]{0,5}(?:[:#]\d+)?|[~.]{0,2}(?:/[\w.@-]+)+/?|[A-Z]:\\\S*")
 _HOST = re.compile(r"(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?(?:/\S*)?|\d+(?:\.\d+){3}(?::\d+|/\d+)?")
 _URL = re.compile(r"[a-z][a-z0-9+.-]*://\S*")
-_CODE = re.compile(r"[\w.]+\(|[$%]\w|.*(?:::|->|\(\)|\[\]|&&|\|\|)")
+_CODE = re.compile(r"[\w.]+\(|\+[a-z_]\w*\.[A-Za-z]\w*\)*$|[$%]\w|.*(?:::|->|\(\)|\[\]|&&|\|\|)")
 _CONSONANTS = re.compile(r"[bcdfghjklmnpqrstvwxz]+", re.IGNORECASE)
 _ADVISORY = re.compile(r"(?:CVE|CWE|CNVD|CNNVD)-\d{2,8}(?:-\d{2,8})?|GHSA(?:-[0-9a-z]{4}){3}", re.IGNORECASE)
+_PATH = re.compile(r"[a-z]{3,}[\w.-]{0,60}(?:/[\w.#@-]{1,80}){1,12}/?")
+_HOTKEY = re.compile(
+    r"(?:(?:ctrl|control|alt|shift|cmd|command|option|meta|super|win|fn)[+-]){1,3}\w{1,9}", re.IGNORECASE
+)
+_ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
 _FORMS = (
     ("uuid", _UUID),
     ("advisory", _ADVISORY),
@@ -50,16 +58,21 @@ _FORMS = (
     ("file", _FILE),
     ("compound", _COMPOUND),
     ("slug", _SLUG),
+    ("hotkey", _HOTKEY),
+    ("address", _ADDRESS),
+    ("path", _PATH),
     ("model", _MODEL),
+    ("numbered", _NUMBERED),
 )
 
 
 def of_context(
-    before: Sequence[str], after: Sequence[str], form: str, *, quoted: bool = False, name: str = ""
+    before: Sequence[str], after: Sequence[str], form: str, *, quoted: bool = False, name: str = "", field: str = ""
 ) -> Iterator[str]:
     """The features of the words around a value, the nearest first on both sides (see `app.policy.signs`).
 
-    ``name`` is the nearest word that names a value, as it is said.
+    ``name`` is the nearest word that names a value, as it is said; ``field`` is "own" for the whole value of
+    a field that has a name for secrets, and "other" for that of a field with another name.
     """
     if quoted:
         yield "quoted"
@@ -72,6 +85,9 @@ def of_context(
     if name:
         yield f"nw:{name}"
         yield f"nwf:{name}|{form}"
+    if field:
+        yield f"{field}|{form}"
+        yield f"{field}:{name if field == OWN else before[1] if len(before) > 1 else ''}"
 
 
 def _near(side: str, words: Sequence[str], form: str) -> Iterator[str]:
@@ -105,6 +121,8 @@ def _named(before: Sequence[str], after: Sequence[str], form: str) -> Iterator[s
                 between = " ".join(before[:place][::-1]) if place <= 3 else "…"
                 yield f"k:{word} {between}"
                 yield f"kf:{between}|{form}"
+                yield f"e:{word}{ended}|{before[0]}"
+                yield f"ef:{word}{ended}|{before[0]}|{form}"
                 yield from (f"n+:{word}{ended}{told}" for told in _TELLING.intersection(before))
                 yield from (f"n-:{word}{ended}{told}" for told in _TELLING.intersection(after))
     if not seen & {"#secret", "#pin"}:
@@ -142,6 +160,8 @@ def form_of(value: str) -> str:
     if value.replace("-", "").replace(" ", "").isdigit():
         return "groups"
     if value.isalpha():
+        if not value.isascii() and is_cjk(value):
+            return "han"
         return "lower" if value.islower() else "upper" if value.isupper() else "word" if value.istitle() else "camel"
     if any(c.isspace() for c in value):
         return "drawn" if _is_drawn(value) else "phrase"

@@ -16,7 +16,7 @@ from importlib.resources import files
 from app.policy.candidates import LONGEST, Candidate, candidates
 from app.policy.card_numbers import beside_published, is_card
 from app.policy.detector import Span, within
-from app.policy.features import LEFT_WORDS, NAMING, RIGHT_WORDS, form_of, of_context, of_value
+from app.policy.features import LEFT_WORDS, NAMING, OTHER, OWN, RIGHT_WORDS, form_of, of_context, of_value
 from app.policy.fields import name_of, split_number
 from app.policy.linear_patterns import Pattern
 from app.policy.lists import listed_with
@@ -28,11 +28,13 @@ BEFORE_CHARS, BEHIND_CHARS = 40, 96
 SEGMENT_CHARS, AROUND_CHARS = 1_000, 160
 """Characters of a piece of text that is read at once, and how far around it words are read."""
 _SHORT = frozenset({"pin", "digits"})
-_NEVER = frozenset({"mail", "url", "advisory"})
-_WORDS = frozenset({"lower", "word", "upper", "camel", "compound"})
+_NEVER = frozenset({"mail", "url", "advisory", "hotkey", "address"})
+_WORDS = frozenset({"lower", "word", "upper", "camel", "compound", "han"})
 _NEAR = frozenset({"#secret", "#pin", "#command", "#call"})
 _NEAR_WORDS = 6
 """How near behind a name a plain word must stand to be judged: any word may follow later."""
+_GENERAL = frozenset(("value", "default", "body", "data", "val", "content", "string", "literal"))
+"""Names of fields that say nothing of what they hold: what names it stands before (``name: TOKEN``, ``value: ...``)."""
 _SPACE = re.compile(r"\s")
 _PUBLIC = re.compile(
     r"-----BEGIN (?:[A-Z0-9]+ ){0,4}(?:PUBLIC KEY(?: BLOCK)?|SIGNATURE|CERTIFICATE(?: REQUEST)?|X509 CRL)-----[^-]*"
@@ -52,6 +54,8 @@ class Judged:
     after: tuple[str, ...]
     name: str = ""
     """The nearest word in front that names a value, as it is said."""
+    field: str = ""
+    """Whether it is the whole of a field that has such a name, or another's."""
 
     def value_features(self) -> Iterable[str]:
         """See `app.policy.features`."""
@@ -59,7 +63,9 @@ class Judged:
 
     def context_features(self) -> Iterable[str]:
         """See `app.policy.features`."""
-        return of_context(self.before, self.after, self.form, quoted=self.candidate.quoted, name=self.name)
+        return of_context(
+            self.before, self.after, self.form, quoted=self.candidate.quoted, name=self.name, field=self.field
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +87,17 @@ def find(text: str) -> Iterator[Span]:
     reached = 0
     for one in to_judge(text, model().least):
         if _value_score(one.candidate.value) + _context_score(one) > 0:
-            found = (one.candidate.start, one.candidate.end)
+            found = (one.candidate.start, _with_key(text, one.candidate))
             yield found
             if found[1] > reached:
                 for other in listed_with(text, *found):
                     yield other
                     reached = max(reached, other[1])
+
+
+def _with_key(text: str, one: Candidate) -> int:
+    """Where a value ends: digits for a keypad with the key that is pressed behind them (``3698#``)."""
+    return one.end + (one.value.isdigit() and text[one.end : one.end + 1] in ("#", "*"))
 
 
 def signs() -> Sequence[Pattern]:
@@ -113,23 +124,32 @@ def to_judge(text: str, least: float | None = None) -> Iterator[Judged]:
                 if within(samples, one.start):
                     continue
             words = words or Words(text, max(0, start - AROUND_CHARS), end + AROUND_CHARS)
-            around = _own_name(text, one) or words
+            named = _name_in_field(text, one)
+            own = named is not None and not NAMING.isdisjoint(named.names)
+            around = named if named is not None and own else words
             before = around.before(one.start, LEFT_WORDS)
             if form in _WORDS and _NEAR.isdisjoint(before[:_NEAR_WORDS]):
                 continue
             name = around.nearest(one.start, LEFT_WORDS, NAMING)
-            yield Judged(one, form, tuple(before), tuple(around.behind(one.end, RIGHT_WORDS)), name)
+            yield Judged(
+                one,
+                form,
+                tuple(before),
+                tuple(around.behind(one.end, RIGHT_WORDS)),
+                name,
+                OWN if own else OTHER if named else "",
+            )
 
 
-def _own_name(text: str, one: Candidate) -> Words | None:
-    """The words of a field's own name alone, where that names a secret: what stands beside the field then says nothing,
-    and no more does the number of the field (``DB_PASSWORD_2``). All of them stand before ``one``."""
+def _name_in_field(text: str, one: Candidate) -> Words | None:
+    """The words of a field's own name, without its number (``DB_PASSWORD_2``): where that names a secret, what stands
+    beside the field says nothing. All of them stand before ``one``. None when ``one`` is not the whole of a field with
+    a name of its own."""
     begins = name_of(text, one.start, one.end)
     if begins is None:
         return None
     name, signs = split_number(text[begins : one.start])
-    words = Words(name + signs)
-    return None if NAMING.isdisjoint(words.names) else words
+    return None if name.lower() in _GENERAL or name.endswith("-value") else Words(name + signs)
 
 
 def _segments(text: str) -> Iterator[Span]:
@@ -166,12 +186,14 @@ def _value_score(value: str) -> float:
 
 
 def _context_score(one: Judged) -> float:
-    return _score_of_words(one.before, one.after, one.form, one.candidate.quoted, one.name)
+    return _score_of_words(one.before, one.after, one.form, one.candidate.quoted, one.name, one.field)
 
 
 @lru_cache(maxsize=2048)
-def _score_of_words(before: tuple[str, ...], after: tuple[str, ...], form: str, quoted: bool, name: str) -> float:
-    return model().sum(of_context(before, after, form, quoted=quoted, name=name))
+def _score_of_words(
+    before: tuple[str, ...], after: tuple[str, ...], form: str, quoted: bool, name: str, field: str
+) -> float:
+    return model().sum(of_context(before, after, form, quoted=quoted, name=name, field=field))
 
 
 @cache
