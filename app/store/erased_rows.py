@@ -4,24 +4,23 @@ Turns keep their rows, without text: a host that sends one again is recognised. 
 its lease, so that nothing that was read before is written down afterwards.
 """
 
-import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from sqlalchemy import Connection, and_, delete, func, insert, or_, select, update
+from sqlalchemy import Connection, and_, delete, func, or_, select, update
 
 from app.atrest.residue import Needles
 from app.core.identity import Tenant
-from app.core.memories.forget_selection import Erased, Forgetting, Redactor, Statement
+from app.core.memories.forget_selection import Erased, Forgetting, Redactor
 from app.core.memories.memory_outcomes import Kept
 from app.core.memories.not_delivered import waiting
-from app.store import erased_outputs, layouts, session_rows, session_starts, use_rows
+from app.store import erased_outputs, forgetting_rows, layouts, session_rows, session_starts, use_rows
 from app.store.codec import dump_messages, dump_strings, load_messages, load_strings
 from app.store.connections import Database
 from app.store.memory_versions import count_change
-from app.store.schema import commits, forgettings, sessions, turns, waiting_memories
+from app.store.schema import commits, sessions, turns, waiting_memories
 from app.store.waiting_memories import load_waiting
 from app.store.work import UNDELIVERED, TurnState
 from app.text.dates import moment_of
@@ -129,19 +128,19 @@ class SqlErasing:
 
     async def begin(self, forgetting_id: str, tenant: Tenant, forgetting: Forgetting) -> None:
         """Note that this is to be forgotten, until `end`: a start after a crash goes on with it."""
-        await self._database.write(_begin, forgetting_id, tenant, forgetting, self._clock())
+        await self._database.write(forgetting_rows.begin, forgetting_id, tenant, forgetting, self._clock())
 
     async def nearly_done(self, forgetting_id: str) -> None:
         """Drop what was noted of it but its name: only the files are to be cleaned."""
-        await self._database.write(_nearly_done, forgetting_id)
+        await self._database.write(forgetting_rows.nearly_done, forgetting_id)
 
     async def end(self, forgetting_id: str) -> None:
         """It is done."""
-        await self._database.write(_end, forgetting_id)
+        await self._database.write(forgetting_rows.end, forgetting_id)
 
     async def unfinished(self) -> Sequence[tuple[str, Tenant, Forgetting | None]]:
         """Those that were begun and not ended, oldest first; None: only the files are to be cleaned."""
-        return await self._database.read_known(_unfinished)
+        return await self._database.read_known(forgetting_rows.unfinished)
 
 
 def _look_at_turns(
@@ -273,42 +272,6 @@ def _erase_waiting(connection: Connection, tenant: Tenant, redactor: Redactor, s
     gone = _waiting(connection, tenant, redactor, selected)
     connection.execute(delete(waiting_memories).where(waiting_memories.c.id.in_(gone)))
     return len(gone)
-
-
-def _begin(connection: Connection, forgetting_id: str, tenant: Tenant, forgetting: Forgetting, now: float) -> None:
-    told = {"turns": sorted(forgetting.turns), "sessions": sorted(forgetting.sessions)}
-    body = json.dumps({**asdict(forgetting), **told})
-    name = {"account": tenant.account or "", "user_name": tenant.user or ""}
-    row = {"id": forgetting_id, **name, "body": body, "created_at": now}
-    connection.execute(insert(forgettings).values(row))
-
-
-def _nearly_done(connection: Connection, forgetting_id: str) -> None:
-    connection.execute(update(forgettings).where(forgettings.c.id == forgetting_id).values(body=""))
-
-
-def _end(connection: Connection, forgetting_id: str) -> None:
-    connection.execute(delete(forgettings).where(forgettings.c.id == forgetting_id))
-
-
-def _unfinished(connection: Connection) -> list[tuple[str, Tenant, Forgetting | None]]:
-    rows = connection.execute(select(forgettings).order_by(forgettings.c.created_at)).all()
-    return [
-        (row.id, Tenant(row.account or None, row.user_name or None), _forgetting(row.body) if row.body else None)
-        for row in rows
-    ]
-
-
-def _forgetting(body: str) -> Forgetting:
-    fields: dict[str, Any] = json.loads(body)
-    statements = tuple(_statement(one) for one in fields.pop("statements"))
-    told = {key: frozenset(fields.get(key, ())) for key in ("turns", "sessions")}
-    return Forgetting(**{**fields, **told, "resumed": True}, statements=statements)
-
-
-def _statement(fields: dict[str, Any]) -> Statement:
-    lists = {name: tuple(fields[name]) for name in ("texts", "turns", "said_in", "messages")}
-    return Statement(**{**fields, **lists})
 
 
 def _selected(touched: Sequence[_Touched]) -> frozenset[str]:
