@@ -19,7 +19,8 @@ from app.core.capture.captured_message import CapturedMessage, TextPart, ToolPar
 from app.core.capture.captured_turn import capture_turn
 from app.core.capture.incoming import read_incoming
 from app.core.history.note_cache import NoteCache
-from app.core.history.prompt import History, assemble_history
+from app.core.history.prompt import assemble_history
+from app.core.history.summary_text import History
 from app.core.messages.host_message import HostMessage
 
 LENGTHS = (1000, 2000, 4000, 8000, 16000)

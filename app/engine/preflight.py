@@ -20,8 +20,9 @@ from app.core.history.guards.cuts import Decisions, GuardNote
 from app.core.history.guards.guard_registry import Guarding
 from app.core.history.guards.guard_rules import GuardRules, Mode, Situation
 from app.core.history.guards.packing import packed
+from app.core.history.live_messages import brings_history
 from app.core.history.notes import NotesOn, notes_on
-from app.core.history.prompt import Assembled, assemble_history, brings_history
+from app.core.history.prompt import Assembled, assemble_history
 from app.core.history.summary_text import History
 from app.core.identity import Identity
 from app.core.messages.host_message import HostMessage, tokens_of

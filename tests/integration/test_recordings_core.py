@@ -12,8 +12,9 @@ import pytest
 
 from app.core.capture.captured_turn import capture_turn
 from app.core.capture.incoming import read_incoming
-from app.core.history.prompt import History, assemble_history
+from app.core.history.prompt import assemble_history
 from app.core.history.summary_message import own_messages
+from app.core.history.summary_text import History
 from app.core.messages.fingerprints import known
 from app.core.messages.host_message import Role
 from tests.messages import raw, typed

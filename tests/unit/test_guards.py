@@ -17,8 +17,9 @@ from app.core.history.guards.guard_rules import GuardRules, Mode, Situation
 from app.core.history.guards.output_excerpt import within_chars, within_tokens
 from app.core.history.guards.output_pages import find, page
 from app.core.history.guards.packing import pack, unpack
-from app.core.history.prompt import Assembled, History, assemble_history
+from app.core.history.prompt import Assembled, assemble_history
 from app.core.history.summary_message import HEADING
+from app.core.history.summary_text import History
 from app.core.messages.host_message import HostMessage, Role, tokens_of
 from app.core.messages.tokens import estimate_tokens
 from tests.messages import raw, typed

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from app.core.capture.captured_message import CapturedMessage, TextPart, ToolPart
 from app.core.capture.captured_turn import capture_turn
 from app.core.capture.incoming import read_incoming
-from app.core.history.prompt import LEAST_TOKENS, History, assemble_history
+from app.core.history.prompt import LEAST_TOKENS, assemble_history
 from app.core.history.session_opening import told_by
 from app.core.history.summary_message import ACKNOWLEDGEMENT, HEADING, SUMMARY_COST, is_summary, summary_message
+from app.core.history.summary_text import History
 from app.core.messages.host_message import HostMessage, Role
 from tests.messages import raw, typed
 

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from app.core.capture.captured_turn import capture_turn
 from app.core.capture.incoming import read_incoming
-from app.core.history.prompt import History, assemble_history
+from app.core.history.prompt import assemble_history
 from app.core.history.summary_message import HEADING, acknowledgement, own_messages, summary_message
+from app.core.history.summary_text import History
 from tests.messages import raw, typed
 
 from .test_history import assert_users_apart

@@ -6,8 +6,9 @@ from typing import Any
 from app.core.history.guards.cuts import Decisions
 from app.core.history.guards.guard_registry import Guarding
 from app.core.history.guards.guard_rules import Situation
-from app.core.history.prompt import Assembled, History, assemble_history
+from app.core.history.prompt import Assembled, assemble_history
 from app.core.history.prompt_layout import Layout, stride
+from app.core.history.summary_text import History
 from tests.messages import raw, typed
 
 BUDGET = 4_000

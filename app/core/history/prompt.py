@@ -5,18 +5,19 @@ them; either way the summary stands in for them, so nothing vanishes without a w
 not at all.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import compress, takewhile
+from itertools import compress
 from operator import is_not
 
 from app.core.history.dropped import least_to_name
 from app.core.history.guards.cuts import GuardNote, Kept, Kind
 from app.core.history.guards.earlier_outputs import cut_earlier, is_due, uncut
-from app.core.history.guards.fit import from_user, leading, pinned_in, within_budget
+from app.core.history.guards.fit import pinned_in, within_budget
 from app.core.history.guards.guard_registry import Guarding, unguarded
 from app.core.history.guards.guarded_messages import Window
 from app.core.history.guards.turn_limits import turn_notes
+from app.core.history.live_messages import is_history, own_at_the_head, told_with, without_archived
 from app.core.history.notes import NotesOn, notes_on
 from app.core.history.prompt_layout import Layout, stride
 from app.core.history.rebuild import rebuilt
@@ -25,22 +26,14 @@ from app.core.history.summary_message import (
     GUIDE,
     GUIDE_TO_ARCHIVES,
     SUMMARY_COST,
-    acknowledgement,
     cut_to_tokens,
-    is_acknowledgement,
     is_summary,
-    own_messages,
     stands_for_cut,
     summary_body,
-    summary_message,
 )
 from app.core.history.summary_text import History, summary_text
-from app.core.messages.fingerprints import archived
-from app.core.messages.host_message import HostMessage, Messages, Role, tokens_of
-from app.core.messages.pairs import units, with_results
+from app.core.messages.host_message import HostMessage, Messages, tokens_of
 from app.core.messages.tokens import estimate_tokens
-
-__all__ = ["Assembled", "History", "assemble_history", "brings_history"]
 
 LEAST_TOKENS = 48
 """A summary has room for so much, even where the messages that it stands for took less."""
@@ -120,7 +113,7 @@ class _Prompt:
         self.messages, self.history, self.budget, self.room = messages, history, token_budget, room
         self.prompt_follows, self.reads_archives = prompt_follows, reads_archives
         self.notes, self.may_show, self.guarding = notes, may_show, guarding
-        own = _own_at_the_head(messages)
+        own = own_at_the_head(messages)
         self.own: Messages = list(compress(messages, own))
         self.host = [message for message, ours in zip(messages, own, strict=True) if not ours]
 
@@ -141,10 +134,10 @@ class _Prompt:
     def as_before(self) -> Assembled | None:
         """The prompt with the beginning that the last one had; None where it is to be laid out anew."""
         layout, gone = self.guarding.layout, self.history.archived_fingerprints
-        if layout is None or not layout.holds(self.budget, gone) or not _is_history(self.host):
+        if layout is None or not layout.holds(self.budget, gone) or not is_history(self.host):
             return None
         known = replace(self.history, archived_fingerprints=gone[: layout.archived])
-        kept, _, _ = _without_archived(self.host, known, cut_before=bool(self.own))
+        kept, _, _ = without_archived(self.host, known, cut_before=bool(self.own))
         window = self.guarding.as_before(kept)
         if window is None or is_due(window, self.guarding.situation, layout.uncut):
             return None
@@ -154,8 +147,8 @@ class _Prompt:
 
     def laid_out(self) -> Assembled:
         """The prompt as it is best laid out now. Nothing is taken out unless a summary stands in for it."""
-        kept, gone, complete = _without_archived(self.host, self.history, cut_before=bool(self.own))
-        if self.history.live and not _is_history(self.host):
+        kept, gone, complete = without_archived(self.host, self.history, cut_before=bool(self.own))
+        if self.history.live and not is_history(self.host):
             kept = [*self.host, *rebuilt(self.history.live)]
         former = _Former.of(self.own, self.history, gone)
         of_archives = self.history.is_archived
@@ -223,7 +216,7 @@ class _Prompt:
         self, window: Window, live: Messages, cut: Messages, body: str, of_cut: bool, of_archives: bool
     ) -> Assembled:
         guide = GUIDE_TO_ARCHIVES if self.reads_archives and of_archives else GUIDE
-        final = _told(live, body, self.prompt_follows, of_cut=of_cut)
+        final = told_with(live, body, self.prompt_follows, of_cut=of_cut)
         addition = guide if body else None
         changed = len(final) != len(self.messages) or any(map(is_not, final, self.messages))
         return Assembled(
@@ -239,7 +232,7 @@ class _Prompt:
         """How the prompt is laid out; None where nothing stands in front of the host's messages, or none are known."""
         pinned = pinned_in(live)
         first = live[pinned] if pinned < len(live) else None
-        if not body or first is None or not first.fingerprint or not _is_history(self.host):
+        if not body or first is None or not first.fingerprint or not is_history(self.host):
             return None
         edge = first.fingerprint
         alike = [index for index in range(pinned, len(kept)) if kept[index].fingerprint == edge]
@@ -281,86 +274,3 @@ class _Former:
         known = history.overview or history.abstracts or history.unsummarised or gone
         text = summary_body(last)
         return cls(text, of_cut, text) if of_cut or not known else cls(sent_back=text)
-
-
-def brings_history(messages: Messages) -> bool:
-    """Whether there is more in them than system messages and a summary of ours: if not, the prompt is rebuilt."""
-    return _is_history(message for message, ours in zip(messages, _own_at_the_head(messages), strict=True) if not ours)
-
-
-def _is_history(host: Iterable[HostMessage]) -> bool:
-    return any(message.role is not Role.SYSTEM for message in host)
-
-
-def _told(live: Messages, body: str, prompt_follows: bool, *, of_cut: bool) -> list[HostMessage]:
-    """The prompt's messages with ``body`` as their summary, if there is one."""
-    if not body:
-        return list(live)
-    live = _without_strays(live)
-    place = leading(live, {Role.SYSTEM})
-    final = [*live[:place], summary_message(body, of_cut=of_cut), *live[place:]]
-    if _needs_acknowledgement(live[place:], prompt_follows):
-        final.insert(place + 1, acknowledgement())
-    return final
-
-
-def _without_archived(
-    host: Messages, history: History, *, cut_before: bool
-) -> tuple[list[HostMessage], list[HostMessage], bool]:
-    """The messages that stay, those that are archived, and whether the host has these from the first on.
-
-    A unit of calls and results goes only as a whole. Where taking messages out would make two user messages meet that
-    did not before, the last assistant unit between them stays.
-    """
-    if not history.archived_fingerprints:
-        return list(host), [], False
-    fingerprints = [message.fingerprint for message in host]
-    steps = units(host)
-    flags = with_results(
-        host,
-        steps,
-        archived(fingerprints, history.archived_fingerprints, history.seen_fingerprints, cut_before=cut_before),
-    )
-    gone: set[int] = set()
-    last_user, spare = False, None
-    for unit in steps:
-        printed = [index for index in unit if fingerprints[index]]
-        if printed and all(flags[index] if fingerprints[index] else not host[index].results for index in unit):
-            gone.update(printed)
-            if not from_user(host[unit.start]):
-                spare = printed
-        if any(index not in gone for index in unit):
-            if last_user and spare and from_user(host[unit.start]):
-                gone.difference_update(spare)
-            last_user, spare = from_user(host[unit.stop - 1]), None
-    kept = [message for index, message in enumerate(host) if index not in gone]
-    complete = history.archived_fingerprints[0] in fingerprints
-    return kept, [message for index, message in enumerate(host) if index in gone], complete
-
-
-def _own_at_the_head(messages: Messages) -> list[bool]:
-    """Which messages are a summary of ours that the host sent back, or its acknowledgement.
-
-    They stand at the head, beside system messages and the host's own summary. One in the middle is the host's doing.
-    """
-    own = own_messages(messages)
-    beside = {Role.SYSTEM, Role.SUMMARY}
-    head = takewhile(lambda pair: pair[1] or pair[0].role in beside, zip(messages, own, strict=True))
-    end = sum(1 for _ in head)
-    return [*own[:end], *(False for _ in own[end:])]
-
-
-def _without_strays(live: Messages) -> list[HostMessage]:
-    """``live`` without what looks like ours at its head: beside the summary it would be taken for a part of it."""
-    beside = {Role.SYSTEM, Role.SUMMARY}
-    stray = [is_summary(message) or is_acknowledgement(message) for message in live]
-    ends = next((i for i, m in enumerate(live) if not stray[i] and m.role not in beside), len(live))
-    return [message for index, message in enumerate(live) if index >= ends or not stray[index]]
-
-
-def _needs_acknowledgement(behind: Messages, prompt_follows: bool) -> bool:
-    """Would the summary, a user message, meet another one? Hosts turn summaries and custom messages into such too."""
-    if not behind:
-        return prompt_follows
-    role = behind[0].role
-    return from_user(behind[0]) or role is Role.SUMMARY or (role is Role.CUSTOM and not behind[0].is_excluded)
