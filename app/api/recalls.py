@@ -86,13 +86,8 @@ async def recall_page(services: ServicesDep, tenant: TenantDep, trace_id: TraceI
     return detail_page(trace, texts, tenant, services.policy.text)
 
 
-def account_key(tenant: Tenant) -> str:
-    """The tenant's name in the trace store; the same as `Identity.account_key`."""
-    return f"{tenant.account or '-'}/{tenant.user or '-'}"
-
-
 async def _one(services: ServicesDep, tenant: Tenant, trace_id: str) -> RecallTrace:
-    trace = await services.traces.get(account_key(tenant), trace_id)
+    trace = await services.traces.get(tenant.account_key, trace_id)
     if trace is None:
         raise NotFound("no such recall, or it is no longer kept")
     return await services.explain.shown(trace)
@@ -103,7 +98,7 @@ async def _page(
 ) -> list[RecallTrace]:
     moment = _moment(since) if since else None
     return await services.traces.page(
-        account_key(tenant),
+        tenant.account_key,
         sessions=_names_of(session),
         since=moment.timestamp() if moment else None,
         before=cursor,

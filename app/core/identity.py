@@ -93,6 +93,11 @@ class Tenant:
     account: str | None = None
     user: str | None = None
 
+    @property
+    def account_key(self) -> str:
+        """``account/user`` with ``-`` for what is unset: names the tenant in the store and in breakers."""
+        return f"{self.account or '-'}/{self.user or '-'}"
+
 
 @dataclass(frozen=True, slots=True)
 class Identity:
@@ -125,8 +130,8 @@ class Identity:
 
     @property
     def account_key(self) -> str:
-        """``account/user`` with ``-`` for what is unset: names the tenant in the store and in breakers."""
-        return f"{self.tenant.account or '-'}/{self.tenant.user or '-'}"
+        """See `Tenant.account_key`."""
+        return self.tenant.account_key
 
 
 def resolve_identity(

@@ -50,7 +50,7 @@ class Calls:
         tenant = effective_tenant(self._settings, who.tenant)
         key = key_for(self._keys, self._common_key, tenant)
         headers = headers_for(who, tenant, key, self._passed_on())
-        circuit = f"{tenant.account or '-'}/{tenant.user or '-'}"
+        circuit = tenant.account_key
         if key and key == self._common_key and tenant != self._configured:
             await self._health.learn(deadline, trace_headers(self._passed_on()), circuit)
         self._health.check_owner(key, tenant)

@@ -24,7 +24,7 @@ def key_for(keys: Mapping[str, str], common: str | None, tenant: Tenant) -> str 
 
     Raises `BackendError` when keys per tenant are configured, this tenant has none, and there is no common one.
     """
-    own = keys.get(f"{tenant.account or '-'}/{tenant.user or '-'}")
+    own = keys.get(tenant.account_key)
     if keys and not own and not common:
         raise unauthorized("no OpenViking key is configured for this tenant")
     return own or common or None

@@ -241,29 +241,25 @@ freshness_reports = Table(
 )
 """One row per tenant: what the last check of its memories found, without texts."""
 
-tool_uses = Table(
-    "tool_uses",
-    metadata,
-    *_tenant(in_key=True),
-    Column("agent", Text, primary_key=True),
-    Column("session", Text, primary_key=True),
-    Column("name", Text, primary_key=True),
-    Column("body", Text, nullable=False),
-    Column("used_at", Float, nullable=False),
-)
+
+def _uses(name: str, *indexes: Index) -> Table:
+    return Table(
+        name,
+        metadata,
+        *_tenant(in_key=True),
+        Column("agent", Text, primary_key=True),
+        Column("session", Text, primary_key=True),
+        Column("name", Text, primary_key=True),
+        Column("body", Text, nullable=False),
+        Column("used_at", Float, nullable=False),
+        *indexes,
+    )
+
+
+tool_uses = _uses("tool_uses")
 """One row per session, agent and tool: what `app.core.capture.tool_records` keeps of its calls, as JSON."""
 
-skill_uses = Table(
-    "skill_uses",
-    metadata,
-    *_tenant(in_key=True),
-    Column("agent", Text, primary_key=True),
-    Column("session", Text, primary_key=True),
-    Column("name", Text, primary_key=True),
-    Column("body", Text, nullable=False),
-    Column("used_at", Float, nullable=False),
-    Index("skill_uses_by_name", "account", "user_name", "agent", "name"),
-)
+skill_uses = _uses("skill_uses", Index("skill_uses_by_name", "account", "user_name", "agent", "name"))
 """One row per session, agent and skill: what `app.core.capture.skill_uses` keeps of its uses, as JSON."""
 
 session_starts = Table(
@@ -296,8 +292,7 @@ layouts = Table(
     "layouts",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("account", Text, nullable=False),
-    Column("user_name", Text, nullable=False),
+    *_tenant(),
     Column("session", Text, nullable=False),
     Column("edge", Text, nullable=False),
     Column("before", Integer, nullable=False),
@@ -318,8 +313,7 @@ tool_outputs = Table(
     "tool_outputs",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("account", Text, nullable=False),
-    Column("user_name", Text, nullable=False),
+    *_tenant(),
     Column("session", Text, nullable=False),
     Column("key", Text, nullable=False),
     Column("kind", Text, nullable=False),
