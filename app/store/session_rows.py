@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Row, Select, and_, bindparam, case, func, select, update
+from sqlalchemy import Connection, Row, and_, bindparam, case, func, select, update
 
 from app.core.identity import Identity, Tenant
 from app.store.codec import dump_identity, load_identity
@@ -35,6 +35,10 @@ BY_NAME = and_(
 _FIND = select(sessions).where(BY_NAME)
 _LOCK = _FIND.with_for_update()
 _CHANGE = update(sessions).where(sessions.c.id == bindparam("this_id")).returning(sessions)
+_LOCK_ID = select(sessions).where(sessions.c.id == bindparam("this_id")).with_for_update()
+_MINE = and_(sessions.c.id == bindparam("this_id"), sessions.c.fence == bindparam("this_fence"))
+_RELEASE = update(sessions).where(_MINE)
+_HOLD = update(sessions).where(_MINE, sessions.c.lease_owner.is_not(None)).returning(sessions)
 _FREE, _HELD = sessions.c.lease_owner.is_(None), sessions.c.lease_owner.is_not(None)
 _DUE = (
     select(sessions)
@@ -90,16 +94,12 @@ def lock(connection: Connection, who: Identity, now: float, token_budget: int) -
 
 def lock_id(connection: Connection, session_id: int) -> SessionRow:
     """The row with this id, locked. It is there: whoever calls holds its lease, or has just found it."""
-    return connection.execute(_locking(session_id)).one()
+    return connection.execute(_LOCK_ID, {"this_id": session_id}).one()
 
 
 def lock_known(connection: Connection, session_id: int) -> SessionRow | None:
     """The row with this id, locked; None when the session was forgotten."""
-    return connection.execute(_locking(session_id)).one_or_none()
-
-
-def _locking(session_id: int) -> Select[*tuple[Any, ...]]:
-    return select(sessions).where(sessions.c.id == session_id).with_for_update()
+    return connection.execute(_LOCK_ID, {"this_id": session_id}).one_or_none()
 
 
 def change(connection: Connection, session_id: int, **values: Any) -> None:
@@ -192,9 +192,7 @@ def first_due(connection: Connection) -> dict[Lane, float]:
 
 def hold(connection: Connection, lease: Lease, until: float) -> SessionRow:
     """The leased session's row, locked, with the lease prolonged. Raises `LeaseLost` if another worker has it."""
-    mine = and_(sessions.c.id == lease.session_id, sessions.c.fence == lease.fence, sessions.c.lease_owner.is_not(None))
-    prolonged = update(sessions).where(mine).values(lease_until=until).returning(sessions)
-    row = connection.execute(prolonged).one_or_none()
+    row = connection.execute(_HOLD, {**_mine(lease), "lease_until": until}).one_or_none()
     if row is None:
         raise LeaseLost(f"session {lease.session_id} was taken over")
     return row
@@ -202,8 +200,13 @@ def hold(connection: Connection, lease: Lease, until: float) -> SessionRow:
 
 def release(connection: Connection, lease: Lease, due_at: float | None, lane: Lane) -> None:
     """Give the session back; whoever took it over meanwhile keeps it."""
-    mine = and_(sessions.c.id == lease.session_id, sessions.c.fence == lease.fence)
-    connection.execute(update(sessions).where(mine).values(lease_owner=None, lease_until=0, due_at=due_at, lane=lane))
+    free = {"lease_owner": None, "lease_until": 0, "due_at": due_at, "lane": lane}
+    connection.execute(_RELEASE, {**_mine(lease), **free})
+
+
+def _mine(lease: Lease) -> dict[str, int]:
+    """The parameters of `_MINE`."""
+    return {"this_id": lease.session_id, "this_fence": lease.fence}
 
 
 def lease_owners(connection: Connection) -> Sequence[str]:

@@ -44,6 +44,26 @@ _OLDEST = (
     .order_by(turns.c.position)
     .limit(1)
 )
+_OF_SESSION = commit_table.c.session_id == bindparam("session_id")
+_FOLLOWED = commit_table.c.state.in_((CommitPhase.RUNNING, CommitPhase.FAILED))
+_UNSENT = (
+    select(commit_table)
+    .where(_OF_SESSION, commit_table.c.state.in_(UNSENT_COMMITS))
+    .order_by(commit_table.c.id)
+    .limit(1)
+)
+_DUE_TASK = (
+    select(commit_table)
+    .where(_OF_SESSION, _FOLLOWED, commit_table.c.next_at <= bindparam("now"))
+    .order_by(commit_table.c.next_at)
+    .limit(1)
+)
+_NEXT_LOOK = select(func.min(commit_table.c.next_at), func.max(cast(_ASKED, Integer))).where(_OF_SESSION, _FOLLOWED)
+_LIVE = select(func.count(), func.max(cast(turns.c.remember, Integer))).where(
+    turns.c.session_id == bindparam("session_id"),
+    turns.c.position > bindparam("archived_through"),
+    turns.c.state == TurnState.DELIVERED,
+)
 _PAYLOAD = select(turns.c.payload).where(turns.c.id == bindparam("id"))
 
 
@@ -211,19 +231,11 @@ def open_turn(connection: Connection, session_id: int) -> TurnRow | None:
 
 
 def _unsent_commit(connection: Connection, session: SessionRow) -> CommitRow | None:
-    query = select(commit_table).where(
-        commit_table.c.session_id == session.id, commit_table.c.state.in_(UNSENT_COMMITS)
-    )
-    return connection.execute(query.order_by(commit_table.c.id).limit(1)).one_or_none()
+    return connection.execute(_UNSENT, {"session_id": session.id}).one_or_none()
 
 
 def _due_task(connection: Connection, session: SessionRow, now: float) -> WorkStep | None:
-    query = select(commit_table).where(
-        commit_table.c.session_id == session.id,
-        commit_table.c.state.in_((CommitPhase.RUNNING, CommitPhase.FAILED)),
-        commit_table.c.next_at <= now,
-    )
-    row = connection.execute(query.order_by(commit_table.c.next_at).limit(1)).one_or_none()
+    row = connection.execute(_DUE_TASK, {"session_id": session.id, "now": now}).one_or_none()
     if row is None:
         return None
     if row.state == CommitPhase.FAILED:
@@ -297,12 +309,8 @@ def _quiet_due(connection: Connection, session: SessionRow, rules: CommitRules) 
     """When the session's live turns are to be committed without another turn, and why."""
     if not rules.archives(session_rows.identity_of(session).kind):
         return None
-    live = select(func.count(), func.max(cast(turns.c.remember, Integer))).where(
-        turns.c.session_id == session.id,
-        turns.c.position > session.archived_through,
-        turns.c.state == TurnState.DELIVERED,
-    )
-    count, remember = connection.execute(live).one()
+    since = {"session_id": session.id, "archived_through": session.archived_through}
+    count, remember = connection.execute(_LIVE, since).one()
     if not count:
         return None
     dates = []
@@ -318,11 +326,7 @@ def _give_back(
     connection: Connection, session: SessionRow, lease: Lease, rules: CommitRules, now: float
 ) -> float | None:
     """End the lease; when the session is due again, and in its lane for what it waits for then."""
-    followed = select(func.min(commit_table.c.next_at), func.max(cast(_ASKED, Integer))).where(
-        commit_table.c.session_id == session.id,
-        commit_table.c.state.in_((CommitPhase.RUNNING, CommitPhase.FAILED)),
-    )
-    next_look, asked = connection.execute(followed).one()
+    next_look, asked = connection.execute(_NEXT_LOOK, {"session_id": session.id}).one()
     dates: list[float | None] = [next_look]
     commit = _unsent_commit(connection, session)
     if commit is not None:
