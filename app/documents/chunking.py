@@ -1,19 +1,35 @@
-"""Sections cut into passages at their own borders: between paragraphs, else lines, else sentences. Linear."""
+"""Sections cut into passages at their own borders: between paragraphs, else lines, else sentences. Linear.
 
+A vector tells of one thing, so passages are short; of a long table each passage has the head, and an item of a list
+stays whole, so that a passage says by itself what its lines are about.
+"""
+
+import re
 from collections.abc import Iterator, Sequence
 
 from app.documents.parsed_document import Passage, Section
 from app.text.sentences import sentences
 
-PASSAGE_CHARS = 900
+PASSAGE_CHARS = 600
 """A passage ends before the paragraph that would make it longer."""
+SECTION_CHARS = 900
+"""A section up to this stays in one piece."""
 WHOLE_CHARS = 1_400
-"""A paragraph, table or listing up to this stays in one piece; so does a section."""
+"""A paragraph, item or listing up to this stays in one piece: it is what answers, and what is cited."""
+BEGUN_SHARE = 0.4
+"""A passage of less than this share of `PASSAGE_CHARS` takes in the beginning of a table or list that is cut."""
+MAX_HEAD_CHARS = 240
+"""A longer head of a table stands in the first passage alone: repeated, it would be what all of them say."""
 MAX_TITLE_CHARS = 120
 """Of one heading in a place."""
 MAX_DEPTH = 6
 """Headings in a place; of more the innermost."""
 SUMMARY_CHARS = 200
+MAX_LEAD = 4
+"""Lines of a paragraph before which a table begins in it: a comment, a title."""
+
+_ITEM = re.compile(r"[ ]{0,3}(?:[-*+]|[0-9]{1,3}[.)])[ ]")
+"""How an item of a list begins, that stands in no other."""
 
 
 def passages(name: str, sections: Sequence[Section]) -> Iterator[Passage]:
@@ -54,29 +70,71 @@ def _shortened(text: str) -> str:
 
 def _pieces(text: str) -> Iterator[str]:
     whole = text.strip("\n").rstrip()
-    if len(whole) <= WHOLE_CHARS:
+    if len(whole) <= SECTION_CHARS:
         if whole.strip():
             yield whole
         return
     held: list[str] = []
     chars = 0
-    for part in _parts(whole):
-        if held and chars + len(part) > PASSAGE_CHARS:
-            yield "\n\n".join(held)
-            held, chars = [], 0
-        held.append(part)
-        chars += len(part)
+    for paragraph in _paragraphs(whole):
+        is_cut = len(paragraph) > PASSAGE_CHARS
+        parts = [paragraph]
+        if is_cut:
+            room = PASSAGE_CHARS - chars if chars < BEGUN_SHARE * PASSAGE_CHARS else PASSAGE_CHARS
+            parts = list(_parts(paragraph, room))
+        for number, part in enumerate(parts):
+            if held and (number or chars + len(part) > PASSAGE_CHARS):
+                yield "\n\n".join(held)
+                held, chars = [], 0
+            held.append(part)
+            chars += len(part)
     if held:
         yield "\n\n".join(held)
 
 
-def _parts(text: str) -> Iterator[str]:
-    """Paragraphs, none of them longer than `WHOLE_CHARS`."""
-    for paragraph in _paragraphs(text):
-        if len(paragraph) <= WHOLE_CHARS:
-            yield paragraph
-        else:
-            yield from _joined(_lines(paragraph), "\n")
+def _parts(paragraph: str, first: int) -> Iterator[str]:
+    """A paragraph that is too long for a passage: the ``first`` part in so many characters."""
+    lines = paragraph.split("\n")
+    head = next((at for at in range(min(MAX_LEAD, len(lines) - 2)) if _is_head(lines[at], lines[at + 1])), None)
+    if head is not None:
+        yield from _rows(lines[:head], "\n".join(lines[head : head + 2]), _lines("\n".join(lines[head + 2 :])), first)
+    elif any(map(_ITEM.match, lines)):
+        yield from _joined((part for item in _items(lines) for part in _whole(item)), "\n", first)
+    else:
+        yield from _whole(paragraph)
+
+
+def _whole(text: str) -> Iterator[str]:
+    """In one piece up to `WHOLE_CHARS`, else by its lines."""
+    if len(text) <= WHOLE_CHARS:
+        yield text
+    else:
+        yield from _joined(_lines(text), "\n")
+
+
+def _is_head(titles: str, rule: str) -> bool:
+    """Whether two lines are the head of a Markdown table: the titles, and what separates them from the rows."""
+    return "|" in titles and "|" in rule and "-" in rule and not rule.strip("|:- \t")
+
+
+def _rows(lead: Sequence[str], head: str, rows: Iterator[str], first: int) -> Iterator[str]:
+    """The rows of a table, each part under its head; the first behind the lines that stand above it, too."""
+    begin = "\n".join([*lead, head, ""])
+    again = f"{head}\n" if len(head) <= MAX_HEAD_CHARS else ""
+    for part in _joined(rows, "\n", first - len(begin), PASSAGE_CHARS - len(again)):
+        yield begin + part
+        begin = again
+
+
+def _items(lines: Sequence[str]) -> Iterator[str]:
+    """The items of a list, each with the lines that go on with it."""
+    held: list[str] = []
+    for line in lines:
+        if held and _ITEM.match(line):
+            yield "\n".join(held)
+            held = []
+        held.append(line)
+    yield "\n".join(held)
 
 
 def _paragraphs(text: str) -> Iterator[str]:
@@ -121,14 +179,14 @@ def _worded(text: str) -> Iterator[str]:
     yield text[at:].strip()
 
 
-def _joined(parts: Iterator[str], between: str) -> Iterator[str]:
-    """Neighbours together, up to `PASSAGE_CHARS`."""
+def _joined(parts: Iterator[str], between: str, first: int = PASSAGE_CHARS, most: int = PASSAGE_CHARS) -> Iterator[str]:
+    """Neighbours together, up to ``most`` characters; the ``first`` of what comes up to so many."""
     held: list[str] = []
     chars = 0
     for part in parts:
-        if held and chars + len(part) > PASSAGE_CHARS:
+        if held and chars + len(part) > first:
             yield between.join(held)
-            held, chars = [], 0
+            held, chars, first = [], 0, most
         held.append(part)
         chars += len(part) + len(between)
     if held:

@@ -9,7 +9,7 @@ from app.documents import archive, chunking
 from app.documents.parsed_document import Document, DocumentType, Limits, Passage, Refusal, Refused
 from app.documents.registry import is_archive, type_of
 
-VERSION = 1
+VERSION = 2
 """Another number reads everything anew: raise it when parsers or passages change."""
 IGNORED_FOLDERS = frozenset({".git", ".hg", ".svn", "__MACOSX", "node_modules", "__pycache__", ".venv"})
 """Of an archive nothing in these is read."""

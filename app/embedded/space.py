@@ -108,7 +108,6 @@ class UserSpace:
         )
         self.shelf = Shelf(
             self.root,
-            settings.search,
             embedder,
             lambda: in_background("embed documents", lambda space: space.shelf.embed_all()),
             vault,

@@ -20,6 +20,7 @@ from app.core.deadline import Clock, Deadline
 from app.core.identity import Identity, PeerRole, Tenant
 from app.core.recall.hits import Hit
 from app.core.recall.recall_filter import ANY, RecallFilter
+from app.documents.passage_ranking import CANDIDATES
 from app.openviking import hit_answers, session_answers, task_answers
 from app.openviking.breaker import State
 from app.openviking.call_errors import Lane, Operation, rejected
@@ -118,27 +119,30 @@ class OpenVikingBackend:
         if target is Target.MEMORIES and only.admits_nothing:  # the server refuses a period that ends before it begins
             return []
         tenant = effective_tenant(self._settings, who.tenant)
-        body = {
+        body: dict[str, Any] = {
             "query": query,
             "limit": asked_for(target, limit, only),
             "level": hit_answers.LEAF,
             "target_uri": places(target, who.actor_peer, only),
         }
-        if target is Target.RESOURCES and self.documents:
-            body["read_content"] = True
+        documents = self.documents if target is Target.RESOURCES else None
+        if documents:
+            body |= {"read_content": True, "limit": max(limit, CANDIDATES)}
         if target is Target.MEMORIES and not only.is_open:
             body |= period(replace(only, until=None) if self.recall else only)
 
         def parse(result: Any) -> list[Hit]:
             found = hit_answers.hits(result, target, tenant.user, who.actor_peer)
             if target is not Target.MEMORIES or only.is_open:
-                return found[:limit]
+                return found if documents else found[:limit]
             return [hit for hit in found if only.admits_category(hit.category)]
 
         hits = await self._calls.make(_FIND, who, "POST", "/api/v1/search/find", parse, deadline, body=body)
         if target is Target.MEMORIES and only.has_period and self.recall:
             hits = await self.recall.within(tenant, hits, only)
-        recall = self.documents if target is Target.RESOURCES else self.recall
+        if documents:
+            return await documents.best(tenant, query, hits, limit)
+        recall = None if target is Target.RESOURCES else self.recall
         return hits[:limit] if recall is None else await recall.shown(tenant, hits[:limit])
 
     async def find_below(

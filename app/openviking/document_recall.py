@@ -3,12 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from anyio import to_thread
+
 from app.core.identity import Tenant
 from app.core.recall.hits import Hit
+from app.documents.passage_ranking import Found, of_candidates, ranked
 from app.documents.resource import HOME
 from app.openviking.passage_files import passage_path, remote_passage
 from app.openviking.recall import told_of_the_store
 from app.ports import DocumentPlace, ResourceCatalogue
+from app.text import bm25
 
 
 class DocumentRecall:
@@ -17,9 +21,10 @@ class DocumentRecall:
     def __init__(self, catalogue: ResourceCatalogue) -> None:
         self._catalogue = catalogue
 
-    async def shown(self, tenant: Tenant, hits: Sequence[Hit]) -> list[Hit]:
-        """The hits as they may be shown, in their order, each under the URI of its document and passage."""
-        return [hit for hit, _ in await self.placed(tenant, hits)]
+    async def best(self, tenant: Tenant, query: str, hits: Sequence[Hit], limit: int) -> list[Hit]:
+        """The best ``limit`` of the hits that may be shown, each under the URI of its document and passage."""
+        placed = [hit for hit, _ in await self.placed(tenant, hits)]
+        return await to_thread.run_sync(by_words_and_meaning, query, placed, limit)
 
     async def placed(self, tenant: Tenant, hits: Sequence[Hit]) -> list[tuple[Hit, DocumentPlace | None]]:
         """The same, each with the document that it stands in; None for what others put there."""
@@ -46,6 +51,16 @@ class DocumentRecall:
                 return uri
             document = await self._catalogue.document(tenant, resource.path, path[len(resource.path) + 1 :])
         return HOME + passage_path(document.folder, int(number)) if document else uri
+
+
+def by_words_and_meaning(query: str, hits: Sequence[Hit], limit: int) -> list[Hit]:
+    """The best ``limit``, by the server's scores and by the words of the query.
+
+    The server knows what is alike in meaning alone: names, settings and codes of a document mean nothing to it.
+    """
+    words = bm25.scores(query, [hit.text for hit in hits])
+    found = [Found(hit, hit.score, score) for hit, score in zip(hits, words, strict=True)]
+    return ranked(query, found, of_candidates([hit.score for hit in hits]), limit)
 
 
 def prefixes(path: str) -> list[str]:

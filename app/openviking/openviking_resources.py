@@ -14,21 +14,20 @@ from anyio import to_thread
 from app.core.deadline import Deadline
 from app.core.identity import Identity, Tenant
 from app.core.memories.naming import home_path
-from app.core.memories.relevance import fused, relevance, shared
+from app.core.memories.relevance import relevance
 from app.core.recall.hits import Hit
 from app.documents.chunking import passages
+from app.documents.passage_ranking import CANDIDATES
 from app.documents.resource import HOME, FoundPassage, Kind, Resource, Status
 from app.gathering import spool
 from app.openviking import passage_files
 from app.openviking.call_errors import rejected
-from app.openviking.document_recall import DocumentRecall, prefixes
+from app.openviking.document_recall import DocumentRecall, by_words_and_meaning, prefixes
 from app.openviking.recall import told_of_the_store
 from app.openviking.remote_resources import RemoteResources
 from app.openviking.skill_package import SkillPackage, skill_package
 from app.ports import CataloguedDocument, NewResource, ReadResource, ResourceCatalogue
 
-CANDIDATES = 32
-"""Passages that a search asks the server for at the least; the best of them are chosen by words as well."""
 MAX_CONTENTS = 2_000
 """Documents of a folder that are named."""
 SKILL_FILE = "skill.md"
@@ -90,12 +89,12 @@ class OpenVikingResources:
             skills = await self._remote.find(tenant, query, kind, limit, deadline)
             return await self._skills_found(tenant, query, skills, limit)
         hits = await self._remote.find(tenant, query, kind, max(limit, CANDIDATES), deadline)
-        found = [
-            FoundPassage(place.resource, hit.uri, *hit.text.partition("\n")[::2], score=hit.score)
-            for hit, place in await self._recall.placed(tenant, hits)
-            if place
+        placed = {hit.uri: (hit, place) for hit, place in await self._recall.placed(tenant, hits) if place}
+        own = [hit for hit, _ in placed.values()]
+        return [
+            FoundPassage(placed[hit.uri][1].resource, hit.uri, *hit.text.partition("\n")[::2], score=hit.score)
+            for hit in await to_thread.run_sync(by_words_and_meaning, query, own, limit)
         ]
-        return await to_thread.run_sync(_best, query, found, limit)
 
     async def read(self, who: Identity, path: str, deadline: Deadline) -> ReadResource | None:  # noqa: ARG002
         """See `ResourceStore.read`."""
@@ -175,14 +174,6 @@ class OpenVikingResources:
                 place, text = await to_thread.run_sync(_best_passage, document, query)
                 found[path] = FoundPassage(path, HOME + path, place, text, hit.score)
         return list(found.values())[:limit]
-
-
-def _best(query: str, found: Sequence[FoundPassage], limit: int) -> list[FoundPassage]:
-    """The best passages by their rank at the server and by the words that they share with the query, together.
-
-    The server knows what is alike in meaning alone: names, settings and codes of a document mean nothing to it.
-    """
-    return [found[n] for n in fused(shared(query, [f"{one.place}\n{one.text}" for one in found]))[:limit]]
 
 
 def _next(iterator: Iterator[T]) -> T | None:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from app.core.recall.detail import Detail
 from app.core.recall.hits import MACHINE_RECORDS, Hit
 from app.core.recall.trace import Verdict
-from app.recall.relevance.evidence import question_of
+from app.recall.relevance.evidence import Question, question_of
 from app.recall.relevance.model import Judged, judge
 from app.text import mmr
 from app.text.dates import moment_of
@@ -66,6 +66,8 @@ class Policy(NamedTuple):
     """How much of an item is shown; None where the section knows no levels."""
     refuses: "Callable[[Candidate], Verdict | None]" = admits_all
     """What the source itself leaves out, and why."""
+    judges: Callable[[Question, Sequence[Hit]], list[Judged]] = judge
+    """How likely each hit is worth its place."""
 
 
 class Candidate(NamedTuple):
@@ -167,7 +169,7 @@ def _refusal(candidate: Candidate, seen: Collection[str], policy: Policy) -> Ver
 
 def _score(candidates: Sequence[Candidate], query: str, policy: Policy) -> list[Candidate]:
     question = question_of(query, policy.personal)
-    judged = judge(question, [candidate.hit for candidate in candidates])
+    judged = policy.judges(question, [candidate.hit for candidate in candidates])
     return [_scored(candidate, one, policy) for candidate, one in zip(candidates, judged, strict=True)]
 
 

@@ -17,7 +17,6 @@ from app.embedded.resources.shelf import INDEX, Shelf
 from app.gathering import spool
 from app.gathering.spool import SpoolDamaged
 from app.ports import NewResource
-from app.settings import SearchSettings
 
 GUIDE, NOTES = "resources/guide", "resources/notes"
 
@@ -28,7 +27,7 @@ def vault(request: pytest.FixtureRequest) -> Vault:
 
 
 def shelf_at(root: Path, vault: Vault) -> Shelf:
-    return Shelf(root, SearchSettings(), None, lambda: None, vault)
+    return Shelf(root, None, lambda: None, vault)
 
 
 def put(shelf: Shelf, root: Path, path: str, vault: Vault) -> None:

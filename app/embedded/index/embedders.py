@@ -56,6 +56,10 @@ class Embedder(Protocol):
         """The vector of a question. Raises `EmbedderError`."""
         ...
 
+    def plain(self, text: str) -> Vector:
+        """The vector of a question as the model itself gives it. Raises `EmbedderError`."""
+        ...
+
     def calibration(self, text: str) -> Calibration | None:
         """What cosines with the vector of a question mean, where that was learnt. Raises `EmbedderError`."""
         ...
@@ -194,6 +198,10 @@ class OpenAICompatible:
     def query(self, text: str) -> Vector:
         """See `Embedder`. Whoever asks waits for it, so that it is tried once."""
         return self._embedded([text], 1)[0]
+
+    def plain(self, text: str) -> Vector:
+        """See `Embedder`."""
+        return self.query(text)
 
     def calibration(self, text: str) -> None:
         """Nothing was learnt for a model that nobody here knows."""

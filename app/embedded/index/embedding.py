@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 
 import structlog
 
+from app.classify.terms import EMBEDDED_HEAD_CHARS, EMBEDDED_TAIL_CHARS, sample
 from app.core.recall.hits import Calibration
 from app.embedded.index.embedders import Embedder, EmbedderClosed, EmbedderError, Vector
 from app.embedded.index.sqlite import SqliteError
@@ -39,6 +40,17 @@ class PatientEmbedder:
             return None
         try:
             return self._embedder.query(query), self._embedder.calibration(query)
+        except EmbedderError as error:
+            self._failed(error)
+            return None
+
+    def plain(self, query: str) -> Vector | None:
+        """The vector of a question as the model gives it, for what is no statement of the user; None while there is
+        none. Of a long one beginning and end count."""
+        if self._embedder is None or not self.is_ready:
+            return None
+        try:
+            return self._embedder.plain(sample(query, EMBEDDED_HEAD_CHARS, EMBEDDED_TAIL_CHARS))
         except EmbedderError as error:
             self._failed(error)
             return None

@@ -7,11 +7,11 @@ from app.core.deadline import Deadline
 from app.core.identity import Identity
 from app.core.reasons import Reason
 from app.core.recall.hits import Hit
+from app.documents.passage_ranking import CANDIDATES
 from app.documents.resource import FoundPassage, Kind, Resource, known_path
 from app.embedded.memory_store import nothing_is_normal
 from app.embedded.resources.resource_files import Outdated
 from app.embedded.resources.resource_index import realm_of
-from app.embedded.search.excerpts import MAX_CANDIDATES
 from app.gathering.spool import SpoolDamaged
 from app.ports import BackendError, NewResource, ReadResource
 
@@ -19,8 +19,7 @@ if TYPE_CHECKING:  # it makes them
     from app.embedded.backend import EmbeddedBackend
     from app.embedded.space import UserSpace
 
-CANDIDATES = 4
-"""Candidates for each passage that is wanted."""
+MAX_CANDIDATES = 400
 
 
 class EmbeddedResources:
@@ -82,9 +81,8 @@ class EmbeddedResources:
         """The hits that recall chooses from, best first; a text begins with its place."""
         if limit < 1 or not query.strip():
             return []
-        wanted = min(limit * CANDIDATES, MAX_CANDIDATES)
+        wanted = min(max(2 * limit, CANDIDATES), MAX_CANDIDATES)
         realms = [realm_of(kind)]
-        now = self._engine.clock()
         with nothing_is_normal():
             words, similar = await self._engine.both_searches(
                 lambda index: index.word_scores(query, realms, wanted),
@@ -95,7 +93,7 @@ class EmbeddedResources:
             )
             return await self._engine.reading(
                 who,
-                lambda space: index.hits(query, words, similar, limit, now) if (index := space.shelf.index()) else [],
+                lambda space: index.hits(query, words, similar, limit) if (index := space.shelf.index()) else [],
                 deadline,
             )
         return []

@@ -7,27 +7,23 @@ all; a new resource is not found until all of its documents are there.
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from app.atrest.vault import Vault
 from app.core.recall.hits import Hit
+from app.documents.passage_ranking import BY_INDEX, Found, Scale, of_candidates, ranked
 from app.documents.resource import Kind, Resource
 from app.embedded.index.chunk_table import ChunkTable, add_chunks, remove_chunks
 from app.embedded.index.database import Database, new_id, one
 from app.embedded.index.documents import Document
 from app.embedded.index.embedders import Embedder
 from app.embedded.index.embedding import PatientEmbedder
-from app.embedded.index.live_index import Admits, admits_all
 from app.embedded.index.similar import NOTHING_SIMILAR, Similar
 from app.embedded.index.sqlite import Connection, SqliteError
 from app.embedded.index.vectors import Vectors
 from app.embedded.resources.resource_files import Stored
-from app.embedded.search import excerpts
 from app.gathering.spool import Spooled
-from app.settings import SearchSettings
 
 SCHEMA = """
 CREATE TABLE resources(path TEXT PRIMARY KEY, kind TEXT, header TEXT, stamp TEXT) WITHOUT ROWID;
@@ -41,9 +37,8 @@ BEING_MADE = ""
 class ResourceIndex(ChunkTable):
     """The documents of one user. All methods may be called from any thread."""
 
-    def __init__(self, file: Path, settings: SearchSettings, embedder: Embedder | None, vault: Vault) -> None:
+    def __init__(self, file: Path, embedder: Embedder | None, vault: Vault) -> None:
         super().__init__(Database(file, schema=SCHEMA, vault=vault))
-        self._settings = settings
         self._embedder = PatientEmbedder(embedder)
         self._vectors = Vectors(self._database, self._embedder.name)
         self._closed = False
@@ -138,29 +133,19 @@ class ResourceIndex(ChunkTable):
         return dict(self.search_words(query, realms, limit))
 
     def search_vectors(self, query: str, realms: Sequence[str], limit: int) -> Similar:
-        """What is near in meaning; nothing without an embedder."""
-        asked = self._embedder.asked(query)
-        if asked is None:
-            return NOTHING_SIMILAR
-        return replace(self._vectors.search(asked[0], realms, limit), calibration=asked[1])
+        """What is near in meaning; nothing without an embedder. The question's own vector is compared: the map of
+        questions (`QueryMap`) was learnt for what people say of themselves."""
+        vector = self._embedder.plain(query)
+        return NOTHING_SIMILAR if vector is None else self._vectors.search(vector, realms, limit)
 
-    def hits(
-        self,
-        query: str,
-        words: Mapping[int, float],
-        similar: Similar,
-        limit: int,
-        now: datetime,
-        admits: Admits = admits_all,
-    ) -> list[Hit]:
-        """The best hits of what both searches found, of resources that are all there."""
+    def hits(self, query: str, words: Mapping[int, float], similar: Similar, limit: int) -> list[Hit]:
+        """The best passages of what both searches found, of resources that are all there."""
         half_made = {path for path, stamp in self.stamps().items() if stamp == BEING_MADE}
-        found = [
-            chunk
-            for chunk in self.chunks({**words, **similar.best})
-            if chunk.document.source not in half_made and admits(chunk.document)
-        ]
-        return excerpts.hits(query, words, similar, found, self._settings, now, limit, self.rarity(query))
+        chunks = [chunk for chunk in self.chunks({**words, **similar.best}) if chunk.document.source not in half_made]
+        cosines = similar.of([chunk.id for chunk in chunks])
+        found = [Found(_hit(chunk.document), cosines.get(chunk.id), words.get(chunk.id, 0.0)) for chunk in chunks]
+        scale = Scale(similar.background, BY_INDEX) if similar.background else of_candidates(list(cosines.values()))
+        return ranked(query, found, scale, limit)
 
     def embed_all(self) -> None:
         """Embed what has no vector yet."""
@@ -175,6 +160,10 @@ class ResourceIndex(ChunkTable):
     def _writing(self) -> Iterator[Connection]:
         with self._database.writing() as db:
             yield db
+
+
+def _hit(document: Document) -> Hit:
+    return Hit(document.uri, document.text, 0.0, category=document.category, updated_at=document.at)
 
 
 def realm_of(kind: Kind) -> str:

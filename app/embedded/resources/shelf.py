@@ -19,7 +19,6 @@ from app.embedded.resources.resource_index import ResourceIndex, header_of
 from app.embedded.storage import layout
 from app.gathering.spool import SpoolDamaged
 from app.ports import NewResource, ReadResource
-from app.settings import SearchSettings
 
 log = structlog.get_logger(__name__)
 
@@ -38,14 +37,12 @@ class Shelf:
     def __init__(
         self,
         root: Path,
-        settings: SearchSettings,
         embedder: Embedder | None,
         begin_embedding: Callable[[], Future[None] | None],
         vault: Vault = PLAIN,
     ) -> None:
         self._root = root
         self._vault = vault
-        self._settings = settings
         self._embedder = embedder
         self._begin_embedding = begin_embedding
         self._guard = threading.Lock()
@@ -133,7 +130,7 @@ class Shelf:
         with self._guard:
             if self._index is None:
                 durable.make_private_dir(self._root / FOLDER)
-                index = ResourceIndex(self._root / FOLDER / INDEX, self._settings, self._embedder, self._vault)
+                index = ResourceIndex(self._root / FOLDER / INDEX, self._embedder, self._vault)
                 try:
                     self._bring_in_step(index)
                 except BaseException:

@@ -12,6 +12,7 @@ from app.ports import Target
 from app.recall.block import Section
 from app.recall.decision import Decision
 from app.recall.ranking import Candidate, Policy, drop, rank
+from app.recall.relevance.passages import judge_passages
 from app.recall.selection import Selection, select
 from app.recall.shown import is_said, said_before
 from app.recall.source import Asked, candidates_for
@@ -61,6 +62,8 @@ class Resources:
             relative_cut=rules.relative_cut,
             mmr_lambda=rules.mmr_lambda,
             today=asked.today,
+            personal=asked.personal,
+            judges=judge_passages,
         )
         ranked = rank(hits, asked.query, policy)
         if before := said_before(asked.messages):
