@@ -2,7 +2,7 @@
 
 import pytest
 
-from app import services
+from app.services import running_services
 from app.worker.supervisor import Worker
 from tests.http.conftest import Start
 
@@ -17,6 +17,6 @@ def test_a_worker_that_fails_is_started_again(start: Start, monkeypatch: pytest.
         await run(self)
 
     monkeypatch.setattr(Worker, "run", fails_twice)
-    monkeypatch.setattr(services, "RESTART_S", 0.0)
+    monkeypatch.setattr(running_services, "RESTART_S", 0.0)
     turn = {"sessionId": "s", "messages": [{"role": "user", "content": "hello there"}], "wait": True}
     assert start().post("/after-turn", json=turn).json()["delivery"] == "delivered"
