@@ -56,6 +56,10 @@ class SqlWaitingMemories:
         """Those that the backend has not refused, oldest first."""
         return await self._database.read(_to_deliver, tenant)
 
+    async def one(self, tenant: Tenant, memory_id: str) -> NewMemory | None:
+        """The memory as it waits now; None where it waits no more."""
+        return await self._database.read(_one, tenant, memory_id)
+
     async def refusals(self, tenant: Tenant) -> dict[str, str]:
         """Which of them the backend never takes, and why."""
         return await self._database.read(_refusals, tenant)
@@ -115,6 +119,11 @@ def _news(connection: Connection, tenant: Tenant) -> MemoryNews:
 def _to_deliver(connection: Connection, tenant: Tenant) -> tuple[NewMemory, ...]:
     rows = connection.execute(_BODIES, _name(tenant)).all()
     return tuple(load_waiting(row.body) for row in rows if not row.refused)
+
+
+def _one(connection: Connection, tenant: Tenant, memory_id: str) -> NewMemory | None:
+    body = connection.execute(select(waiting_memories.c.body).where(_is(tenant, memory_id))).scalar()
+    return None if body is None else load_waiting(body)
 
 
 def _refusals(connection: Connection, tenant: Tenant) -> dict[str, str]:

@@ -81,7 +81,10 @@ class MemoryCourier:
     async def _deliver(self, tenant: Tenant, deadline: Deadline) -> BackendError | None:
         if (failed := self._failed_lately(tenant)) is not None:
             return failed
-        for new in await self._waiting.to_deliver(tenant):
+        for listed in await self._waiting.to_deliver(tenant):
+            new = await self._waiting.one(tenant, listed.id)
+            if new is None:  # it was forgotten while one before it was being delivered
+                continue
             try:
                 stored = await self._store.store(_operator(tenant), new, deadline)
                 if stored.memory.id == new.id and stored.memory.version < new.version:
