@@ -106,7 +106,8 @@ class Breaker:
             self._failures, self._opened_at = 0.0, None
         elif verdict is Verdict.FAILED and (mine or self._opened_at is None):
             self._failures += weight
-            if mine or self._failures >= self._limit - _ROUNDING:
+            is_probe = mine and self._opened_at is not None  # a late answer to an earlier call may have closed it
+            if is_probe or self._failures >= self._limit - _ROUNDING:
                 self._opened_at = self._clock()
 
 

@@ -88,6 +88,18 @@ def test_late_failures_do_not_keep_it_open(breaker: Breaker, clock: Clock) -> No
     assert breaker.state is State.HALF_OPEN
 
 
+def test_a_failed_probe_is_one_failure_where_a_late_answer_has_closed_it(breaker: Breaker, clock: Clock) -> None:
+    early = breaker.admit()
+    fail(breaker, LIMIT)
+    clock.now += RESET_S
+    probe = breaker.admit()
+    breaker.record(early, Verdict.ALIVE)
+    breaker.record(probe, Verdict.FAILED)
+    assert breaker.state is State.CLOSED
+    fail(breaker, LIMIT - 1)
+    assert breaker.state is State.OPEN
+
+
 def test_parts_of_a_failure_add_up_until_the_server_answers(breaker: Breaker) -> None:
     for _ in range(10 * LIMIT - 1):
         breaker.record(breaker.admit(), Verdict.FAILED, 0.1)
