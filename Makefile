@@ -4,7 +4,9 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 EXTRAS ?= postgres,embed
 ARGS ?=
-TESTS := $(BIN)/pytest -rs -n auto --maxprocesses 4 --dist worksteal
+# One process more than there are cores, as tests wait for processes of their own; four at the most.
+WORKERS ?= $(shell cores=$$(getconf _NPROCESSORS_ONLN); echo $$((cores < 4 ? cores + 1 : 4)))
+TESTS := $(BIN)/pytest -rs -n $(WORKERS) --dist worksteal
 # Tests beside real servers run two files at a time: those of one file share servers and sessions, and go in order.
 SPLIT := -n 2 --dist loadfile
 
@@ -39,7 +41,7 @@ test-postgres: $(BIN)/.installed-dev ## what runs on both databases, on PostgreS
 test-browser: $(BIN)/.installed-dev ## the pages in Chromium; says why it skips without one
 	$(BIN)/pytest tests/browser -rs
 
-test-random: $(BIN)/.installed-dev ## properties with four times as many examples as in `make test`, long sessions, the store encrypted
+test-random: $(BIN)/.installed-dev ## properties with four times as many examples as in `make test`, volumes, labelled texts, the store encrypted
 	$(TESTS) -m "(hypothesis or long) and not postgres" --hypothesis-profile thorough
 
 check: $(BIN)/.installed-dev ## format, lint, types, layers, generated files

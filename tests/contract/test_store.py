@@ -529,6 +529,7 @@ async def test_a_session_that_goes_on_is_kept_however_little_is_to_be(opened: Op
     assert (await store.accept(a_turn("live", key="k"))).status == "duplicate"
 
 
+@pytest.mark.long
 async def test_everything_that_is_old_is_forgotten_however_much(opened: OpenStore, clock: FakeClock) -> None:
     store = await opened(keep_days=1)
     for number in range(520):

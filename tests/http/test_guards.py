@@ -64,6 +64,7 @@ def read_all(client: TestClient, call_id: str, limit: int = 32_000) -> str:
     return "".join(pages)
 
 
+@pytest.mark.long
 def test_of_three_megabytes_both_ends_and_the_error_are_shown_and_the_rest_is_read_byte_for_byte(
     client: TestClient,
 ) -> None:

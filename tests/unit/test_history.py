@@ -300,6 +300,7 @@ def test_an_archived_call_goes_although_the_host_pruned_its_result() -> None:
     assert host_part(assembled([*pruned, user("next", 4)], history)) == [user("next", 4)]
 
 
+@pytest.mark.long
 def test_over_budget_the_beginning_stays_the_same_for_many_turns() -> None:
     turns = [[user(f"question {n:02} " + "x" * 300), assistant("y" * 300)] for n in range(80)]
     beginnings = [
@@ -367,6 +368,7 @@ def test_the_opening_stands_in_every_prompt_whatever_was_cut_or_archived(count: 
     assert all(fact in prompt for fact in OPENING_FACTS)
 
 
+@pytest.mark.long
 def test_the_summary_of_what_was_cut_stays_the_same_over_many_turns() -> None:
     messages = told_history(60)
     heads = [assembled(messages[:end], History(), 16_000).messages[0]["content"] for end in range(40, 120, 2)]

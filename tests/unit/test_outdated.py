@@ -95,6 +95,7 @@ def test_corrections_take_the_place_of_what_they_correct(told: Told, of: str, le
 
 
 @pytest.mark.parametrize(("of", "least"), [("words", 0.4), ("answer", 0.6)])
+@pytest.mark.long
 def test_of_what_changed_the_later_is_shown_alone(told: Told, of: str, least: float) -> None:
     every = told(of, worlds(blind=True))
     updates = [

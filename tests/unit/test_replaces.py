@@ -42,6 +42,7 @@ def test_words_alone_are_seldom_wrong() -> None:
     assert recall >= 0.15
 
 
+@pytest.mark.long
 def test_meaning_finds_more(by_meaning: Judge) -> None:
     precision, recall = precision_and_recall(by_meaning, rows("replaces.blind.jsonl"))
     assert precision >= 0.97

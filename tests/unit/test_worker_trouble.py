@@ -320,4 +320,5 @@ async def test_commits_and_tasks_leave_room_for_turns(desk: Desk, monkeypatch: p
             return (await desk.store.get_turn(None, accepted.turn_id)).state == "delivered"
 
         assert await desk.worker.wait_until(done, Deadline.after_ms(20_000))
+        hanging.set()  # a worker that stops waits for what is under way
         group.cancel_scope.cancel()
