@@ -25,7 +25,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-LIMITS = {"": (60.0, 1.0, 90.0), "[embed]": (260.0, 1.5, 320.0)}
+LIMITS = {"": (60.0, 1.0, 130.0), "[embed]": (260.0, 1.5, 320.0)}
 """By extra: megabytes on disk, seconds to the first answer, megabytes of memory."""
 STARTS = 3
 PATIENCE_S = 60.0
