@@ -4,8 +4,10 @@ import asyncio
 import gc
 import os
 import pickle
+import select
 import socket
 import sys
+import threading
 import traceback
 from collections.abc import Awaitable, Callable, Mapping
 from itertools import count
@@ -98,11 +100,22 @@ def _portable(error: Exception) -> Exception:
     return error
 
 
+def end_with_parent(end: int) -> None:
+    """End this process as soon as the other end of the link is closed, whatever other threads are doing."""
+    hung_up = select.poll()
+    hung_up.register(end, 0)
+    hung_up.poll()
+    os._exit(1)
+
+
 def main() -> None:
     """Run the process."""
     gc.disable()  # what is loaded stays, and one job's objects are all alive until it ends
     os.nice(NICE)
-    asyncio.run(serve(socket.socket(fileno=int(sys.argv[1]))))
+    end = socket.socket(fileno=int(sys.argv[1]))
+    # A job that computes would keep the loop from noticing, and a thread of a job the process from ending.
+    threading.Thread(target=end_with_parent, args=(end.fileno(),), daemon=True).start()
+    asyncio.run(serve(end))
 
 
 if __name__ == "__main__":

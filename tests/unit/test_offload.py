@@ -26,6 +26,21 @@ from tests.unit.turning import somebody
 pytestmark = pytest.mark.anyio
 
 QUESTION = {"role": "user", "content": "Which tea do I like in the morning?"}
+ENDLESS = """
+import asyncio, app.offload.jobs, app.offload.runner
+
+def work():
+    print("working", flush=True)
+    while True:
+        pass
+
+async def on_loop(*_): work()
+async def in_thread(*_): await asyncio.to_thread(work)
+async def waiting(*_): print("working", flush=True); await asyncio.Event().wait()
+
+app.offload.jobs.JOBS = {"on_loop": on_loop, "in_thread": in_thread, "waiting": waiting}
+app.offload.runner.main()
+"""
 
 
 class Store:
@@ -192,6 +207,30 @@ async def test_large_messages_arrive_whole_beside_others() -> None:
     assert [number for kind, number in received if kind == "small"] == list(range(9))
     link.close()
     other.close()
+
+
+@pytest.mark.parametrize("job", ["on_loop", "in_thread", "waiting"])
+async def test_a_child_ends_with_its_parent_whatever_it_is_doing(job: str) -> None:
+    ours, theirs = socket.socketpair()
+    with theirs:
+        child = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-c", ENDLESS, str(theirs.fileno())),
+            pass_fds=[theirs.fileno()],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+        )
+    try:
+        link = await Link.over(ours)
+        await link.send(Settings(_env_file=None))
+        await link.receive()
+        await link.send("job", job, {})
+        assert child.stdout and await child.stdout.readline() == b"working\n"
+        link.close()  # as the system does for a process that is killed
+        await asyncio.wait_for(child.wait(), 30)
+    finally:
+        if child.returncode is None:
+            child.kill()
+            await child.wait()
 
 
 def test_a_child_loads_no_database() -> None:
