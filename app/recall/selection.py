@@ -51,8 +51,9 @@ class Selection:
                 score=round(candidate.score, 4),
                 # `round` takes twice as long, and there are a hundred parts in every trace.
                 parts={
-                    name: int(part * 10_000 + (0.5 if part > 0 else -0.5)) / 10_000 if part else 0.0
+                    name: int(part * 10_000 + (0.5 if part > 0 else -0.5)) / 10_000
                     for name, part in candidate.parts.items()
+                    if part
                 },
                 verdict=candidate.verdict,
                 chars=chars.get(candidate.hit.uri, 0),

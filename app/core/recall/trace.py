@@ -109,7 +109,7 @@ class CandidateTrace:
     """`self`, `peer` or `resource`."""
     score: float
     parts: Mapping[str, float]
-    """The backend's score; each signal in log-odds; freshness as a factor."""
+    """The backend's score; each signal in log-odds; freshness as a factor. What is zero is left out."""
     verdict: Verdict
     chars: int
     text: str | None = None
