@@ -92,7 +92,7 @@ def main() -> int:
         rows, labels = [], []
         for answered, cases in ((True, about), (False, others)):
             for text, of in cases:
-                question = question_of(text, classifier.personal(text).probability)
+                question = question_of(text, classifier.personal(text))
                 for hits in (hits for name in of for hits in searched(kind, docs[name], text, vectors) if hits):
                     common = common_features(question, hits)
                     rows.append([common[name] for name in features])

@@ -265,7 +265,7 @@ class Searcher:
             hits,
             [one in question.needs for one in ids],
             [one in question.outdated for one in ids],
-            self._classifier.personal(question.text).probability,
+            self._classifier.personal(question.text),
         )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from app.classify.fillers import MAX_FILLER_CHARS, no_query_reason
-from app.classify.linear import NEVER, Likelihood, load_model
+from app.classify.linear import Likelihood, load_model
 from app.classify.terms import embeddable, terms_of
 
 TASK_FROM = 0.5
@@ -36,11 +36,11 @@ class Classifier(Protocol):
         """Why nothing can be looked up for ``text``, in one word; None for a query."""
         ...
 
-    def personal(self, text: str) -> Likelihood:
+    def personal(self, text: str) -> float:
         """How likely an answer to ``text`` depends on who asks: on what is known of a person, a team or their work."""
         ...
 
-    def follows(self, text: str) -> Likelihood:
+    def follows(self, text: str) -> float:
         """How likely ``text`` says what is asked only together with what was said before it ("and hers?")."""
         ...
 
@@ -59,13 +59,13 @@ class ByWords:
         """See `Classifier`."""
         return self._task.judge(terms_of(text))
 
-    def personal(self, text: str) -> Likelihood:
+    def personal(self, text: str) -> float:
         """See `Classifier`."""
-        return self._personal.judge(terms_of(text))
+        return self._personal.probability(terms_of(text))
 
-    def follows(self, text: str) -> Likelihood:
+    def follows(self, text: str) -> float:
         """See `Classifier`."""
-        return self._follows.judge(terms_of(text)) if _may_follow(text) else NEVER
+        return self._follows.probability(terms_of(text)) if _may_follow(text) else 0.0
 
     def no_query_reason(self, text: str) -> str | None:
         """See `Classifier` and `app.classify.fillers`."""
@@ -88,13 +88,13 @@ class ByMeaning:
         """See `Classifier`. Raises what ``embed`` raises."""
         return self._task.judge(terms_of(text), self._vector(text))
 
-    def personal(self, text: str) -> Likelihood:
+    def personal(self, text: str) -> float:
         """See `Classifier`. Raises what ``embed`` raises."""
-        return self._personal.judge(terms_of(text), self._vector(text))
+        return self._personal.probability(terms_of(text), self._vector(text))
 
-    def follows(self, text: str) -> Likelihood:
+    def follows(self, text: str) -> float:
         """See `Classifier`. Raises what ``embed`` raises."""
-        return self._follows.judge(terms_of(text), self._vector(text)) if _may_follow(text) else NEVER
+        return self._follows.probability(terms_of(text), self._vector(text)) if _may_follow(text) else 0.0
 
     def no_query_reason(self, text: str) -> str | None:
         """See `Classifier`. A short text that no list covers is judged by its meaning; a task is none.

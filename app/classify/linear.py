@@ -22,20 +22,24 @@ class LinearModel:
 
     def judge(self, terms: Iterable[str], vector: Sequence[float] = ()) -> "Likelihood":
         """How likely a text with these terms and this vector is what the model was trained to find, and why."""
+        terms = tuple(terms)
         parts: dict[str, float] = {}
-        weight_of = self.terms.get
         for term in terms:
-            if weight := weight_of(term):
+            if weight := self.terms.get(term):
                 kind = kind_of(term) if "#" in term else WORDS
                 parts[kind] = parts.get(kind, 0.0) + weight
-        if self.vector:
-            parts["meaning"] = self.bias + math.fsum(map(operator.mul, self.vector, _of_length(vector, self.vector)))
-        else:
-            parts["prior"] = self.bias
-        logit = math.fsum(parts.values())
+        parts["meaning" if self.vector else "prior"] = self._beside_terms(vector)
         weighed = [(kind, round(weight, 2)) for kind, weight in parts.items()]
         weighed.sort(key=lambda one: -abs(one[1]))
-        return Likelihood(round(logistic(logit), 3), tuple([one for one in weighed if one[1]]))
+        return Likelihood(self.probability(terms, vector), tuple([one for one in weighed if one[1]]))
+
+    def probability(self, terms: Iterable[str], vector: Sequence[float] = ()) -> float:
+        """The same without the why, which takes most of the time."""
+        weights = [weight for term in terms if (weight := self.terms.get(term))]
+        return round(logistic(math.fsum(weights) + self._beside_terms(vector)), 3)
+
+    def _beside_terms(self, vector: Sequence[float]) -> float:
+        return self.bias + math.fsum(map(operator.mul, self.vector, _of_length(vector, self.vector)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +54,8 @@ class Likelihood:
     parts: tuple[tuple[str, float], ...] = ()
 
 
-NEVER = Likelihood(0.0)
-
-
 def _of_length(vector: Sequence[float], weights: Sequence[float]) -> Sequence[float]:
-    if len(vector) != len(weights):
+    if weights and len(vector) != len(weights):
         raise ValueError(f"a vector of {len(vector)} numbers where the weights are {len(weights)}")
     return vector
 

@@ -85,26 +85,27 @@ def _in_order(words: list[str]) -> Iterator[str]:
 
 def _with_signs(words: list[str]) -> list[str]:
     """``words`` with those that are a sign (an act, a failure, an engineering object) replaced by the sign's name."""
-    signs, replaced, place = _signs(), [], 0
+    signs, begin_signs = _signs()
+    replaced, place = [], 0
     while place < len(words):
-        longest = min(_LONGEST_SIGN, len(words) - place) if len(words[place]) == 1 else 1
-        for length in range(longest, 0, -1):
-            if sign := signs.get("".join(words[place : place + length])):
-                replaced.append(f"#{sign}")
-                place += length
+        word, length = words[place], 1
+        sign = signs.get(word)
+        for longer in range(min(_LONGEST_SIGN, len(words) - place), 1, -1) if word in begin_signs else ():
+            if found := signs.get("".join(words[place : place + longer])):
+                sign, length = found, longer
                 break
-        else:
-            replaced.append(words[place])
-            place += 1
+        replaced.append(f"#{sign}" if sign else word)
+        place += length
     return replaced
 
 
 @cache
-def _signs() -> dict[str, str]:
-    """Which sign a word is, by ``weights/signs.json``; the first that lists it counts."""
+def _signs() -> tuple[dict[str, str], frozenset[str]]:
+    """Which sign a word is, by ``weights/signs.json``; the first that lists it counts. And the characters that longer
+    ones begin with."""
     listed = json.loads((files("app.classify") / "weights" / "signs.json").read_text(encoding="utf-8"))
     words = [(word, sign) for sign, languages in listed.items() for each in languages.values() for word in each]
-    return dict(reversed(words))
+    return dict(reversed(words)), frozenset(word[0] for word, _ in words if len(word) > 1)
 
 
 def _marks(own: str) -> list[tuple[str, bool]]:

@@ -72,7 +72,7 @@ def decide(
         messages,
         prompt,
         rules.query_turns,
-        lambda text: not is_guidance and classifier.follows(text).probability >= FOLLOWS_FROM,
+        lambda text: not is_guidance and classifier.follows(text) >= FOLLOWS_FROM,
     )
     if automation and who.kind is SessionKind.CRON:
         query = replace(query, text=cut_text(f"{query.text}\n{automation}", MAX_CHARS))
@@ -85,7 +85,7 @@ def decide(
     if is_guidance:
         return Decision(query.text, None, gate, "", query.latest, is_guidance=True)
     note = REPLY_ASSIST.strip() if is_transcript(query.latest) else ""
-    personal = classifier.personal(query.subject or query.latest).probability
+    personal = classifier.personal(query.subject or query.latest)
     return Decision(query.text, None, gate, note, query.latest, personal=personal, turns=query.turns)
 
 

@@ -60,7 +60,7 @@ def test_follow_ups_are_told_from_questions_that_stand_alone(by_meaning: Classif
     items = rows("follow.blind.jsonl")
     true = [item["label"] == "follow" for item in items]
     for classifier, precise, complete in ((ByWords(), 0.9, 0.7), (by_meaning, 0.93, 0.93)):
-        found = [classifier.follows(item["text"]).probability >= FOLLOWS_FROM for item in items]
+        found = [classifier.follows(item["text"]) >= FOLLOWS_FROM for item in items]
         both = sum(follows and told for follows, told in zip(true, found, strict=True))
         assert both / sum(found) >= precise
         assert both / sum(true) >= complete
@@ -68,9 +68,9 @@ def test_follow_ups_are_told_from_questions_that_stand_alone(by_meaning: Classif
 
 def test_what_is_long_or_filler_follows_nothing(by_meaning: Classifier) -> None:
     for classifier in (ByWords(), by_meaning):
-        assert classifier.follows("and hers?").probability >= FOLLOWS_FROM
-        assert classifier.follows("and hers? " * MAX_FOLLOW_CHARS).probability == 0
-        assert classifier.follows("thanks!").probability < FOLLOWS_FROM
+        assert classifier.follows("and hers?") >= FOLLOWS_FROM
+        assert classifier.follows("and hers? " * MAX_FOLLOW_CHARS) == 0
+        assert classifier.follows("thanks!") < FOLLOWS_FROM
 
 
 @pytest.mark.parametrize(

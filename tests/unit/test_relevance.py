@@ -67,12 +67,12 @@ def test_what_the_assistant_said_and_what_was_only_asked_count_less(kind: str) -
 
 @pytest.mark.parametrize("text", ["Write a haiku about compilers.", "What is 2+2?", "用 Java 写一个单例模式"])
 def test_a_prompt_about_nobody_is_known_by_its_words(text: str) -> None:
-    assert ByWords().personal(text).probability < 0.5
+    assert ByWords().personal(text) < 0.5
 
 
 @pytest.mark.parametrize("text", ["Where does my sister live?", "我妈妈住在哪里？", "Wie heißt meine Katze?"])
 def test_a_question_about_oneself_is_known_by_its_words(text: str) -> None:
-    assert ByWords().personal(text).probability > 0.8
+    assert ByWords().personal(text) > 0.8
 
 
 def test_whether_a_memory_names_a_day_is_read_off_it_once(monkeypatch: pytest.MonkeyPatch) -> None:
