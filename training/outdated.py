@@ -137,7 +137,7 @@ def _case(of: str, kind: str, searcher: Searcher, vectors: Vectors, world: World
 
 def _with_vector(hit: Hit, vector: Matrix) -> Hit:
     assert hit.evidence
-    return replace(hit, evidence=replace(hit.evidence, vector=vector.astype("<f4").tobytes()))
+    return hit._replace(evidence=replace(hit.evidence, vector=vector.astype("<f4").tobytes()))
 
 
 def _row(

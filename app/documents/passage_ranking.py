@@ -8,7 +8,6 @@ question, and what stands beside it and is nearly as good comes with it: an answ
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from app.core.recall.hits import Evidence, Hit
@@ -80,7 +79,7 @@ def ranked(query: str, found: Sequence[Found], scale: Scale, limit: int) -> list
             best, top = totals[first], _likely(evidence)
         share = totals[first] / best if best > 0 else 1.0
         score = max(0.0, min(top * share, shown[-1].score * RANK_STEP if shown else 1.0))
-        shown.append(replace(hit, score=score, evidence=evidence))
+        shown.append(hit._replace(score=score, evidence=evidence))
     return shown
 
 
@@ -155,7 +154,7 @@ def _one(passages: Sequence[Found], first: Hit) -> Hit:
         return first
     texts = [one.hit.text.partition("\n")[2] for one in passages]
     place = first.text.partition("\n")[0]
-    return replace(passages[0].hit, text="\n".join([place, "\n\n".join(texts)]))
+    return passages[0].hit._replace(text="\n".join([place, "\n\n".join(texts)]))
 
 
 def _evidence(passages: Sequence[Found], text: str, rarity: Mapping[str, float], scale: Scale) -> Evidence:

@@ -65,7 +65,7 @@ def _name_the_sections(schema: dict[str, Any]) -> None:
 
 
 @answer
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: each of many would take four times as long to make
 class RecalledItem:
     """One item in the block."""
 

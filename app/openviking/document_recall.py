@@ -1,7 +1,6 @@
 """Recall of documents by the catalogue: what OpenViking finds, without passages of what is removed, or half made."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from anyio import to_thread
 
@@ -37,7 +36,7 @@ class DocumentRecall:
                 found.append((hit, None))
             elif place := places.get(passage.folder):
                 uri = f"{HOME}{place.resource}/{place.document}#{passage.number}"
-                found.append((replace(hit, uri=uri), place))
+                found.append((hit._replace(uri=uri), place))
         return found
 
     async def remote(self, tenant: Tenant, uri: str) -> str:

@@ -2,7 +2,6 @@
 
 import math
 import re
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -53,7 +52,7 @@ def documents_found(result: Any, kind: str) -> list[Hit]:
 
 def _with_content(item: Any, hit: Hit) -> Hit:
     content = object_of(item, "hit").get("content")
-    return replace(hit, text=content) if isinstance(content, str) else hit
+    return hit._replace(text=content) if isinstance(content, str) else hit
 
 
 @lru_cache(maxsize=4096)
@@ -95,7 +94,7 @@ def _shown(item: Any, target: Target) -> Hit:
 
 def _unlabelled(hit: Hit, peer: str | None) -> Hit:
     text = without_speaker(hit.text, peer)
-    return hit if text == hit.text else replace(hit, text=text)
+    return hit if text == hit.text else hit._replace(text=text)
 
 
 def _tagged(tags: Any) -> str:

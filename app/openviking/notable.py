@@ -63,7 +63,7 @@ class Notable:
                 return _shown_own(entry, hit, now)
             text = _without_old(entry, uri, text, now)
         left = self.withholding.left_of(text, hit.updated_at or EVER)
-        return replace(hit, text=left) if left else None
+        return hit._replace(text=left) if left else None
 
 
 def withhold(withholding: Withholding, entry: LedgerEntry) -> None:
@@ -102,7 +102,7 @@ def _is_here(entry: LedgerEntry) -> bool:
 def _shown_own(entry: LedgerEntry, hit: Hit, now: str) -> Hit | None:
     if not is_live(entry, now) or _is_here(entry):
         return None
-    return replace(hit, text=text_of(entry)) if hash_of(hit.text) in old_hashes(entry) else hit
+    return hit._replace(text=text_of(entry)) if hash_of(hit.text) in old_hashes(entry) else hit
 
 
 def _without_old(entry: LedgerEntry, uri: str, text: str, now: str) -> str:

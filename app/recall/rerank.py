@@ -12,7 +12,6 @@ import statistics
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Protocol
 
 import structlog
@@ -80,7 +79,7 @@ class Reranker:
             log.warning("rerank_failed", error=type(failure).__name__)
             return tuple(hits)
         found = judging.result()
-        return tuple(replace(hit, evidence=found.get(hit.uri, hit.evidence)) for hit in hits)
+        return tuple(hit._replace(evidence=found.get(hit.uri, hit.evidence)) for hit in hits)
 
     async def aclose(self) -> None:
         """Wait for what is under way: a thread can not be stopped."""

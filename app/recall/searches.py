@@ -190,8 +190,8 @@ class Searches:
             except BackendError as error:
                 if error.reason is not Reason.DEADLINE_EXCEEDED or deadline.expired:
                     raise
-        flight = self._flights.get(key) or self._take_off(key, who, deadline)
-        return Found(await _within(deadline, flight), "fresh")
+                flight = self._flights.get(key)
+        return Found(await _within(deadline, flight or self._take_off(key, who, deadline)), "fresh")
 
     def _take_off(
         self, key: tuple[_Question, _Version], who: Identity, deadline: Deadline
@@ -200,8 +200,7 @@ class Searches:
         self._flights[key] = flight
 
         def landed(task: "asyncio.Task[tuple[Hit, ...]]") -> None:
-            if self._flights.get(key) is task:
-                del self._flights[key]
+            del self._flights[key]
             if not task.cancelled():
                 task.exception()
 

@@ -7,7 +7,6 @@ from what a user said. A candidate of several sentences keeps those that still h
 
 import math
 from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import replace
 
 from app.classify.changes import RAREST, Words, differences, words_of
 from app.classify.replaces import WHOLE_CHARS, weight_of
@@ -132,7 +131,7 @@ def _decided(candidates: Sequence[Candidate], replaced: Mapping[Statement, State
         left = [one for one in statements_in(number, whole) if one not in gone]
         at_length = any(len(line) > WHOLE_CHARS for line in whole.hit.text.split("\n"))
         if at_length or any(not one.by_assistant for one in left):
-            decided[number] = whole._replace(hit=replace(whole.hit, text=without(whole.hit.text, gone)))
+            decided[number] = whole._replace(hit=whole.hit._replace(text=without(whole.hit.text, gone)))
             continue
         by = candidates[next(iter(gone.values())).candidate]
         decided[number] = whole.dropped(Verdict.SUPERSEDED)._replace(replaced_by=by.hit.uri)

@@ -1,7 +1,5 @@
 """Passages in a prompt: where documents are about the question the best are shown, else none."""
 
-from dataclasses import replace
-
 from app.core.recall.hits import Evidence, Hit
 from app.recall.relevance.evidence import question_of
 from app.recall.relevance.model import judge
@@ -35,6 +33,6 @@ def test_documents_about_something_else_are_unlikely() -> None:
 
 
 def test_what_a_backend_tells_by_a_score_alone_is_judged_as_before() -> None:
-    bare = [replace(hit, evidence=None) for hit in hits(ABOUT, 0.88, 0.8)]
+    bare = [hit._replace(evidence=None) for hit in hits(ABOUT, 0.88, 0.8)]
     assert judge_passages(QUESTION, bare) == judge(QUESTION, bare)
     assert judge_passages(QUESTION, []) == []

@@ -3,7 +3,6 @@
 import threading
 from array import array
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 
@@ -50,7 +49,7 @@ async def test_each_candidate_gets_its_similarity_and_what_is_usual() -> None:
     assert found[0].evidence
     assert found[0].evidence.background == (pytest.approx(1 / 6), pytest.approx((5 / 36) ** 0.5))
     assert len({hit.evidence.background for hit in found if hit.evidence}) == 1
-    assert [replace(hit, evidence=None) for hit in found] == HITS
+    assert [hit._replace(evidence=None) for hit in found] == HITS
 
 
 async def test_a_similarity_tells_how_likely_a_candidate_answers_where_the_embedder_knows() -> None:
@@ -104,7 +103,7 @@ async def test_a_failing_embedder_leaves_the_hits_as_they_are() -> None:
 
 
 async def test_what_the_backend_says_itself_stays() -> None:
-    known = replace(HITS[0], evidence=Evidence(0.5, (0.1, 0.1), 1.0))
+    known = HITS[0]._replace(evidence=Evidence(0.5, (0.1, 0.1), 1.0))
     found = await Reranker(Toy(), 20).with_evidence("a", "q", [known, *HITS[1:]], soon())
     assert found[0] == known
 

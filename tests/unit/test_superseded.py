@@ -2,7 +2,6 @@
 
 from array import array
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 
@@ -84,9 +83,9 @@ def test_a_sentence_may_need_the_one_before_it() -> None:
 def test_a_candidate_that_is_one_statement_brings_its_vector() -> None:
     vector = array("f", [0.6, 0.8]).tobytes()
     hits = [
-        replace(one, evidence=Evidence(vector=vector)) for one in (on(1, f"2026-03-01 user: {LISBON}"), on(2, PORTO))
+        one._replace(evidence=Evidence(vector=vector)) for one in (on(1, f"2026-03-01 user: {LISBON}"), on(2, PORTO))
     ]
-    two = replace(on(3, f"2026-03-03 user: {LISBON}\nassistant: Noted."), evidence=Evidence(vector=vector))
+    two = on(3, f"2026-03-03 user: {LISBON}\nassistant: Noted.")._replace(evidence=Evidence(vector=vector))
     known = vectors_in([Candidate(hit, "events", 0.5) for hit in (*hits, two)], 3)
     assert known.keys() == {LISBON, PORTO}
     assert known[LISBON] == vector

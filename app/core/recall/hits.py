@@ -39,8 +39,7 @@ class Evidence:
     """The vector of all of the hit, 32-bit floats of unit length; None for what holds several pieces, or is long."""
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """One search result. ``text`` is the full body of a memory, the summary of a resource."""
 
     uri: str

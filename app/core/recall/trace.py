@@ -98,7 +98,7 @@ class SearchTrace:
 
 
 @answer
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: each of many would take four times as long to make
 class CandidateTrace:
     """One hit: where it came from, what its score is made of, and why it stayed or went."""
 

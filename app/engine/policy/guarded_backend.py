@@ -116,7 +116,7 @@ def _masked(policy: Policy, messages: Sequence[CapturedMessage]) -> list[Capture
 def _recalled(policy: Policy, hits: Sequence[Hit]) -> list[Hit]:
     judged = [(_with_whole(policy, hit), policy.apply(hit.text)) for hit in hits]
     return [
-        hit if outcome.text == hit.text else replace(hit, text=outcome.text)
+        hit if outcome.text == hit.text else hit._replace(text=outcome.text)
         for hit, outcome in judged
         if not outcome.dropped
     ]
@@ -126,7 +126,7 @@ def _with_whole(policy: Policy, hit: Hit) -> Hit:
     if hit.whole is None:
         return hit
     outcome = policy.apply(hit.whole)
-    return replace(hit, whole=None if outcome.dropped else outcome.text)
+    return hit._replace(whole=None if outcome.dropped else outcome.text)
 
 
 def _remembered(policy: Policy, history: SessionHistory) -> SessionHistory:

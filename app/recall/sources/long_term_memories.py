@@ -1,7 +1,6 @@
 """Long-term memories: what the user and earlier conversations told. Looked up for every question."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache
 
 from app.classify.changes import words_of
@@ -57,7 +56,7 @@ def _to_the_point(candidate: Candidate, query: str, detail: Detail) -> Candidate
     if candidate.verdict is not Verdict.KEPT:
         return candidate
     text = excerpt(candidate.hit.text, query, detail)
-    return candidate if text is candidate.hit.text else candidate._replace(hit=replace(candidate.hit, text=text))
+    return candidate if text is candidate.hit.text else candidate._replace(hit=candidate.hit._replace(text=text))
 
 
 def _widened(candidates: Sequence[Candidate], policy: Policy) -> list[Candidate]:
@@ -67,7 +66,7 @@ def _widened(candidates: Sequence[Candidate], policy: Policy) -> list[Candidate]
     for candidate in candidates:
         if candidate.verdict is Verdict.KEPT and shown < policy.limit:
             if candidate.hit.whole:
-                whole = candidate._replace(hit=replace(candidate.hit, text=candidate.hit.whole))
+                whole = candidate._replace(hit=candidate.hit._replace(text=candidate.hit.whole))
                 candidate = whole if len(SECTION.render(whole)) <= left else candidate
             if (chars := len(SECTION.render(candidate))) <= left:
                 left -= chars + len(SECTION.separator)
