@@ -68,17 +68,10 @@ class Experience:
     preface: tuple[str, ...] = ()
     """What stands before the first known heading; the whole text when there is none."""
 
-    @property
-    def structured(self) -> bool:
-        """True when at least two of the three sections are there."""
-        return sum(map(bool, (self.situation, self.approach, self.reflect))) >= 2
 
-
-def is_experience(uri: str, category: str = "", text: str = "") -> bool:
-    """Whether a hit is an experience: by its URI, by its category, or (if ``text`` is given) by its sections."""
-    if category.strip().lower() in _CATEGORIES or _DIRECTORY in uri:
-        return True
-    return bool(text) and parse_experience(uri, text).structured
+def is_experience(uri: str, category: str) -> bool:
+    """Whether a hit is an experience, by its URI or its category."""
+    return category.strip().lower() in _CATEGORIES or _DIRECTORY in uri
 
 
 def only_experiences(candidate: Candidate) -> Verdict | None:

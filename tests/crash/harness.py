@@ -65,8 +65,8 @@ class Sidecar:
             self.kill()
             self.start()
 
-    def wait_up(self, seconds: float = 60.0) -> None:
-        end = time.monotonic() + seconds
+    def wait_up(self) -> None:
+        end = time.monotonic() + 60
         while time.monotonic() < end:
             try:
                 if httpx.get(f"{self.url}/healthz", trust_env=False).is_success:

@@ -18,7 +18,7 @@ FACT = f"The code of the vault is {MARK}."
 
 
 @contextmanager
-def full_load(sidecar: Sidecar, sessions: int = 2) -> Iterator[None]:
+def full_load(sidecar: Sidecar) -> Iterator[None]:
     """Hosts that send turns as fast as they are taken."""
     over = threading.Event()
 
@@ -32,7 +32,7 @@ def full_load(sidecar: Sidecar, sessions: int = 2) -> Iterator[None]:
                 if number % 5 == 0:
                     client.post(f"{sidecar.url}/assemble", json=body).raise_for_status()
 
-    threads = [threading.Thread(target=talk, args=(f"load-{n}",)) for n in range(sessions)]
+    threads = [threading.Thread(target=talk, args=(f"load-{n}",)) for n in range(2)]
     for thread in threads:
         thread.start()
     try:

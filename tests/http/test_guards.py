@@ -54,10 +54,10 @@ def read(client: TestClient, **arguments: Any) -> dict[str, Any]:
     return post(client, "/tools/ov_tool_result", {"sessionId": "s1", "arguments": arguments})
 
 
-def read_all(client: TestClient, call_id: str, limit: int = 32_000) -> str:
+def read_all(client: TestClient, call_id: str) -> str:
     pages, offset = [], 0
     while offset is not None:
-        answer = read(client, callId=call_id, offset=offset, limit=limit)
+        answer = read(client, callId=call_id, offset=offset, limit=32_000)
         assert answer["ok"], answer
         pages.append(answer["details"]["text"])
         offset = answer["details"]["nextOffset"]

@@ -36,8 +36,8 @@ class Session:
     """Archives that a reset put out of the context."""
 
 
-def lost_before(detail: str = "reset before the write") -> BackendError:
-    return BackendError(Reason.OPENVIKING_UNAVAILABLE, detail, retryable=True, uncertain=True)
+def lost_before() -> BackendError:
+    return BackendError(Reason.OPENVIKING_UNAVAILABLE, "reset before the write", retryable=True, uncertain=True)
 
 
 def refused(retry_after_s: float | None = None) -> BackendError:

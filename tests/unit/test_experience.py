@@ -160,19 +160,18 @@ def test_without_a_trailer_the_file_is_the_name(uri: str, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("uri", "category", "text", "is_one"),
+    ("uri", "category", "is_one"),
     [
-        (URI, "", "", True),
-        ("viking://user/default/memories/experiences/a.md", "events", "", True),
-        ("viking://~/memories/events/a.md", "Experiences", "", True),
-        ("viking://~/memories/events/a.md", "events", BODY, True),
-        ("viking://~/memories/events/a.md", "events", "## Situation\n- only this", False),
-        ("viking://~/memories/experiences", "", "", False),
-        ("viking://resources/experiences/a.md", "resource", "", False),
+        (URI, "", True),
+        ("viking://user/default/memories/experiences/a.md", "events", True),
+        ("viking://~/memories/events/a.md", "Experiences", True),
+        ("viking://~/memories/events/a.md", "events", False),
+        ("viking://~/memories/experiences", "", False),
+        ("viking://resources/experiences/a.md", "resource", False),
     ],
 )
-def test_what_is_an_experience(uri: str, category: str, text: str, is_one: bool) -> None:
-    assert is_experience(uri, category, text) is is_one
+def test_what_is_an_experience(uri: str, category: str, is_one: bool) -> None:
+    assert is_experience(uri, category) is is_one
 
 
 HOSTILE = st.sampled_from(

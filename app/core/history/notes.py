@@ -25,7 +25,6 @@ _FIXED = re.compile(
     re.IGNORECASE,
 )
 _PATH_LIKE = re.compile(r"[A-Za-z0-9_./\\~@-]+")
-_EXTENSION = re.compile(r"[A-Za-z0-9_-]\.[A-Za-z][A-Za-z0-9]{0,7}")
 _PATH_KEYS = frozenset({"path", "file", "filename", "file_path", "filepath", "filePath", "target", "notebook_path"})
 
 

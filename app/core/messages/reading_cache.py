@@ -36,13 +36,14 @@ _MESSAGES = b'"messages":['
 _FOLLOWS = frozenset({b",", b"]"})
 
 
-def are_large(messages: Messages, at_once: int = AT_ONCE_BYTES) -> bool:
+def are_large(messages: Messages) -> bool:
     """Whether reading the messages takes long enough for others to notice. No more of them is read than tells it."""
     if len(messages) > AT_ONCE_MESSAGES:
         return True
+    left = AT_ONCE_BYTES
     for message in messages:
-        at_once -= len(message.json)
-        if at_once < 0:
+        left -= len(message.json)
+        if left < 0:
             return True
     return False
 

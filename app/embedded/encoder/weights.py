@@ -27,7 +27,6 @@ Blocks = NDArray[np.uint8]
 _MAGIC = b"E5S1"
 _BLOCK = 32
 _BLOCK_BYTES = 18
-_IN_FOUR_BITS = ("q.w", "k.w", "v.w", "ao.w", "fi.w", "fo.w")
 
 
 class NoModel(ValueError):

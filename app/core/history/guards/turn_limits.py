@@ -113,10 +113,6 @@ def _is_gone(block: Any, gone: Mapping[str, str]) -> bool:
     return kind in RESULT_TYPES and _link(result_in(block)) in gone
 
 
-def _is_listed_gone(item: Any, gone: Mapping[str, str]) -> bool:
-    return any(_link(call) in gone for call in listed_calls([item]))
-
-
 def _users_apart(before: Sequence[HostMessage], after: Sequence[HostMessage]) -> list[HostMessage]:
     """With a line between two messages of the user that did not meet before."""
     places = {id(message): index for index, message in enumerate(before)}
