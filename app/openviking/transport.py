@@ -1,8 +1,8 @@
 """HTTP/1.1 over the event loop's own sockets, behind httpx: a tenth of the CPU time of its default connection pool.
 
 `Transport` is httpx's own `AsyncHTTPTransport` with another pool inside, so requests, responses, exceptions and mocks
-are httpx's. Parsing is httptools', which the server uses too. What is not needed here is not here: no proxies, no
-HTTP/2, no HEAD, no upgrades, no bodies of requests that are not there as a whole.
+are httpx's. Parsing is httptools', which the server uses too. There are no proxies, no HTTP/2, no HEAD, no upgrades and
+no streamed bodies of requests: nothing here needs them.
 """
 
 import asyncio
@@ -13,15 +13,9 @@ from types import MappingProxyType, TracebackType
 from typing import Any, NamedTuple, Self, cast
 
 import httpcore
-import httptools
 import httpx
 
-MAX_HEAD_BYTES = 256 * 1024
-"""Status line and headers of an answer."""
-READ_AHEAD_BYTES = 1024 * 1024
-"""What may wait to be consumed before the server is made to wait."""
-
-Headers = list[tuple[bytes, bytes]]
+from app.openviking.http_connection import Connection, Headers
 
 
 class Transport(httpx.AsyncHTTPTransport):
@@ -30,156 +24,6 @@ class Transport(httpx.AsyncHTTPTransport):
     def __init__(self, pool_size: int, keepalive_s: float) -> None:
         # Not the parent's constructor: it would build the pool that this one replaces, and load certificates for it.
         self._pool = Pool(pool_size, keepalive_s)  # type: ignore[assignment]
-
-
-class Connection(asyncio.Protocol):
-    """One connection: sends a request, gives its answer, and is then free for the next or closed."""
-
-    def __init__(self) -> None:
-        self.closed = False
-        self.idle_since = 0.0
-        self._transport: asyncio.Transport | None = None
-        self._parser = httptools.HttpResponseParser(self)
-        self._loop = asyncio.get_running_loop()
-        self._begin()
-
-    def _begin(self) -> None:
-        """Forget the last answer."""
-        self.headers: Headers = []
-        self.complete = False
-        self._keeps = False
-        self._status = 0
-        self._begun = False
-        self._until_eof = False
-        self._head_bytes = 0
-        self._chunks: deque[bytes] = deque()
-        self._buffered = 0
-        self._paused = False
-        self._problem: Exception | None = None
-        self._waiter: asyncio.Future[None] | None = None
-        self._asked = False
-
-    async def exchange(self, head: bytes, body: bytes) -> int:
-        """Send a request; returns when the status and the headers of its answer are there. Raises httpcore's errors."""
-        self._begin()
-        if self._transport is None or self.closed:
-            raise httpcore.ReadError("the connection is closed")
-        self._asked = True
-        self._transport.writelines((head, body))
-        while not self._begun:
-            await self._more()
-        return self._status
-
-    async def chunk(self) -> bytes:
-        """The next piece of the answer's body; empty at its end."""
-        while not self._chunks:
-            if self.complete:
-                return b""
-            await self._more()
-        chunk = self._chunks.popleft()
-        self._buffered -= len(chunk)
-        if self._paused and self._transport and not self.closed and self._buffered <= READ_AHEAD_BYTES:
-            self._transport.resume_reading()
-            self._paused = False
-        return chunk
-
-    @property
-    def reusable(self) -> bool:
-        """Whether another request may follow: the answer is complete, nothing of the request is still unsent, and the
-        socket is being read."""
-        unsent = self._transport is None or self._transport.get_write_buffer_size() > 0
-        return self.complete and self._keeps and not self.closed and not unsent and not self._paused
-
-    def abort(self) -> None:
-        """Close at once."""
-        self.closed = True
-        if self._transport:
-            self._transport.abort()
-
-    async def _more(self) -> None:
-        if self._problem:
-            raise self._problem
-        self._waiter = self._loop.create_future()
-        try:
-            await self._waiter
-        finally:
-            self._waiter = None
-
-    def _wake(self) -> None:
-        if self._waiter and not self._waiter.done():
-            self._waiter.set_result(None)
-
-    def _fail(self, problem: Exception) -> None:
-        self._problem = self._problem or problem
-        self.abort()
-        self._wake()
-
-    # What the event loop calls
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Keep the socket."""
-        self._transport = cast(asyncio.Transport, transport)
-
-    def data_received(self, data: bytes) -> None:
-        """Parse what came. Words without a question, and what is no HTTP, end the connection."""
-        if not self._asked or self.complete:
-            self.abort()
-            return
-        if not self._begun:
-            self._head_bytes += len(data)
-        try:
-            self._parser.feed_data(data)
-        except (httptools.HttpParserError, httptools.HttpParserUpgrade) as problem:
-            self._fail(httpcore.RemoteProtocolError(str(problem) or type(problem).__name__))
-            return
-        if not self._begun and self._head_bytes > MAX_HEAD_BYTES:
-            self._fail(httpcore.RemoteProtocolError("endless headers"))
-        elif self._buffered > READ_AHEAD_BYTES and self._transport and not self.closed:
-            self._transport.pause_reading()
-            self._paused = True
-        self._wake()
-
-    def connection_lost(self, problem: Exception | None) -> None:
-        """The end of an answer that has no other end, or an error of whoever waits for one."""
-        self.closed = True
-        if self._begun and self._until_eof and problem is None:
-            self.complete = True
-        elif not self.complete:
-            lost = "the connection broke off" if self._begun else "the server hung up without an answer"
-            kind = httpcore.ReadError if problem else httpcore.RemoteProtocolError
-            self._problem = self._problem or kind(str(problem) if problem else lost)
-        self._wake()
-
-    # What the parser calls
-
-    def on_message_begin(self) -> None:
-        """An answer. A second one is none of ours: the error ends the parsing, and with it the connection."""
-        if self.complete:
-            raise ValueError("an answer nobody asked for")
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        """One header, as it was sent."""
-        self.headers.append((name, value))
-
-    def on_headers_complete(self) -> None:
-        """The answer has begun, unless it is only an interim one."""
-        self._status = int(self._parser.get_status_code())
-        if self._status < 200:
-            self.headers = []
-            return
-        self._begun = True
-        framed = {b"content-length", b"transfer-encoding"}
-        self._until_eof = not any(name.lower() in framed for name, _ in self.headers)
-
-    def on_body(self, body: bytes) -> None:
-        """A piece of the body."""
-        self._chunks.append(body)
-        self._buffered += len(body)
-
-    def on_message_complete(self) -> None:
-        """The whole answer is there."""
-        self.complete = self._begun
-        self._keeps = bool(self._parser.should_keep_alive())
 
 
 class Pool:
@@ -214,7 +58,7 @@ class Pool:
         return Answered(status, connection.headers, stream)
 
     async def aclose(self) -> None:
-        """Close all connections; whoever waits for an answer gets an error."""
+        """Close all connections; callers that wait for an answer get an error."""
         self._closed = True
         for connection in (*self._busy, *(idle for _, idle in self._idle)):
             connection.abort()
@@ -266,7 +110,7 @@ class Pool:
         return connection
 
     def _release(self, origin: tuple[bytes, bytes, int], connection: Connection | None) -> None:
-        """Give the place back, and the connection to whoever comes next if it can serve again."""
+        """Give the place back, and keep the connection for the next request if it can serve again."""
         if connection is not None:
             self._busy.discard(connection)
             if connection.reusable and not self._closed:

@@ -7,8 +7,9 @@ from contextlib import asynccontextmanager
 import httpx
 import pytest
 
-from app.openviking import transport as transport_module
-from app.openviking.transport import READ_AHEAD_BYTES, Transport
+from app.openviking import http_connection
+from app.openviking.http_connection import READ_AHEAD_BYTES
+from app.openviking.transport import Transport
 
 pytestmark = pytest.mark.anyio
 
@@ -211,7 +212,7 @@ async def test_a_server_that_sends_faster_than_it_is_read_has_to_wait() -> None:
 
 
 async def test_a_connection_whose_answer_nobody_read_is_not_left_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transport_module, "READ_AHEAD_BYTES", 1)
+    monkeypatch.setattr(http_connection, "READ_AHEAD_BYTES", 1)
     async with served(saying(OK)) as server:
         unread = await server.transport.handle_async_request(httpx.Request("GET", server.url))
         connection = next(iter(server.transport._pool._busy))  # type: ignore[attr-defined]
