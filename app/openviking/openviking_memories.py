@@ -1,20 +1,18 @@
 """Memories one by one on OpenViking: files on the server, and all about them in the ledger.
 
-What is asked for is decided within a transaction of the ledger, where one writer comes after the other; then the files
-are brought in step (`app.openviking.ledger_sync`). A server that is away delays that and nothing else: until it is
-done, what is new is recalled from the ledger, and what is old is left out of whatever the server finds.
+What is asked for is decided within a transaction of the ledger (`app.openviking.ledger_decisions`); then the files are
+brought in step (`app.openviking.ledger_sync`). A server that is away delays that and nothing else: until it is done,
+what is new is recalled from the ledger, and what is old is left out of what the server finds.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
 
 from app.core.deadline import Deadline
 from app.core.identity import Identity, Tenant
 from app.core.injection.session_start.section import Workspace
 from app.core.memories.forget_selection import Erased, Forgetting, Redactor, Statement
-from app.core.memories.freshness import Revision, RevisionKind
+from app.core.memories.freshness import Revision
 from app.core.memories.memory import (
     Memory,
     MemoryChange,
@@ -27,18 +25,11 @@ from app.core.memories.memory import (
 from app.core.memories.memory_outcomes import Kept, Receipt, Selected, Stored
 from app.core.memories.paging import Place
 from app.core.memories.relevance import relevance
-from app.core.memories.withholding import Withholding
-from app.core.reasons import Reason
-from app.errors import Conflict, VersionConflict
-from app.openviking import ledger_changes
+from app.openviking import ledger_changes, ledger_decisions
 from app.openviking.ledger_entries import (
-    FORGOTTEN,
     LIVE,
     SHOWN,
     SUPERSEDED,
-    hash_of,
-    is_live,
-    is_own,
     memory_of,
     record_of,
 )
@@ -46,7 +37,7 @@ from app.openviking.ledger_sync import LedgerSync
 from app.openviking.memory_search import MemorySearch
 from app.openviking.recall import LedgerRecall, withholding_of
 from app.openviking.remote_files import canonical
-from app.ports import BackendError, LedgerEntry, LedgerRows, MemoryLedger
+from app.ports import BackendError, MemoryLedger
 from app.text.dates import iso
 
 PAGE = 500
@@ -54,7 +45,6 @@ PAGE = 500
 MAX_SCANNED = 10_000
 """Memories that do not hold, or that can not be searched for on the server, are compared with a query one by one."""
 _STATES = {None: SHOWN, MemoryState.LIVE: (LIVE,), MemoryState.EXPIRED: (LIVE,), MemoryState.SUPERSEDED: (SUPERSEDED,)}
-
 
 SESSIONS_LEFT = Kept(
     "OpenViking's sessions and archives", "it can not take a message back; delete the session there to be rid of them"
@@ -126,8 +116,10 @@ class OpenVikingMemories:
     async def store(self, who: Identity, new: NewMemory, deadline: Deadline) -> Stored:
         """See `MemoryStore.store`."""
         tenant, now = self._tenant_of(who.tenant), self._now()
-        decided = partial(_store, new=new, now=now, withholding=withholding_of(tenant))
-        kept, created, touched = await self._ledger.changing(tenant, decided)
+        withholding = withholding_of(tenant)
+        kept, created, touched = await self._ledger.changing(
+            tenant, lambda rows: ledger_decisions.store(rows, new, now, withholding)
+        )
         await self._settling.settle(tenant, touched, deadline)
         return Stored(memory_of(kept, now), created, superseded=touched[1:])
 
@@ -138,20 +130,10 @@ class OpenVikingMemories:
         if await self.get(who, memory_id, deadline) is None:
             return None
         tenant, now = self._tenant_of(who.tenant), self._now()
-
-        def decided(rows: LedgerRows) -> LedgerEntry | None:
-            if (entry := _shown(rows, memory_id)) is None:
-                return None
-            if if_version is not None and entry.version != if_version:
-                raise VersionConflict(f"the memory is at version {entry.version}")
-            if entry.state == SUPERSEDED:
-                raise Conflict("another memory stands in the place of this one")
-            after = ledger_changes.changed(entry, change, now, withholding_of(tenant))
-            if after is not entry:
-                _replace(rows, entry, after, now, withholding_of(tenant))
-            return after
-
-        entry = await self._ledger.changing(tenant, decided)
+        withholding = withholding_of(tenant)
+        entry = await self._ledger.changing(
+            tenant, lambda rows: ledger_decisions.change(rows, memory_id, change, if_version, now, withholding)
+        )
         if entry is None:
             return None
         await self._settling.settle(tenant, (memory_id,), deadline)
@@ -162,14 +144,10 @@ class OpenVikingMemories:
         if await self.get(who, memory_id, deadline) is None:
             return None
         tenant, now = self._tenant_of(who.tenant), self._now()
-
-        def decided(rows: LedgerRows) -> LedgerEntry | None:
-            if (entry := _shown(rows, memory_id)) is not None:
-                after = ledger_changes.forgotten(entry, now, withholding_of(tenant))
-                _replace(rows, entry, after, now, withholding_of(tenant))
-            return entry
-
-        entry = await self._ledger.changing(tenant, decided)
+        withholding = withholding_of(tenant)
+        entry = await self._ledger.changing(
+            tenant, lambda rows: ledger_decisions.forget(rows, memory_id, now, withholding)
+        )
         if entry is None:
             return None
         await self._settling.settle(tenant, (memory_id,), deadline)
@@ -190,20 +168,9 @@ class OpenVikingMemories:
         """See `MemoryStore.revise`. In the ledger; OpenViking's files follow."""
         tenant, now = self._tenant_of(who.tenant), self._now()
         withholding = withholding_of(tenant)
-
-        def decided(rows: LedgerRows) -> list[str]:
-            changed: list[str] = []
-            for one in revisions:
-                entry, into = rows.by_id(one.id), rows.by_id(one.into) if one.into else None
-                if entry is None or entry.state != LIVE or entry.version != one.version or (one.into and into is None):
-                    continue
-                rows.put(ledger_changes.revised(entry, one, now, withholding, into))
-                if into and one.kind is RevisionKind.MERGE:
-                    rows.put(ledger_changes.joined(into, entry, now))
-                changed += [one.id, *([into.memory_id] if into else [])]
-            return list(dict.fromkeys(changed))
-
-        changed = await self._ledger.changing(tenant, decided)
+        changed = await self._ledger.changing(
+            tenant, lambda rows: ledger_decisions.revise(rows, revisions, now, withholding)
+        )
         await self._settling.settle(tenant, changed, deadline)
         return changed
 
@@ -247,15 +214,9 @@ class OpenVikingMemories:
     async def take_in(self, who: Identity, records: Sequence[MemoryRecord], deadline: Deadline) -> Sequence[str]:
         """See `MemoryStore.take_in`. What is not on the server at the deadline is brought there later."""
         tenant = self._tenant_of(who.tenant)
-        by_id = {one.memory.id: ledger_changes.imported(one) for one in reversed(records)}
-
-        def decided(rows: LedgerRows) -> list[str]:
-            new = [one for memory_id, one in by_id.items() if _is_free(rows.by_id(memory_id))]
-            for one in new:
-                rows.put(one)
-            return [one.memory_id for one in new]
-
-        new = await self._ledger.changing(tenant, decided)
+        by_id = {one.memory.id: one for one in reversed(records)}
+        entries = [ledger_changes.imported(one) for one in by_id.values()]
+        new = await self._ledger.changing(tenant, lambda rows: ledger_decisions.take_in(rows, entries))
         await self._settling.settle(tenant, new, deadline)
         return new
 
@@ -278,58 +239,3 @@ class OpenVikingMemories:
 
     def _now(self) -> str:
         return iso(self._clock())
-
-
-def _is_free(entry: LedgerEntry | None) -> bool:
-    """Whether an import may take this id: one that was forgotten is put back on purpose."""
-    return entry is None or entry.state not in SHOWN
-
-
-def _store(
-    rows: LedgerRows, *, new: NewMemory, now: str, withholding: Withholding
-) -> tuple[LedgerEntry, bool, tuple[str, ...]]:
-    """What is stored, whether it is new, and the ids of all entries that changed."""
-    there = rows.by_id(new.id)
-    if there and there.state not in SHOWN:
-        raise BackendError(Reason.OPENVIKING_REJECTED, "it was forgotten", retryable=False, not_found=True)
-    same = [one for one in rows.saying(hash_of(new.text)) if _is_holding(one, new, now)]
-    known = there or (None if new.promised else next(iter(same), None))
-    if known is None:
-        kept = ledger_changes.added(new, now, withholding)
-    else:
-        kept = known if known.memory_id == new.id else ledger_changes.confirmed(known, new)
-    rows.put(kept)
-    named = [one for one in rows.named(new.key) if _is_holding(one, new, now)] if new.key else []
-    others = {one.memory_id: one for one in [*(same if new.promised else ()), *named]}
-    others.pop(kept.memory_id, None)
-    for other in others.values():
-        rows.put(ledger_changes.superseded(other, new.created_at, new.text, withholding))
-    return kept, known is None, (kept.memory_id, *others)
-
-
-def _is_holding(entry: LedgerEntry, new: NewMemory, now: str) -> bool:
-    return is_live(entry, now) and entry.fields.get("peer") == new.peer
-
-
-def _shown(rows: LedgerRows, memory_id: str) -> LedgerEntry | None:
-    entry = rows.by_id(memory_id)
-    return entry if entry is not None and entry.state in SHOWN else None
-
-
-def _replace(rows: LedgerRows, entry: LedgerEntry, after: LedgerEntry, now: str, withholding: Withholding) -> None:
-    """Put ``after`` in the entry's place, and withdraw what else says the same."""
-    rows.put(after)
-    _withdraw_copies(rows, entry, after, now, withholding)
-
-
-def _withdraw_copies(
-    rows: LedgerRows, before: LedgerEntry, after: LedgerEntry, at: str, withholding: Withholding
-) -> None:
-    """Have other files not say what this memory said: statements that OpenViking has written down twice."""
-    if after.text_hash == before.text_hash and after.state != FORGOTTEN:
-        return
-    for other in rows.saying(before.text_hash):
-        if other.memory_id == before.memory_id or other.state != LIVE or is_own(other):
-            continue
-        copy = ledger_changes.forgotten(other, at, withholding)
-        rows.put(replace(copy, fields={**copy.fields, "copy_of": before.memory_id}))
