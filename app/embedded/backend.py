@@ -31,9 +31,11 @@ from app.embedded.index.similar import NOTHING_SIMILAR, Similar
 from app.embedded.index.sqlite import SqliteError, require_fts5
 from app.embedded.memory_desk import Forgotten
 from app.embedded.memory_store import EmbeddedMemories, nothing_is_normal
+from app.embedded.open_sessions import SessionUnknown
 from app.embedded.resources.embedded_resources import EmbeddedResources
 from app.embedded.search.excerpts import MAX_CANDIDATES
-from app.embedded.space import InBackground, Learning, SessionUnknown, UserSpace
+from app.embedded.session_commits import InBackground, Learning
+from app.embedded.space import UserSpace
 from app.embedded.storage.layout import LockTimeout, user_dir
 from app.embedded.users import OpenUsers, most_open_users
 from app.ports import (
@@ -223,7 +225,7 @@ class EmbeddedBackend:
         """Archive all but the newest messages; summary and memories follow in the background."""
         begun = await self.changing(
             who,
-            lambda space: space.commit(
+            lambda space: space.commits.begin(
                 who.session, keep_recent, self.clock(), deadline, new_epoch=new_epoch, instructions=instructions
             ),
             deadline,
@@ -237,7 +239,7 @@ class EmbeddedBackend:
         archive_id = task_id.removeprefix("commit_")
         with nothing_is_normal():
             archive = await self.reading(
-                who, lambda space: space.commit_state(who.session, archive_id, self.clock(), deadline), deadline
+                who, lambda space: space.commits.state(who.session, archive_id, self.clock(), deadline), deadline
             )
             if archive:
                 return CommitStatus(CommitState(archive.state), archive.error)
@@ -269,7 +271,7 @@ class EmbeddedBackend:
     async def re_extract(self, who: Identity, archive_id: str, deadline: Deadline) -> CommitReceipt:
         """Run a failed commit again."""
         archive = await self.changing(
-            who, lambda space: space.re_extract(who.session, archive_id, self.clock(), deadline), deadline
+            who, lambda space: space.commits.re_extract(who.session, archive_id, self.clock(), deadline), deadline
         )
         return CommitReceipt(task_id=f"commit_{archive.id}", archive_id=archive.id)
 

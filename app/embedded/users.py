@@ -13,7 +13,8 @@ import structlog
 
 from app.core.identity import Tenant
 from app.embedded.index.sqlite import SqliteError
-from app.embedded.space import InBackground, UserSpace
+from app.embedded.session_commits import InBackground
+from app.embedded.space import UserSpace
 
 MAX_OPEN_USERS = 64
 """Users whose files are kept open; opening one again takes some milliseconds."""

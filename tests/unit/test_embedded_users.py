@@ -11,7 +11,8 @@ import pytest
 
 from app.core.identity import Tenant
 from app.embedded.index.sqlite import SqliteError
-from app.embedded.space import InBackground, UserSpace
+from app.embedded.session_commits import InBackground
+from app.embedded.space import UserSpace
 from app.embedded.users import OpenUsers
 from app.settings import EmbeddedSettings
 
@@ -118,7 +119,7 @@ def test_work_in_the_background_waits_without_its_user_and_finds_him_open(
     threads.submit(go.wait)
     done: list[bool] = []
     with opened.users.using(ANN) as ann:
-        jobs = [ann._in_background("work", lambda space: done.append(is_open(space))) for _ in range(2)]
+        jobs = [ann.commits._in_background("work", lambda space: done.append(is_open(space))) for _ in range(2)]
     assert jobs[0] is not None and jobs[0] is jobs[1], "one work of a name at a time"
     with opened.users.using(BOB):
         pass
@@ -128,7 +129,7 @@ def test_work_in_the_background_waits_without_its_user_and_finds_him_open(
     assert done == [True] and opened.log == ["ann", "bob", "ann"]
     opened.users.close()
     with opened.users.using(ANN) as ann:
-        assert ann._in_background("work", lambda space: done.append(True)) is None, "everything is being closed"
+        assert ann.commits._in_background("work", lambda space: done.append(True)) is None, "everything is being closed"
     assert not is_open(ann)
 
 
