@@ -6,14 +6,13 @@ from typing import Any
 
 from sqlalchemy import Connection, Integer, Row, and_, bindparam, cast, func, select, update
 
-from app.core.history import commit_policy
-from app.core.history.commit_policy import ASKED_FOR, Cause, CommitRules
-from app.store import commit_rows, session_rows
+from app.core.history.commit_policy import ASKED_FOR, CommitRules
+from app.store import quiet_commits, session_rows
 from app.store.codec import NO_MESSAGES, StoredMessages
 from app.store.commit_rows import CommitRow
 from app.store.outcomes import record
 from app.store.schema import commits as commit_table
-from app.store.schema import sessions, turns
+from app.store.schema import turns
 from app.store.session_rows import SessionRow
 from app.store.work import (
     OPEN_TURNS,
@@ -31,8 +30,6 @@ from app.store.work import (
     TurnState,
     WorkStep,
 )
-
-SWEEP_BATCH = 500
 
 TurnRow = Row[*tuple[Any, ...]]
 _ASKED = and_(commit_table.c.cause.in_(ASKED_FOR), commit_table.c.state == CommitPhase.RUNNING)
@@ -59,11 +56,6 @@ _DUE_TASK = (
     .limit(1)
 )
 _NEXT_LOOK = select(func.min(commit_table.c.next_at), func.max(cast(_ASKED, Integer))).where(_OF_SESSION, _FOLLOWED)
-_LIVE = select(func.count(), func.max(cast(turns.c.remember, Integer))).where(
-    turns.c.session_id == bindparam("session_id"),
-    turns.c.position > bindparam("archived_through"),
-    turns.c.state == TurnState.DELIVERED,
-)
 _PAYLOAD = select(turns.c.payload).where(turns.c.id == bindparam("id"))
 
 
@@ -122,7 +114,7 @@ def _choose(connection: Connection, session: SessionRow, lane: Lane, rules: Work
     hurried = turn is not None and not turn.error and not _holds_back(commit, turn)
     if not hurried and (following := _due_task(connection, session, now)) is not None:
         return following
-    if commit is None and turn is None and _plan_quiet(connection, session, rules.commit, now):
+    if commit is None and turn is None and quiet_commits.plan(connection, session, rules.commit, now):
         commit = _unsent_commit(connection, session)
     if commit is not None and commit.next_at <= now and _is_next(commit, turn):
         return _begin_commit(connection, session, commit, now, rules.doubt_s)
@@ -168,39 +160,6 @@ def release(
         record(connection, session_rows.hold(connection, lease, now + rules.lease_s), outcome, now)
     session = session_rows.lock_known(connection, lease.session_id)
     return _give_back(connection, session, lease, rules.commit, now) if session is not None else None
-
-
-def left_uncommitted(connection: Connection, before: float, after: int) -> list[int]:
-    """The next sessions behind the id ``after`` that a former process left uncommitted.
-
-    ``before`` is when this process began: what was said since then is not left.
-    """
-    live = select(turns.c.id).where(
-        turns.c.session_id == sessions.c.id,
-        turns.c.position > sessions.c.archived_through,
-        turns.c.state.in_(commit_rows.SEEN_STATES),
-    )
-    left = select(sessions.c.id).where(sessions.c.id > after, sessions.c.last_turn_at <= before, live.exists())
-    return list(connection.execute(left.order_by(sessions.c.id).limit(SWEEP_BATCH)).scalars())
-
-
-def commit_left(rules: WorkRules, now: float, before: float, connection: Connection, session_id: int) -> bool:
-    """Plan the commit of a session that was left uncommitted; True: nothing more is to be done.
-
-    One that somebody works on is left alone, and no prompt changes by this: see `commit_policy.on_remember`.
-    """
-    still = select(sessions).where(
-        sessions.c.id == session_id,
-        sessions.c.lease_until <= now,
-        sessions.c.last_turn_at <= before,
-        sessions.c.commit_after <= now,
-    )
-    session = connection.execute(still.with_for_update(skip_locked=True)).one_or_none()
-    if session is not None and rules.commit.archives(session_rows.identity_of(session).kind):
-        boundary = commit_policy.on_remember(commit_rows.shown_turns(connection, session), session.archived_through)
-        if boundary is not None:
-            commit_rows.plan(connection, session, boundary, Cause.SWEEP, now)
-    return True
 
 
 def _is_next(commit: CommitRow, turn: TurnRow | None) -> bool:
@@ -288,40 +247,6 @@ def _begin_commit(
     )
 
 
-def _plan_quiet(connection: Connection, session: SessionRow, rules: CommitRules, now: float) -> bool:
-    """Plan the commit of a session that has been quiet long enough, or whose "remember this" had to wait."""
-    due = _quiet_due(connection, session, rules)
-    if due is None or due[0] > now:
-        return False
-    shown = commit_rows.shown_turns(connection, session)
-    _, cause = due
-    if cause is Cause.REMEMBER:
-        boundary = commit_policy.on_remember(shown, session.archived_through)
-    else:
-        boundary = commit_policy.on_idle(shown, session.archived_through, rules)
-    if boundary is None:
-        return False
-    commit_rows.plan(connection, session, boundary, cause, now)
-    return True
-
-
-def _quiet_due(connection: Connection, session: SessionRow, rules: CommitRules) -> tuple[float, Cause] | None:
-    """When the session's live turns are to be committed without another turn, and why."""
-    if not rules.archives(session_rows.identity_of(session).kind):
-        return None
-    since = {"session_id": session.id, "archived_through": session.archived_through}
-    count, remember = connection.execute(_LIVE, since).one()
-    if not count:
-        return None
-    dates = []
-    if rules.idle_seconds:
-        dates.append((session.last_turn_at + rules.idle_seconds, Cause.IDLE))
-    if remember:
-        dates.append((session.remembered_at + rules.remember_interval_seconds, Cause.REMEMBER))
-    due, cause = min(dates, default=(0.0, None))
-    return (max(due, session.commit_after), cause) if cause else None
-
-
 def _give_back(
     connection: Connection, session: SessionRow, lease: Lease, rules: CommitRules, now: float
 ) -> float | None:
@@ -336,7 +261,7 @@ def _give_back(
     if (turn := open_turn(connection, session.id)) is not None:
         lane = Lane.RETRY if turn.error else Lane.TURN
         dates.append(commit.next_at if commit is not None and _holds_back(commit, turn) else now)
-    elif quiet := _quiet_due(connection, session, rules):
+    elif quiet := quiet_commits.due(connection, session, rules):
         dates.append(quiet[0])
     due = min((date for date in dates if date is not None), default=None)
     due_at = None if due is None else max(due, session.retry_at)

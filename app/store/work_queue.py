@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Collection, Iterable
 from functools import partial
 
-from app.store import session_rows, steps
+from app.store import quiet_commits, session_rows, steps
 from app.store.connections import Database
 from app.store.steps import WorkRules
 from app.store.work import Lane, Lease, Outcome, SendTurn, Step, WorkStep
@@ -23,7 +23,7 @@ class SqlWorkQueue:
         return await self._database.write_behind(steps.claim, owner, self._rules, self._clock(), limit, lanes)
 
     async def first_due(self) -> dict[Lane, float]:
-        """When the next session that nobody holds is due, for each lane in which one waits for anything."""
+        """When the next session without a lease is due, for each lane in which one waits."""
         return await self._database.read_known(session_rows.first_due)
 
     async def next_step(self, lease: Lease, outcome: Outcome | None = None) -> Step:
@@ -42,9 +42,10 @@ class SqlWorkQueue:
         """At start: end the leases of dead processes, and have committed what was left before then."""
         await self.expire_leases(is_gone)
         place = 0
-        while left := await self._database.read(steps.left_uncommitted, before, place):
+        while left := await self._database.read(quiet_commits.left_uncommitted, before, place):
             place = left[-1]
-            await self._database.write_in_slices(partial(steps.commit_left, self._rules, self._clock(), before), left)
+            commit_left = partial(quiet_commits.commit_left, self._rules.commit, self._clock(), before)
+            await self._database.write_in_slices(commit_left, left)
 
     async def expire_leases(self, is_gone: Callable[[str], bool]) -> int:
         """End the leases of dead processes; how many sessions that freed."""
