@@ -1,10 +1,9 @@
 """The background worker: it leases sessions that are due and takes one step after the other for each.
 
-Everything durable is in the store, so the worker may die at any point. It is woken by new work; it also wakes by itself
-for retries, for what other processes accepted, and for leases that ran out.
+Everything durable is in the store, so the worker may die at any point. New work wakes it; it also looks from time to
+time for retries, for what other processes accepted, and for leases that ran out.
 """
 
-import itertools
 import math
 import random
 import time
@@ -48,6 +47,7 @@ from app.worker.backoff import Backoff
 from app.worker.commits import Archivist
 from app.worker.deliver import Courier, deliver
 from app.worker.duplicates import Duplicates
+from app.worker.housekeeping import Housekeeping, guarded
 from app.worker.outages import Outages
 from app.worker.poison import PoisonTurns
 
@@ -63,12 +63,6 @@ COLLECT_S = 0.005
 """Pause before new work is looked at: what comes together is taken together, and the host gets its answer first."""
 FINISH_S = 8.0
 """How long a worker that is stopped lets its steps finish: under the 10 s after which Docker kills by default."""
-LOOK_FOR_DEAD_S = 3.0
-"""Between two looks for dead processes that hold leases."""
-CLOCK_SLACK_S = 1.0
-"""A wall clock that falls behind the monotonic one by more than this was set back; drift and scheduling stay below."""
-TIDY_EVERY = 20
-"""Of these looks, every how many-th also mends what a clock left behind; what is too old is forgotten as often."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,14 +99,15 @@ class Worker:
         self._store = store
         self._concurrency = settings.concurrency
         poison_turns = PoisonTurns(settings.give_up_tries, settings.give_up_s, monotonic)
-        self._duplicates = Duplicates(backend, call_s, monotonic, on_doubled)
+        duplicates = Duplicates(backend, call_s, monotonic, on_doubled)
+        self.housekeeping = Housekeeping(store, duplicates, monotonic, self.wake)
         self._outages = Outages(random)
         self._courier = Courier(
             backend=backend,
             mark_attempt=store.queue.mark_attempt,
             backoff=backoff,
             poison_turns=poison_turns,
-            duplicates=self._duplicates,
+            duplicates=duplicates,
             outages=self._outages,
             settle_s=settle_s,
             call_s=call_s,
@@ -124,8 +119,6 @@ class Worker:
             backend, backoff, self._outages, settle_s, call_s, store.clock, monotonic, memories_changed
         )
         self._monotonic = monotonic
-        self._made_at = store.clock()
-        self._ahead = self._made_at - monotonic()
         self._owner = processes.this_process()
         self._busy: Counter[Lane] = Counter()
         self._lanes = deque(lane for lane in Lane if lane is not Lane.TURN)
@@ -147,11 +140,11 @@ class Worker:
         self._stops_at = math.inf
         async with anyio.create_task_group() as group:
             try:
-                group.start_soon(self._housekeeping)
-                group.start_soon(self._cleaning)
+                group.start_soon(self.housekeeping.look)
+                group.start_soon(self.housekeeping.clean)
                 while True:
                     self._work = anyio.Event()
-                    until = await self._guarded(lambda: self._dispatch(group))
+                    until = await guarded(lambda: self._dispatch(group))
                     with anyio.move_on_after(LOOK_EVERY_S if until is None else until):
                         await self._work.wait()
                         await anyio.sleep(COLLECT_S)
@@ -174,7 +167,7 @@ class Worker:
                 await self._serve(lease, step, claimed_at)
 
     async def wait_until(self, done: Callable[[], Awaitable[bool]], deadline: Deadline) -> bool:
-        """Wait until ``done`` says so, looking after each step of this worker and now and then; False if it is late."""
+        """Wait until ``done`` says so, asked after each step and from time to time; False at the deadline."""
         while True:
             progress = self._progress
             if await done():
@@ -183,15 +176,6 @@ class Worker:
                 return False
             with anyio.move_on_after(min(deadline.remaining, LOOK_EVERY_S / 4)):
                 await progress.wait()
-
-    async def compare_clocks(self) -> None:
-        """Mend the dates in the store if the wall clock was set back since the last look, and have it all looked at."""
-        ahead, before = self._store.clock() - self._monotonic(), self._ahead
-        self._ahead = ahead
-        if ahead < before - CLOCK_SLACK_S:
-            log.warning("clock_set_back", seconds=round(before - ahead, 1))
-            await self._store.mend_dates(set_back=True)
-            self.wake()
 
     async def _dispatch(self, group: TaskGroup) -> float | None:
         """Start serving sessions that are due, as many as there is room for; seconds until the next look."""
@@ -223,7 +207,7 @@ class Worker:
         self._serving.add(scope)
         try:
             with scope:
-                await self._guarded(lambda: self._serve(lease, first, claimed_at))
+                await guarded(lambda: self._serve(lease, first, claimed_at))
         except Exception:  # a bug that one session meets must not end the work on all the others
             log.exception("session_failed", session=lease.who.session)
             await anyio.sleep(LOOK_EVERY_S)
@@ -251,9 +235,9 @@ class Worker:
                     await self._hurry(self._outages.over(lease))
         except LeaseLost:
             log.warning("lease_lost", session=lease.who.session)
-        except BaseException:  # cancelled, or the store failed: whoever is next need not wait for the lease to run out
+        except BaseException:  # cancelled, or the store failed: the next worker need not wait for the lease to run out
             with anyio.CancelScope(shield=True):
-                await self._guarded(lambda: self._store.queue.release(lease))
+                await guarded(lambda: self._store.queue.release(lease))
             raise
 
     async def _hurry(self, sessions: Collection[int] | None) -> None:
@@ -287,32 +271,6 @@ class Worker:
                 return await commits.follow(self._archivist, lease, step)
             case ReExtract():
                 return await commits.extract_again(self._archivist, lease, step)
-
-    async def _housekeeping(self) -> None:
-        await self._guarded(self._store.mend_dates)
-        for round_ in itertools.count(1):
-            await anyio.sleep(LOOK_FOR_DEAD_S)
-            await self._guarded(self.compare_clocks)
-            if await self._guarded(lambda: self._store.queue.expire_leases(processes.is_gone)):
-                self.wake()
-            if round_ % TIDY_EVERY == 0:
-                await self._guarded(self._store.mend_dates)
-
-    async def _cleaning(self) -> None:
-        """Slow chores: commit what a former process left; time and again, forget what is old, look for duplicates."""
-        await self._guarded(lambda: self._store.queue.sweep(processes.is_gone, self._made_at))
-        self.wake()
-        while True:
-            await anyio.sleep(LOOK_FOR_DEAD_S * TIDY_EVERY)
-            await self._guarded(self._store.forget_old)
-            await self._duplicates.look_at_all()
-
-    async def _guarded(self, work: Callable[[], Awaitable[T]]) -> T | None:
-        try:
-            return await work()
-        except StoreUnavailable as error:
-            log.error("store_unavailable", detail=error.detail)
-            return None
 
     def _tell(self) -> None:
         self._progress.set()

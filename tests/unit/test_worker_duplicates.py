@@ -76,12 +76,12 @@ async def test_a_turn_that_was_doubled_is_counted_although_nothing_more_is_said(
     await desk.say("q0", "a0")
     await desk.work(60)
     desk.backend.apply_late()
-    await desk.worker._duplicates.look_at_all()
+    await desk.worker.housekeeping._duplicates.look_at_all()
     assert desk.told == [2]
     desk.clock.now += 1_000
-    await desk.worker._duplicates.look_at_all()
+    await desk.worker.housekeeping._duplicates.look_at_all()
     looks = desk.backend.calls.count("copies")
-    await desk.worker._duplicates.look_at_all()
+    await desk.worker.housekeeping._duplicates.look_at_all()
     assert desk.backend.calls.count("copies") == looks
 
 

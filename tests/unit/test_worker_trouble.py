@@ -252,11 +252,11 @@ async def test_a_clock_set_back_by_minutes_puts_no_try_off_by_them(desk: Desk) -
     await desk.work(1)
     desk.clock.now -= 600
     mono.now += 1
-    await desk.worker.compare_clocks()
+    await desk.worker.housekeeping.compare_clocks()
     await desk.work(4)
     assert desk.backend.calls.count("append") == 2
     desk.clock.now -= 600
-    await desk.worker.compare_clocks()
+    await desk.worker.housekeeping.compare_clocks()
     await desk.work(2)
     desk.backend.apply_late()
     await desk.work(30)
