@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
+from typing import NamedTuple
 
 MAX_TOLD_CHARS = 500
 """Of what a scheduled run is told to be about so much joins a query."""
@@ -86,8 +87,7 @@ class Scope:
         return bool(_clean(self.agent_id) or agent_of_key(self.session_key))
 
 
-@dataclass(frozen=True, slots=True)
-class Tenant:
+class Tenant(NamedTuple):
     """An account and a user of OpenViking; None means that the server decides (by key, or its default)."""
 
     account: str | None = None

@@ -129,7 +129,7 @@ class OpenVikingBackend:
         if documents:
             body |= {"read_content": True, "limit": max(limit, CANDIDATES)}
         if target is Target.MEMORIES and not only.is_open:
-            body |= period(replace(only, until=None) if self.recall else only)
+            body |= period(only._replace(until=None) if self.recall else only)
 
         def parse(result: Any) -> list[Hit]:
             found = hit_answers.hits(result, target, tenant.user, who.actor_peer)

@@ -1,8 +1,8 @@
 """Which memories automatic recall may show, by category and time."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
+from typing import NamedTuple
 
 from app.text.dates import moment_of
 
@@ -10,8 +10,7 @@ MAX_FILTERED = 200
 """Hits that are looked at for those that a filter asks for."""
 
 
-@dataclass(frozen=True, slots=True)
-class RecallFilter:
+class RecallFilter(NamedTuple):
     """What a host, or a setting, wants of the memories. Without values it admits all."""
 
     categories: frozenset[str] | None = None
