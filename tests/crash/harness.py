@@ -6,7 +6,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +86,21 @@ class Sidecar:
 
     def log(self) -> str:
         return self._log.read_text(errors="replace")
+
+
+@contextmanager
+def meanwhile(*works: Callable[[threading.Event], None]) -> Iterator[None]:
+    """Run each work in a thread until the block ends: it returns when the event is set."""
+    over = threading.Event()
+    threads = [threading.Thread(target=work, args=(over,)) for work in works]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        for thread in threads:
+            thread.join()
 
 
 def messages_of(session: str, number: int) -> list[dict[str, str]]:

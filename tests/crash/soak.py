@@ -17,13 +17,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 import httpx
 
-from tests.crash.harness import Sidecar, drained
+from tests.crash.harness import Sidecar, drained, meanwhile
 from tests.crash.standin import StandIn
 from tests.postgres import NoPostgres, postgres
 
@@ -212,19 +213,8 @@ def _insist(client: httpx.Client, urls: list[str], path: str, body: dict[str, An
 @contextmanager
 def _trouble(run: Run, replicas: list[Sidecar], backend: StandIn) -> Iterator[None]:
     """Kill and terminate the replicas in turn, and take the backend away now and then, until the block ends."""
-    over = threading.Event()
-    threads = [
-        threading.Thread(target=_end_replicas, args=(run, replicas, over)),
-        threading.Thread(target=_take_backend_away, args=(run, backend, over)),
-    ]
-    for thread in threads:
-        thread.start()
-    try:
+    with meanwhile(partial(_end_replicas, run, replicas), partial(_take_backend_away, run, backend)):
         yield
-    finally:
-        over.set()
-        for thread in threads:
-            thread.join()
 
 
 def _end_replicas(run: Run, replicas: list[Sidecar], over: threading.Event) -> None:

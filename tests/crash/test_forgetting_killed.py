@@ -1,46 +1,33 @@
 """Forgetting while everything else goes on, and with SIGKILL in the middle: the bytes are gone, and nothing else is."""
 
+import itertools
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from tests.crash.harness import Sidecar, messages_of
+from tests.crash.harness import Sidecar, meanwhile, messages_of
 from tests.scan import places_of
 
 MARK = "orion42"
 FACT = f"The code of the vault is {MARK}."
 
 
-@contextmanager
-def full_load(sidecar: Sidecar) -> Iterator[None]:
-    """Hosts that send turns as fast as they are taken."""
-    over = threading.Event()
-
-    def talk(session: str) -> None:
-        with httpx.Client(trust_env=False, timeout=30) as client:
-            for number in range(1_000_000):
-                if over.is_set():
-                    return
-                body = {"sessionId": session, "messages": messages_of(session, number)}
-                client.post(f"{sidecar.url}/after-turn", json=body).raise_for_status()
-                if number % 5 == 0:
-                    client.post(f"{sidecar.url}/assemble", json=body).raise_for_status()
-
-    threads = [threading.Thread(target=talk, args=(f"load-{n}",)) for n in range(2)]
-    for thread in threads:
-        thread.start()
-    try:
-        yield
-    finally:
-        over.set()
-        for thread in threads:
-            thread.join()
+def send_turns(url: str, session: str, over: threading.Event) -> None:
+    """A host that sends turns as fast as they are taken."""
+    with httpx.Client(trust_env=False, timeout=30) as client:
+        for number in itertools.count():
+            if over.is_set():
+                return
+            body = {"sessionId": session, "messages": messages_of(session, number)}
+            client.post(f"{url}/after-turn", json=body).raise_for_status()
+            if number % 5 == 0:
+                client.post(f"{url}/assemble", json=body).raise_for_status()
 
 
 def told(client: httpx.Client, session: str) -> None:
@@ -60,7 +47,8 @@ def memories(client: httpx.Client) -> list[dict[str, Any]]:
 def test_nothing_is_left_under_full_load(tmp_path: Path) -> None:
     with Sidecar(tmp_path / "data", LOG_LEVEL="error", TRACE__TEXTS="true") as sidecar:
         sidecar.wait_up()
-        with httpx.Client(base_url=sidecar.url, timeout=60, trust_env=False) as client, full_load(sidecar):
+        hosts = [partial(send_turns, sidecar.url, f"load-{n}") for n in range(2)]
+        with httpx.Client(base_url=sidecar.url, timeout=60, trust_env=False) as client, meanwhile(*hosts):
             for round_ in range(3):
                 told(client, f"told-{round_}")
                 assert places_of(tmp_path / "data", MARK)

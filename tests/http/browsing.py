@@ -58,6 +58,14 @@ def forms_in(page: httpx.Response) -> dict[str, Form]:
     return {form.action.rpartition("/")[2]: form for form in parser.forms if form.method == "post"}
 
 
+def shown(client: TestClient, path: str, status: int = 200) -> str:
+    """A page as a browser gets it."""
+    answer = client.get(path, headers=BROWSER)
+    assert answer.status_code == status, answer.text
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    return answer.text
+
+
 def send_file(client: TestClient, form: Form, name: str, content: str | bytes, **typed: str) -> httpx.Response:
     """Send a form with a chosen file; with an empty name nobody chose one."""
     fields = {**form.fields, **typed}

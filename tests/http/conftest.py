@@ -12,6 +12,7 @@ from starlette.testclient import TestClient
 from app.factory import create_app
 from app.ports import ContextBackend
 from app.settings import Settings
+from tests.contract.openviking import FakeOpenViking, served
 
 Start = Callable[..., TestClient]
 PATIENT: dict[str, Any] = {"limits": {"assemble_ms": 60_000}, "recall": {"timeout_ms": 30_000}}
@@ -30,6 +31,17 @@ def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
             return stack.enter_context(TestClient(create_app(settings, backend=port)))
 
         yield started
+
+
+@pytest.fixture(params=["embedded", "openviking"])
+def sidecar(request: pytest.FixtureRequest, start: Start) -> Iterator[Start]:
+    """Starts sidecars that share their data, on one backend."""
+    with ExitStack() as stack:
+        values: dict[str, Any] = {}
+        if request.param == "openviking":
+            url = stack.enter_context(served(FakeOpenViking()))
+            values = {"backend": "openviking", "openviking": {"url": url, "user": "mia", "timeout_ms": 5_000}}
+        yield lambda **more: start(**values, **more)
 
 
 @pytest.fixture

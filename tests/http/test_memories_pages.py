@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 
 from app.core.reasons import Reason
 from app.ports import BackendError
-from tests.http.browsing import BROWSER, OURS, forms_in, send
+from tests.http.browsing import BROWSER, OURS, forms_in, send, shown
 from tests.http.conftest import Start
 from tests.http.test_memories import CRAFTED
 from tests.unit.memory_backend import MemoryBackend
@@ -34,13 +34,6 @@ def store(client: TestClient, text: str, **more: Any) -> dict[str, Any]:
 def read(client: TestClient, memory: dict[str, Any]) -> dict[str, Any]:
     record: dict[str, Any] = client.get(f"/memories/{memory['id']}").json()
     return record
-
-
-def shown(client: TestClient, path: str, status: int = 200) -> str:
-    answer = client.get(path, headers=BROWSER)
-    assert answer.status_code == status, answer.text
-    assert answer.headers["content-type"] == "text/html; charset=utf-8"
-    return answer.text
 
 
 def test_the_list_leads_to_each_memory(client: TestClient) -> None:

@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 
 from app.core.reasons import Reason
 from app.ports import BackendError
-from tests.http.browsing import BROWSER, OURS, Form, forms_in, send, send_file
+from tests.http.browsing import BROWSER, OURS, Form, forms_in, send, send_file, shown
 from tests.http.conftest import Start
 from tests.http.test_resources import GUIDE, OTHER, SKILL, upload, zipped
 
@@ -19,13 +19,6 @@ HOSTILE = "</textarea></pre><script>alert(1)</script><img src=x onerror=alert(1)
 @pytest.fixture
 def client(person: TestClient) -> TestClient:
     return person
-
-
-def shown(client: TestClient, path: str, status: int = 200) -> str:
-    answer = client.get(path, headers=BROWSER)
-    assert answer.status_code == status, answer.text
-    assert answer.headers["content-type"] == "text/html; charset=utf-8"
-    return answer.text
 
 
 def form_of(client: TestClient, name: str, path: str = "/ui/resources") -> Form:

@@ -1,8 +1,7 @@
 """What a session begins with, over HTTP and on both backends: the same bytes until its epoch ends."""
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,17 +20,6 @@ from tests.scan import places_of
 OPENING, END = "<openviking-session>", "</openviking-session>"
 ALL_OFF = {"profile": False}
 EVERYTHING = {"profile": True, "persona": True, "notes": True, "directory": True, "commands": "cli"}
-
-
-@pytest.fixture(params=["embedded", "openviking"])
-def sidecar(request: pytest.FixtureRequest, start: Start) -> Iterator[Callable[..., TestClient]]:
-    """Starts sidecars that share their data, on one backend."""
-    with ExitStack() as stack:
-        values: dict[str, Any] = {}
-        if request.param == "openviking":
-            url = stack.enter_context(served(FakeOpenViking()))
-            values = {"backend": "openviking", "openviking": {"url": url, "user": "mia", "timeout_ms": 5_000}}
-        yield lambda **more: start(**values, **more)
 
 
 def begun(client: TestClient, session: str = "s1", **fields: Any) -> dict[str, Any]:

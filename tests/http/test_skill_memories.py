@@ -1,15 +1,13 @@
 """Skill memories over HTTP and on both backends: learnt from turns, shown behind the file's own text, never stored."""
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 
-from tests.contract.openviking import FakeOpenViking, served
 from tests.http.conftest import Start
 from tests.http.test_session_start import begun, preflight, shown
 from tests.scan import places_of
@@ -17,17 +15,6 @@ from tests.scan import places_of
 HOW_TO = "---\nname: slides\n---\n# Slides\n\n\tBuild them with `make slides`.\n\n"
 PATH = "/workspace/skills/slides/SKILL.md"
 AT = 1_795_298_000_000
-
-
-@pytest.fixture(params=["embedded", "openviking"])
-def sidecar(request: pytest.FixtureRequest, start: Start) -> Iterator[Callable[..., TestClient]]:
-    """Starts sidecars that share their data, on one backend."""
-    with ExitStack() as stack:
-        values: dict[str, Any] = {}
-        if request.param == "openviking":
-            url = stack.enter_context(served(FakeOpenViking()))
-            values = {"backend": "openviking", "openviking": {"url": url, "user": "mia", "timeout_ms": 5_000}}
-        yield lambda **more: start(**values, **more)
 
 
 def called(number: int, name: str, output: str, *, failed: bool = False, **arguments: Any) -> list[dict[str, Any]]:

@@ -61,6 +61,24 @@ class OneImport:
         return frozenset()
 
 
+async def outcome_of(claimed: Claimed, backend: NoResources, directory: Path) -> tuple[str, object] | None:
+    """How an import goes on this backend: what is said of it, and the pause before the next try or the state."""
+    imports = OneImport(claimed)
+    importer = ResourceImporter(
+        backend,
+        imports,  # type: ignore[arg-type]
+        directory,
+        lambda _: None,
+        Backoff(0.1, 5.0, lambda: 1.0),
+        1,
+    )
+    async with anyio.create_task_group() as group:
+        group.start_soon(importer.run)
+        await imports.ended.wait()
+        group.cancel_scope.cancel()
+    return imports.outcome
+
+
 @pytest.mark.parametrize("is_removal", [False, True])
 @pytest.mark.parametrize(
     ("attempts", "age_s", "retryable", "outcome"),
@@ -77,20 +95,7 @@ async def test_a_failure_is_waited_out(
     tmp_path: Path, attempts: int, age_s: float, retryable: bool, outcome: object, is_removal: bool
 ) -> None:
     claimed = Claimed(Tenant("acme", "mia"), ImportTask("i_1", GUIDE, AT), "i_1.jsonl", attempts, age_s, is_removal)
-    imports = OneImport(claimed)
-    importer = ResourceImporter(
-        Failing(retryable=retryable),
-        imports,  # type: ignore[arg-type]
-        tmp_path,
-        lambda _: None,
-        Backoff(0.1, 5.0, lambda: 1.0),
-        1,
-    )
-    async with anyio.create_task_group() as group:
-        group.start_soon(importer.run)
-        await imports.ended.wait()
-        group.cancel_scope.cancel()
-    assert imports.outcome == ("it can not be reached", outcome)
+    assert await outcome_of(claimed, Failing(retryable=retryable), tmp_path) == ("it can not be reached", outcome)
 
 
 class Broken(NoResources):
@@ -102,17 +107,4 @@ class Broken(NoResources):
 
 async def test_a_bug_ends_one_import_and_not_those_beside_it(tmp_path: Path) -> None:
     claimed = Claimed(Tenant("acme", "mia"), ImportTask("i_1", GUIDE, AT), "i_1.jsonl", 1, 1.0)
-    imports = OneImport(claimed)
-    importer = ResourceImporter(
-        Broken(),
-        imports,  # type: ignore[arg-type]
-        tmp_path,
-        lambda _: None,
-        Backoff(0.1, 5.0, lambda: 1.0),
-        1,
-    )
-    async with anyio.create_task_group() as group:
-        group.start_soon(importer.run)
-        await imports.ended.wait()
-        group.cancel_scope.cancel()
-    assert imports.outcome == ("an unexpected error; the log says more", 0.2)
+    assert await outcome_of(claimed, Broken(), tmp_path) == ("an unexpected error; the log says more", 0.2)

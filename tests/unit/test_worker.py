@@ -1,7 +1,6 @@
 """The worker against a backend in memory: what is delivered, in which order, and what a commit leaves behind."""
 
 import time
-from collections.abc import AsyncIterator
 from itertools import pairwise
 from pathlib import Path
 
@@ -12,74 +11,15 @@ from app.core.capture.captured_message import TextPart
 from app.core.deadline import Deadline
 from app.core.identity import Identity, SessionKind
 from app.core.reasons import Reason
-from app.engine.compaction import Compact, CompactInput, CompactResult
 from app.engine.preflight import Preflight
 from app.engine.results import AssembleInput
 from app.engine.session_end import EndSession, ResetSession, SessionInput
 from app.ports import BackendError, CompactionState, MessageRange
-from app.store.turns import SqlTurnStore, open_store
-from app.worker.supervisor import Worker, WorkerSettings
-from tests.unit.memory_backend import MemoryBackend, lost_before, refused, rejected
-from tests.unit.turning import FakeClock, a_turn, somebody, work_rules
+from tests.unit.desk import Desk, open_desk
+from tests.unit.memory_backend import lost_before, refused, rejected
+from tests.unit.turning import a_turn, somebody
 
 pytestmark = pytest.mark.anyio
-
-
-class Desk:
-    """A store, a worker and a backend; time passes only when a test says so."""
-
-    def __init__(self, store: SqlTurnStore, backend: MemoryBackend, clock: FakeClock) -> None:
-        self.store = store
-        self.clock = clock
-        self.work_with(backend)
-
-    def work_with(self, backend: MemoryBackend) -> None:
-        """Start over with another backend."""
-        self.backend = backend
-        self.worker = Worker(self.store, backend, WorkerSettings(), random=lambda: 1.0)
-
-    async def say(self, *texts: str, who: Identity | None = None, **turn: object) -> object:
-        return await self.store.accept(a_turn(*texts, who=who, **turn))  # type: ignore[arg-type]
-
-    async def work(self, seconds: float = 0.0) -> None:
-        """Let ``seconds`` pass, doing what falls due on the way."""
-        end = self.clock.now + seconds
-        while True:
-            await self.worker.drain()
-            due = min((await self.store.queue.first_due()).values(), default=None)
-            if due is None or due > end:
-                break
-            self.clock.now = max(self.clock.now, due)
-        self.clock.now = end
-
-    async def compacted(self, keep: int = 0, who: Identity | None = None) -> CompactResult:
-        """`/compact`, answered after the worker has done what was due."""
-        answers: list[CompactResult] = []
-        deadline = Deadline(60.0, lambda: 0.0)  # seconds of a real clock: no test waits for it
-
-        async def ask() -> None:
-            asked = CompactInput(token_budget=1000, keep_recent=keep)
-            answers.append(await Compact(self.store, self.worker).run(who or somebody(), asked, deadline))
-
-        async with anyio.create_task_group() as group:
-            group.start_soon(ask)
-            while not answers:
-                await anyio.lowlevel.checkpoint()
-                await self.work(1.0)
-        return answers[0]
-
-
-async def open_desk(path: Path, **commit: float) -> Desk:
-    clock = FakeClock()
-    store = await open_store(f"sqlite:///{path / 'turns.db'}", rules=work_rules(**commit), clock=clock)
-    return Desk(store, MemoryBackend(), clock)
-
-
-@pytest.fixture
-async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
-    desk = await open_desk(tmp_path)
-    yield desk
-    await desk.store.aclose()
 
 
 async def test_turns_of_a_session_arrive_in_order_and_once(desk: Desk) -> None:

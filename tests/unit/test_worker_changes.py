@@ -7,8 +7,8 @@ import pytest
 
 from app.core.identity import Identity
 from app.worker.supervisor import Worker, WorkerSettings
+from tests.unit.desk import Desk, open_desk
 from tests.unit.memory_backend import MemoryBackend, lost_before, rejected
-from tests.unit.test_worker import Desk, open_desk
 from tests.unit.turning import somebody
 
 pytestmark = pytest.mark.anyio

@@ -1,26 +1,16 @@
 """Commits that go nowhere: refused for good, of a session that vanished, or asked of another backend."""
 
-from collections.abc import AsyncIterator
-from pathlib import Path
-
 import pytest
 
 from app.core.reasons import Reason
 from app.ports import BackendError, CommitState
+from tests.unit.desk import Desk
 from tests.unit.memory_backend import MemoryBackend, rejected
-from tests.unit.test_worker import Desk, open_desk
 from tests.unit.turning import somebody
 
 pytestmark = pytest.mark.anyio
 
 MONTH_S = 31 * 86_400.0
-
-
-@pytest.fixture
-async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
-    desk = await open_desk(tmp_path)
-    yield desk
-    await desk.store.aclose()
 
 
 def gone() -> BackendError:

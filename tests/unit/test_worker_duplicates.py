@@ -13,8 +13,8 @@ from app.ports import BackendError
 from app.store.work import Lane, Lease
 from app.worker.duplicates import Duplicates
 from app.worker.supervisor import Worker, WorkerSettings
+from tests.unit.desk import Desk, open_desk
 from tests.unit.memory_backend import MemoryBackend, lost_before
-from tests.unit.test_worker import Desk, open_desk
 from tests.unit.turning import somebody
 
 pytestmark = pytest.mark.anyio

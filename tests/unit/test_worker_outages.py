@@ -8,8 +8,8 @@ import pytest
 from app.core.capture.captured_message import CapturedMessage
 from app.core.reasons import Reason
 from app.ports import BackendError
+from tests.unit.desk import Desk, open_desk
 from tests.unit.memory_backend import MemoryBackend
-from tests.unit.test_worker import Desk, open_desk
 from tests.unit.turning import somebody
 
 pytestmark = pytest.mark.anyio

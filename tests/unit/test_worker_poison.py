@@ -11,7 +11,7 @@ from app.core.identity import Identity
 from app.core.reasons import Reason
 from app.ports import Appended, BackendError
 from app.worker.supervisor import Worker, WorkerSettings
-from tests.unit.test_worker import Desk, open_desk
+from tests.unit.desk import Desk, open_desk
 from tests.unit.turning import somebody
 
 pytestmark = pytest.mark.anyio

@@ -1,6 +1,5 @@
 """Writes whose outcome nobody heard of: from a process that died, over a connection that broke, of a slow server."""
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import anyio
@@ -11,8 +10,8 @@ from app.core.reasons import Reason
 from app.ports import Appended, BackendError
 from app.worker import supervisor
 from app.worker.settling import settles_in
+from tests.unit.desk import Desk, open_desk
 from tests.unit.memory_backend import MemoryBackend, lost_before
-from tests.unit.test_worker import Desk, open_desk
 from tests.unit.turning import FakeClock, somebody
 
 pytestmark = pytest.mark.anyio
@@ -20,13 +19,6 @@ pytestmark = pytest.mark.anyio
 
 class Killed(BaseException):
     """SIGKILL: nothing is written down any more."""
-
-
-@pytest.fixture
-async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
-    desk = await open_desk(tmp_path)
-    yield desk
-    await desk.store.aclose()
 
 
 async def die_in(desk: Desk) -> None:

@@ -1,7 +1,7 @@
 """The worker in trouble: a server that hangs, a process that is stopped and wakes up late, words no database takes."""
 
 import threading
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,18 +19,11 @@ from app.store.schema import turns
 from app.store.turns import open_store
 from app.store.work import Lease, LeaseLost, Outcome, Step
 from app.worker.supervisor import Worker, WorkerSettings
+from tests.unit.desk import Desk
 from tests.unit.memory_backend import MemoryBackend, lost_before, refused, rejected
-from tests.unit.test_worker import Desk, open_desk
 from tests.unit.turning import FakeClock, a_turn, somebody, work_rules
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
-    desk = await open_desk(tmp_path)
-    yield desk
-    await desk.store.aclose()
 
 
 def timed_out() -> BackendError:
