@@ -15,13 +15,11 @@ import sqlite3
 import statistics
 import sys
 import tempfile
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
+from benchmarks.standin import JsonHandler, serving
 from tests.crash.harness import Sidecar
 
 CLAIM_MS = 5.0
@@ -30,37 +28,15 @@ PAUSE_S = 0.02
 """Between two turns. A host thinks for seconds; this lets the delivery of one turn end before the next is timed."""
 
 
-class Backend(BaseHTTPRequestHandler):
-    """Answers every request with a small success, after ``delay_s``."""
+def backend(delay_s: float) -> type[JsonHandler]:
+    """A backend that takes ``delay_s`` for everything."""
 
-    protocol_version = "HTTP/1.1"
-    delay_s = 0.0
+    class Delayed(JsonHandler):
+        def result(self) -> Any:
+            time.sleep(delay_s)
+            return super().result()
 
-    def do_POST(self) -> None:
-        self.rfile.read(int(self.headers.get("content-length") or 0))
-        time.sleep(self.delay_s)
-        body = b'{"status":"ok","result":{"message_count":1,"pending_tokens":1,"matches":[]}}'
-        self.send_response(200)
-        self.send_header("content-length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    do_GET = do_POST
-
-    def log_message(self, *_: object) -> None:
-        """Quiet."""
-
-
-@contextmanager
-def backend(delay_s: float) -> Iterator[str]:
-    """The URL of a backend that takes ``delay_s`` for everything."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Delayed", (Backend,), {"delay_s": delay_s}))
-    server.daemon_threads = True
-    server.handle_error = lambda *_: None  # type: ignore[method-assign]  # a sidecar that ends hangs up
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_address[1]}"
-    server.shutdown()
-    server.server_close()
+    return Delayed
 
 
 def plain_table(directory: Path) -> sqlite3.Connection:
@@ -140,7 +116,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(dir=arguments.data_dir, prefix="after-turn-") as made, socket.socket() as closed:
         directory = Path(made)
         closed.bind(("127.0.0.1", 0))
-        with backend(0.0) as quick, backend(2.0) as slow:
+        with serving(backend(0.0)) as quick, serving(backend(2.0)) as slow:
             nobody = f"http://127.0.0.1:{closed.getsockname()[1]}"
             medians = [
                 measure("backend at once", quick, arguments.turns, directory / "quick"),

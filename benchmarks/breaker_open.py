@@ -12,13 +12,13 @@ import os
 import statistics
 import sys
 import tempfile
-import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import httpx
 
+from benchmarks.standin import JsonHandler, serving
 from tests.process import free_port, sidecar
 
 CLAIM_MS = 20.0
@@ -26,21 +26,11 @@ RESET_MS = 2000
 LATE = 1.5
 
 
-class Back(BaseHTTPRequestHandler):
+class Back(JsonHandler):
     """An OpenViking that is back: it finds nothing, but it answers."""
 
-    protocol_version = "HTTP/1.1"
-
-    def do_POST(self) -> None:
-        self.rfile.read(int(self.headers.get("content-length") or 0))
-        body = b'{"status":"ok","result":{"memories":[],"resources":[],"skills":[],"total":0}}'
-        self.send_response(200)
-        self.send_header("content-length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        """Quiet."""
+    def result(self) -> Any:
+        return {"memories": [], "resources": [], "skills": [], "total": 0}
 
 
 def ask(client: httpx.Client, phase: str, number: int) -> tuple[str, float]:
@@ -73,15 +63,12 @@ def main() -> int:
             p95 = statistics.quantiles(times, n=20)[-1]
             print(f"breaker open, {phase:10} p50 {statistics.median(times):6.2f} ms   p95 {p95:6.2f} ms")
             holds = holds and p95 < CLAIM_MS
-        server = ThreadingHTTPServer(("127.0.0.1", port), Back)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        began = time.perf_counter()
-        number = calls
-        while ask(client, "transform", number)[0] != "no_recall_hits":
-            number += 1
-        noticed_ms = (time.perf_counter() - began) * 1000
-        server.shutdown()
-        server.server_close()
+        with serving(Back, port):
+            began = time.perf_counter()
+            number = calls
+            while ask(client, "transform", number)[0] != "no_recall_hits":
+                number += 1
+            noticed_ms = (time.perf_counter() - began) * 1000
     ratio = noticed_ms / RESET_MS
     print(f"return noticed after {noticed_ms:.0f} ms, {ratio:.2f} of the breaker's interval of {RESET_MS} ms")
     print(f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")

@@ -7,59 +7,20 @@ a turn for it. Exits 1 when the service, with its children, takes 2 % of a core 
 """
 
 import argparse
-import json
 import os
 import sys
 import tempfile
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import httpx
 
+from benchmarks.standin import JsonHandler, serving
 from tests.process import free_port, sidecar
 
 LIMIT = 0.02
 SETTLE_S = 12.0
 """Longer than the longest pause between two tries of a turn."""
-
-
-class Backend(BaseHTTPRequestHandler):
-    """Takes every turn."""
-
-    protocol_version = "HTTP/1.1"
-
-    def do_POST(self) -> None:
-        """Take what comes."""
-        self.rfile.read(int(self.headers.get("content-length") or 0))
-        self.do_GET()
-
-    def do_GET(self) -> None:
-        """All is well."""
-        result = {"message_count": 1, "pending_tokens": 1}
-        body = json.dumps({"status": "ok", "healthy": True, "version": "0.5.2", "result": result}).encode()
-        self.send_response(200)
-        self.send_header("content-length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        """Quiet."""
-
-
-@contextmanager
-def backend(port: int) -> Iterator[None]:
-    """A stand-in for OpenViking until the block ends."""
-    server = ThreadingHTTPServer(("127.0.0.1", port), Backend)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield
-    finally:
-        server.shutdown()
-        server.server_close()
 
 
 def tell(url: str, sessions: int, hour: int) -> None:
@@ -103,7 +64,7 @@ def main() -> int:
         port = free_port()
         settings = {**quiet, "BACKEND": "openviking", "OPENVIKING__URL": f"http://127.0.0.1:{port}"}
         with sidecar(Path(directory) / "openviking", **settings) as url:
-            with backend(port):
+            with serving(JsonHandler, port):
                 tell(url, options.sessions, 2)
                 measured["OpenViking, all delivered"] = at_rest(options.seconds)
             tell(url, options.sessions, 3)

@@ -10,18 +10,13 @@ however many wait.
 
 import argparse
 import asyncio
-import json
 import os
 import statistics
 import tempfile
-import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import httpx
 from sqlalchemy import insert, update
@@ -32,6 +27,7 @@ from app.store.engines import make_engine
 from app.store.schema import sessions, turns
 from app.store.turns import open_store
 from app.store.work import TurnState
+from benchmarks.standin import JsonHandler, serving
 from tests.crash.harness import Sidecar
 from tests.unit.turning import work_rules
 
@@ -43,24 +39,14 @@ CLAIM_FOUND_MS = 5.0
 PAUSE_S = 0.03
 
 
-class Backend(BaseHTTPRequestHandler):
+class Backend(JsonHandler):
     """Takes every turn and every commit; no extraction ever ends."""
 
-    protocol_version = "HTTP/1.1"
     asked: ClassVar[Counter[str]] = Counter()
 
-    def do_POST(self) -> None:
-        """Take what comes."""
-        self.rfile.read(int(self.headers.get("content-length") or 0))
-        self._answer()
-
-    def do_GET(self) -> None:
-        """Say that it is not done."""
-        self._answer()
-
-    def _answer(self) -> None:
+    def result(self) -> Any:
         path = self.path.partition("?")[0]
-        what, seconds, result = "append", APPEND_S, {"message_count": 1, "pending_tokens": 1}
+        what, seconds, result = "append", APPEND_S, super().result()
         if path.endswith("/commit"):
             name = path.split("/")[-2]
             what, seconds = "commit", COMMIT_S
@@ -69,26 +55,7 @@ class Backend(BaseHTTPRequestHandler):
             what, seconds, result = "look", LOOK_S, {"status": "running"}
         self.asked[what] += 1
         time.sleep(seconds)
-        body = json.dumps({"status": "ok", "result": result}).encode()
-        self.send_response(200)
-        self.send_header("content-length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        """Quiet."""
-
-
-@contextmanager
-def backend() -> Iterator[str]:
-    """The URL of a backend whose extractions never end."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Backend)
-    server.daemon_threads = True
-    server.handle_error = lambda *_: None  # type: ignore[method-assign]  # a sidecar that ends hangs up
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_address[1]}"
-    server.shutdown()
-    server.server_close()
+        return result
 
 
 def leave_uncommitted(url: str, count: int) -> None:
@@ -177,7 +144,7 @@ def main() -> int:
     parser.add_argument("--tasks", type=int, default=100)
     parser.add_argument("--turns", type=int, default=60)
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="turns-first-") as made, backend() as url:
+    with tempfile.TemporaryDirectory(prefix="turns-first-") as made, serving(Backend) as url:
         crowd = f"sqlite:///{Path(made) / 'crowd.db'}"
         leave_uncommitted(crowd, CROWD)
         found, there = look_for_work(crowd, CROWD), []
