@@ -24,7 +24,7 @@ turn's million. So all are seldom looked through: requests leave no cycles behin
 """
 
 READER_GONE = 141
-"""The exit status when nobody reads the output any more: that of a program that SIGPIPE ended."""
+"""The exit status when the output is not read any more: that of a program that SIGPIPE ended."""
 
 SWITCH_S = 0.001
 """How long a thread that computes goes on while another one waits. An answer waits for it several times, after every

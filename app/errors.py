@@ -176,7 +176,7 @@ class BackendTrouble(SidecarError):
 
 
 class Unexpected(SidecarError):
-    """A bug of ours. Nobody else is blamed, and trying again is not recommended."""
+    """A bug in the sidecar: neither the caller nor the backend is to blame, and trying again is not suggested."""
 
     code, status = Reason.INTERNAL_ERROR, 500
 

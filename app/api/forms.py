@@ -1,4 +1,4 @@
-"""Forms of the pages: what a browser sends when somebody presses a button, and proof that one of our pages asked.
+"""Forms of the pages: what a browser sends when a button is pressed, and proof that one of our pages asked.
 
 A browser adds a password to whatever another site has it post here, and without tokens there is none. So a form is
 taken only with a proof that stands in our own pages, which no other site can read, and only when the browser does not

@@ -32,7 +32,7 @@ _bearer = HTTPBearer(auto_error=False, description="A token of `SIDECAR_AUTH__TO
 
 
 DEMO = "demo"
-"""Account and user of the examples: what is tried out must not come back in anybody's real prompts."""
+"""Account and user of the examples: what is tried out must not come back in real prompts."""
 
 TENANT_COOKIE = "sidecar-tenant"
 """``<account>/<user>``, each of which may be empty."""
@@ -162,7 +162,7 @@ async def resolve_optional(
 
 
 async def _last_agent(services: Services, tenant: Tenant, session: str, deadline: Deadline | None) -> str | None:
-    """The agent last seen for the session; nobody when the store is away, for only `/after-turn` can not do without."""
+    """The agent last seen for the session; None while the store is away: only `/after-turn` needs the store."""
     try:
         looking = services.store.last_agent(tenant, session)
         if deadline is None:
@@ -202,7 +202,7 @@ def token_of(request: Request) -> str | None:
 
 
 def _chosen_tenant(request: Request) -> Tenant:
-    """The tenant that somebody has chosen on the pages; nobody elsewhere, and for a cookie that is none of ours."""
+    """The tenant that was chosen on the pages; None for other paths, and for a cookie that is not ours."""
     if not request.scope["path"].startswith(PAGES):
         return Tenant()
     account, _, user = request.cookies.get(TENANT_COOKIE, "").partition("/")

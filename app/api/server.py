@@ -1,6 +1,6 @@
 """How connections are treated before there is a request: uvicorn's HTTP protocol with the limits that it lacks.
 
-A connection that sends nothing, or sends it slowly, costs a descriptor; enough of them and nobody is answered any more.
+A connection that sends nothing, or sends it slowly, costs a descriptor; enough of them and no request is answered.
 """
 
 import asyncio
@@ -17,9 +17,9 @@ log = structlog.get_logger(__name__)
 
 MAX_HEADER_BYTES = 64 * 1024
 BODY_GRACE_S = 5.0
-"""How much later than the one who reads it a body that nobody reads is given up."""
+"""How much later a body that no handler reads is given up than one that is read."""
 SPARE = 16
-"""Connections above the bound while all others are at work: somebody may be asking whether we are well."""
+"""Connections above the bound while all others are at work: one may be a health check."""
 _TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 
 
@@ -78,7 +78,7 @@ class LimitedProtocol(HttpToolsProtocol):
         self.waiting.make_room(len(self.connections))
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Nobody waits any more."""
+        """The connection has ended, so that no time-out is needed any more."""
         self._wait(None)
         self.waiting.remove(self)
         super().connection_lost(exc)
@@ -107,7 +107,7 @@ class LimitedProtocol(HttpToolsProtocol):
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
-        """The request is here; now it is for us to hurry."""
+        """The request is complete: its client has no time limit any more."""
         self._wait(None)
         super().on_message_complete()
 

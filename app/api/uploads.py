@@ -89,7 +89,7 @@ class _SentFile(UploadFile):
         self.content.write(data)
 
     async def close(self) -> None:
-        """Let go of it."""
+        """Close it."""
         self.content.close()
 
 

@@ -68,7 +68,7 @@ class Eraser:
     def run(self, forgetting: Forgetting, deadline: Deadline, *, dry_run: bool) -> Erased:
         """Erase it, or say what would be. Safe to repeat: a crash leaves less to do.
 
-        What is withheld is written first: nothing that is on its way comes back, and nobody recalls it from then on.
+        What is withheld is written first: nothing that is on its way comes back, and it is not recalled from then on.
         """
         with layout.locked(self._root, deadline):
             redactor = Redactor(forgetting)

@@ -168,12 +168,12 @@ class EmbeddedMemories:
             return await self._engine.reading(who, lambda space: space.workspace(days, now, deadline), deadline)
         return Workspace()
 
-    async def undelivered(self, tenant: Tenant) -> Sequence[Memory]:  # noqa: ARG002 - nobody has any
+    async def undelivered(self, tenant: Tenant) -> Sequence[Memory]:  # noqa: ARG002 - there are none
         """None: all of them are where they are searched for."""
         return ()
 
     async def unsettled(self) -> Sequence[Tenant]:
-        """Nobody's."""
+        """None."""
         return ()
 
     async def settle(self, tenant: Tenant, deadline: Deadline) -> None:

@@ -1,4 +1,4 @@
-"""Which users are open: a bounded number, the longest unused closed first, and none while somebody uses it."""
+"""Which users are open: a bounded number, the longest unused closed first, and none while it is in use."""
 
 import resource
 import threading
@@ -47,7 +47,7 @@ class OpenUsers:
     """The users of one embedded backend. Every method may be called from any thread."""
 
     def __init__(self, open_space: OpenSpace, background: Executor, limit: int) -> None:
-        """``limit`` users stay open when nobody uses them."""
+        """``limit`` users stay open while they are not in use."""
         self._open_space = open_space
         self._background = background
         self._limit = limit
@@ -80,7 +80,7 @@ class OpenUsers:
             return len(self._slots)
 
     def close(self) -> None:
-        """Begin nothing more, let what runs in the background end, and close everybody; who is in use, behind it."""
+        """Begin nothing more, let what runs in the background end, and close all users, those in use after it."""
         with self._guard:
             self._closing = True
             self._limit = 0

@@ -1,4 +1,4 @@
-"""What must not hold up an answer: large messages are read in a thread, and nobody waits for ever for the store."""
+"""What must not hold up an answer: large messages are read in a thread, and the store is waited for with a limit."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -18,7 +18,7 @@ async def read(work: Callable[[], T], *, large: bool, deadline: Deadline | None 
 
 
 async def in_time(reading: Coroutine[Any, Any, T], deadline: Deadline) -> T:
-    """What is read from the store; `StoreUnavailable` when that is late. It ends by itself, with nobody waiting."""
+    """What is read from the store; `StoreUnavailable` when that is late. The read itself ends later, unnoticed."""
     task = asyncio.ensure_future(reading)
     try:
         await asyncio.wait({task}, timeout=deadline.remaining)

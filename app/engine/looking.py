@@ -93,7 +93,7 @@ class LookAtSessions:
         return ShownSession(self._named(line), shown, turns.cursor, commits, summary, archives, problem)
 
     async def operator(self, tenant: Tenant, session: str) -> Identity:
-        """Who looks into a session's archives: somebody who may see all that is the tenant's. Raises `NotFound`."""
+        """Who looks into a session's archives: an identity that may see all that is the tenant's. Raises `NotFound`."""
         return _operator(tenant, await self.store.session(tenant, session))
 
     async def _archived(

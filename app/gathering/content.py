@@ -1,4 +1,4 @@
-"""What somebody sends, held once: neither this process nor the one that reads it has another copy."""
+"""What a caller sends, held once: neither this process nor the one that reads it has another copy."""
 
 import os
 import tempfile
@@ -57,6 +57,6 @@ class Content:
             os.close(descriptor)
 
     def close(self) -> None:
-        """Let go of it. Safe to repeat."""
+        """Close it. Safe to repeat."""
         with self._lock:
             self._file.close()

@@ -1,6 +1,6 @@
 """A folder of this machine as a zip archive: what git would take of it, and links never followed.
 
-For clients, who pack what is theirs: the service reads no folder for anybody.
+For clients, who pack what is theirs: the service itself reads no folder.
 """
 
 import os

@@ -25,7 +25,7 @@ class _Lines:
         self._lock = lock
 
     def msg(self, line: str) -> None:
-        """Write one line at once. A log that nobody takes any more (a broken pipe, a full disk) stops no request."""
+        """Write one line at once. A log that can not be written (a broken pipe, a full disk) stops no request."""
         with self._lock, suppress(OSError, ValueError):
             self._stream.write(line + "\n")
             self._stream.flush()

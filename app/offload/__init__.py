@@ -1,1 +1,1 @@
-"""Large requests in another process: what takes seconds of computing must not delay anybody else's answer."""
+"""Large requests in another process: what takes seconds of computing must not delay other answers."""

@@ -1,6 +1,6 @@
 """Two processes that call each other: pickled messages over a socket, each with its lengths in front.
 
-Both ends are this program, on one machine, over a socket that nobody else can reach.
+Both ends are this program, on one machine, over a socket that no other process can reach.
 """
 
 import asyncio
@@ -72,5 +72,5 @@ class Link:
         return int.from_bytes(await self._reader.readexactly(_NUMBER_BYTES), "big")
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         self._writer.close()

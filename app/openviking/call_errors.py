@@ -37,7 +37,7 @@ class Lane(StrEnum):
     """Calls that fail together: a dead embedding model breaks searches and leaves sessions alone.
 
     Writing a memory waits until it is indexed, so that it fails when neither of the others does. Documents are many and
-    large, and must not be in anybody's way.
+    large, and must not delay anything else.
     """
 
     SEARCH = "search"
@@ -91,7 +91,7 @@ def from_open_breaker(operation: Operation, refusal: BreakerOpen) -> CallFailed:
 
 
 def from_garbage(operation: Operation, problem: str) -> CallFailed:
-    """An answer that nobody can use; a write may have happened behind it."""
+    """An answer that can not be read; a write may have happened behind it."""
     detail = f"OpenViking answered {operation.name} with something unexpected: {problem}"[:_MAX_DETAIL_CHARS]
     return CallFailed(_unavailable(detail, uncertain=operation.writes), Verdict.FAILED, "garbage")
 
@@ -175,7 +175,7 @@ def _message(body: Any) -> str:
 
 
 def _is_busy(body: Any) -> bool:
-    """True when somebody else writes at the same place just now."""
+    """True when another caller writes at the same place just now."""
     details = _error_of(body).get("details")
     return isinstance(details, dict) and details.get("retryable") is True
 

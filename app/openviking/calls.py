@@ -1,4 +1,4 @@
-"""Calls made for somebody: with the tenant's key and headers, and never with the key of somebody else."""
+"""Calls made for a tenant: with its key and headers, and never with another tenant's key."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar

@@ -129,7 +129,7 @@ class Gateway:
             verdict, weight = failure.verdict, failure.weight
             raise failure.error from failure.__cause__
         except asyncio.CancelledError:
-            if deadline.expired:  # whoever called had the same deadline, and was a moment faster
+            if deadline.expired:  # the caller had the same deadline, and was a moment faster
                 verdict, weight = Verdict.FAILED, self._weight(deadline.at - began)
             raise
         finally:

@@ -31,7 +31,7 @@ class Health:
         self._owners: dict[str, Tenant] = {}
 
     def check_owner(self, key: str | None, tenant: Tenant) -> None:
-        """Raises `BackendError` when the key is known to be another tenant's, or when nobody is named who must be."""
+        """Raises `BackendError` when the key is known to be another tenant's, or where no tenant is named."""
         if self._mode == "trusted" and not (tenant.account and tenant.user):
             raise unauthorized("OpenViking in trusted mode wants an account and a user, and none is configured")
         owner = self._owners.get(key) if key and self._mode == "api_key" else None

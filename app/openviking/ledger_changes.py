@@ -36,7 +36,7 @@ MAX_SOURCES = 50
 _KEPT = frozenset({"own", "piece", "category", "peer"})
 """What is known of a memory that was forgotten: where it stood."""
 CERTAIN = 1.0
-"""Confidence of what somebody wrote on purpose in place of something else."""
+"""Confidence of what was written on purpose in place of something else."""
 
 
 # changing

@@ -31,7 +31,7 @@ from app.text.sentences import sentences
 
 _IN_ITS_FILE = frozenset({LIVE, SUPERSEDED, FORGOTTEN})
 EVER = "1970-01-01T00:00:00.000Z"
-"""When something was said of which nobody knows when: before whatever was forgotten."""
+"""When something was said whose time is not known: before anything that was forgotten."""
 
 
 @dataclass(slots=True)

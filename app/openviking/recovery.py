@@ -4,7 +4,7 @@ OpenViking 0.5.2 never tries a failed extraction again and has no call for it; n
 and later summaries of the session leave the failed archive's messages out (all observed). So its raw messages go into a
 *side session*, whose name follows from session and archive, and that session is committed: its memories become the
 user's like any others, and its overview is the summary of the archive. `OpenVikingBackend.history` puts such overviews
-beside the session's own, so that nobody else needs to know about side sessions.
+beside the session's own, so that no other module needs to know about side sessions.
 """
 
 import hashlib

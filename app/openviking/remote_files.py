@@ -21,7 +21,7 @@ from app.ports import BackendError
 
 HOME = "viking://~/"
 PERSONA = frozenset({"soul", "identity"})
-"""What the agent is like, from OpenViking's templates: no statements about anybody."""
+"""What the agent is like, from OpenViking's templates: no statements about a person."""
 MOST_LISTED = 200_000
 DEEPEST = 16
 """Levels of folders that are looked into: events stand in one for each day."""

@@ -16,7 +16,7 @@ class Forgotten:
     accepted: int
     """Imports that had not ended."""
     spools: Sequence[str]
-    """The files of those that nobody works on: they may be deleted."""
+    """The files of those that are not being worked on: they may be deleted."""
 
 
 class ResourceTasks(Protocol):

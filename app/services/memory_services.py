@@ -25,7 +25,7 @@ log = structlog.get_logger(__name__)
 
 
 def told_from_any_thread(loop: asyncio.AbstractEventLoop, told: OnWritten, tenant: Tenant, written: Written) -> None:
-    """Tell it on the loop; nobody, when that has ended."""
+    """Tell it on the loop; nothing is told once that has ended."""
     with suppress(RuntimeError):
         loop.call_soon_threadsafe(told, tenant, written)
 

@@ -110,7 +110,7 @@ class Settings(BaseSettings):
 
     @property
     def automation_teaches(self) -> bool:
-        """Whether sessions of automation teach experiences; only where somebody is shown them."""
+        """Whether sessions of automation teach experiences; only where experiences are recalled."""
         return self.capture.automation_experiences and self.experience.enabled
 
     @property

@@ -32,7 +32,7 @@ Item = TypeVar("Item")
 PROBE_BYTES = 1024 * 1024
 """Room on the disk below which the store counts as full."""
 SLICE_S = 0.005
-"""How long one transaction of a long work goes on: nobody is to wait for it, and the disk, for more than 20 ms."""
+"""How long one transaction of a long work goes on: no caller is to wait for it, and the disk, for more than 20 ms."""
 PAUSES = 4
 """How much longer such work pauses after a transaction than that took."""
 MAX_WAITING = 1_000
@@ -66,7 +66,7 @@ class Database:
         return await anyio.to_thread.run_sync(call, limiter=self._reading)
 
     async def read_known(self, work: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """`read`, or what it returned the last time where nobody has written anything since.
+        """`read`, or what it returned the last time where nothing was written since.
 
         For what every request asks and hardly ever changes: a thread and a transaction cost more than all the rest.
         In SQLite only: PostgreSQL has no such counter. The answer is shared, so it must not be changed.
@@ -123,7 +123,7 @@ class Database:
         """Leave nothing of what was deleted in the database's own files, and look for the texts there.
 
         Why that can not be said; empty where the files were read and hold none of them. Another tenant's row may hold
-        the same text, which is nobody else's business: then the rows that were erased are overwritten all the same.
+        the same text, which is not an error: then the rows that were erased are overwritten all the same.
         """
         if self._file is None:
             return await anyio.to_thread.run_sync(vacuum, self._engine)

@@ -29,7 +29,7 @@ def clean_file(engine: Engine, file: Path, needles: Needles, vault: Vault) -> st
 
 
 def _is_in_a_row(engine: Engine, needles: Needles) -> bool:
-    """Whether a row of anybody has one of the texts, so that the file may hold it."""
+    """Whether a row of any tenant has one of the texts, so that the file may hold it."""
     with told_apart(), engine.execution_options(begin="DEFERRED").begin() as connection:
         for table in metadata.sorted_tables:
             texts = [column for column in table.columns if isinstance(column.type, Text)]

@@ -20,7 +20,7 @@ def look(
     connection: Connection, tenant: Tenant, redactor: Redactor, selected: frozenset[str] | None, after: int
 ) -> tuple[list[int], int | None]:
     """The rows among the next few that lose something, and where to go on; None at the end. ``selected``: the sessions
-    of which turns go as a whole; None where nobody can tell."""
+    of which turns go as a whole; None where that is not known."""
     mine = and_(tool_outputs.c.account == (tenant.account or ""), tool_outputs.c.user_name == (tenant.user or ""))
     held = select(tool_outputs).where(mine, tool_outputs.c.body.is_not(None), tool_outputs.c.id > after)
     rows = connection.execute(held.order_by(tool_outputs.c.id).limit(_AT_ONCE)).all()

@@ -1,4 +1,4 @@
-"""Has anybody written to a SQLite file? Told by a counter in the memory that its connections share."""
+"""Whether a SQLite file was written to, by a counter in the memory that its connections share."""
 
 import sqlite3
 from collections.abc import Callable
@@ -25,7 +25,7 @@ class FileChanges:
         return int(count)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None

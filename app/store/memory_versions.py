@@ -17,7 +17,7 @@ def version_of(connection: Connection, tenant: Tenant) -> int:
 
 
 def locked_version(connection: Connection, tenant: Tenant) -> int:
-    """`version_of`, and nobody counts another change before the transaction ends."""
+    """`version_of`, and no other change is counted before the transaction ends."""
     locked = _VERSION.with_for_update()
     version = connection.execute(locked, _name(tenant)).scalar()
     if version is None:

@@ -150,7 +150,7 @@ def _relieve(connection: Connection, session: SessionRow, row: CommitRow) -> Non
 
 
 def _summarise(connection: Connection, session: SessionRow, row: CommitRow, overview: str) -> None:
-    """Keep the backend's summary and let go of the messages that it stands for; without one they stay, for a digest."""
+    """Keep the backend's summary and drop the messages that it stands for; without one they stay, for a digest."""
     if row.epoch == session.epoch and overview:
         session_rows.change(connection, session.id, summary=overview)
     if overview or row.epoch != session.epoch:

@@ -31,7 +31,7 @@ class ImpatientConnection(psycopg.Connection[Any]):
     patience_s = ANSWER_S
 
     def wait(self, gen: Generator[Any, Any, T], *args: Any, **kwargs: Any) -> T:
-        """Wait for what ``gen`` waits for; psycopg looks after it ten times a second."""
+        """Wait for what ``gen`` waits for; psycopg checks it ten times a second."""
         return super().wait(self._in_time(gen), *args, **kwargs)
 
     def _in_time(self, gen: Generator[Any, Any, T]) -> Generator[Any, Any, T]:

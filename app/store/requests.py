@@ -1,4 +1,4 @@
-"""Commits that somebody asks for: the end of a session, a reset, `/compact`; and how they are getting on."""
+"""Commits that are asked for: the end of a session, a reset, `/compact`; and how they are getting on."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -189,7 +189,7 @@ def _join_or_plan(
         commit_rows.clear(connection, session, through)
         return int(row.id)
     joined: dict[str, Any] = {"clear_through": max(through, row.clear_through), "cause": cause}
-    if row.state == CommitPhase.PLANNED:  # whoever asks does not wait for the end of a back-off
+    if row.state == CommitPhase.PLANNED:  # the caller does not wait for the end of a back-off
         joined["next_at"] = now
         joined["instructions"] = instructions or row.instructions
     connection.execute(update(commits).where(commits.c.id == row.id).values(joined))

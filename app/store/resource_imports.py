@@ -32,7 +32,7 @@ KEEP_S = 7 * 86_400.0
 KEEP_REMOVALS_S = 3_600.0
 """How long a removal is known: longer than an import is fetched and read that was compared with what it removed."""
 _REMOVING, _REMOVED = "removing", "removed"
-"""States of removals: on their way, and ended. Nobody is shown them."""
+"""States of removals: on their way, and ended. They are not listed."""
 _OPEN = (Status.PROCESSING.value, _REMOVING)
 _LOOKED_AT = 100
 """Imports that wait and are read at once, to look for one to take up."""
@@ -54,7 +54,7 @@ class Claimed:
 
 
 class SqlResourceImports:
-    """`app.ports.ResourceTasks` in SQL, and more for whoever carries them out."""
+    """`app.ports.ResourceTasks` in SQL, and more for the importer."""
 
     def __init__(self, database: Database, clock: Callable[[], float]) -> None:
         self._database = database
@@ -95,7 +95,7 @@ class SqlResourceImports:
             self.on_work()
 
     async def claim(self, owner: str, is_here: Callable[[str], bool]) -> Claimed | None:
-        """The oldest import, or removal, that nobody works on and whose documents are here; a path's go in order."""
+        """The oldest import, or removal, without a lease and whose documents are here; a path's go in order."""
         return await self._database.write(_claim, owner, is_here, self._clock())
 
     async def hold(self, task_id: str, owner: str) -> bool:
@@ -262,7 +262,7 @@ def _is(task_id: str, owner: str) -> Any:
 
 
 def _alone_at(connection: Connection, tenant: Tenant, path: str) -> None:
-    """Nobody else accepts or removes anything at the path until the transaction ends: the rows are in that order.
+    """No other transaction accepts or removes anything at the path until this one ends: the rows are in that order.
 
     SQLite has one writer at a time anyway.
     """

@@ -1,7 +1,7 @@
 """Keeping the store bounded: what is old enough, or more than may be kept, is forgotten.
 
 Each chore finds what may go by reading, and forgets it piece by piece in transactions of its own, which look again:
-what is to be forgotten may be a lot, and nobody waits for it.
+what is to be forgotten may be a lot, and no request waits for it.
 """
 
 from collections.abc import Callable, Sequence

@@ -33,7 +33,7 @@ def _tenant(*, in_key: bool = False) -> tuple[Column[str], Column[str]]:
 
 
 FREE, HELD = "lease_owner IS NULL", "lease_owner IS NOT NULL"
-"""Sessions that nobody works on, and the few that somebody does, each with an index: no search meets the others."""
+"""Sessions without a lease, and the few with one, each with an index: no search meets the others."""
 
 sessions = Table(
     "sessions",

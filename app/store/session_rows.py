@@ -93,7 +93,7 @@ def lock(connection: Connection, who: Identity, now: float, token_budget: int) -
 
 
 def lock_id(connection: Connection, session_id: int) -> SessionRow:
-    """The row with this id, locked. It is there: whoever calls holds its lease, or has just found it."""
+    """The row with this id, locked. It is there: the caller holds its lease, or has just found it."""
     return connection.execute(_LOCK_ID, {"this_id": session_id}).one()
 
 
@@ -199,7 +199,7 @@ def hold(connection: Connection, lease: Lease, until: float) -> SessionRow:
 
 
 def release(connection: Connection, lease: Lease, due_at: float | None, lane: Lane) -> None:
-    """Give the session back; whoever took it over meanwhile keeps it."""
+    """Give the session back; a worker that took it over meanwhile keeps it."""
     free = {"lease_owner": None, "lease_until": 0, "due_at": due_at, "lane": lane}
     connection.execute(_RELEASE, {**_mine(lease), **free})
 
@@ -228,7 +228,7 @@ def put_off(connection: Connection, now: float) -> Sequence[int]:
 
 
 def hurry(now: float, connection: Connection, session_id: int) -> bool:
-    """Have one of them tried now, unless somebody is at it."""
+    """Have one of them tried now, unless a worker has leased it."""
     wanted = and_(_FREE, sessions.c.id == session_id, sessions.c.lane == Lane.RETRY)
     connection.execute(update(sessions).where(wanted).values(retry_at=0.0, due_at=now))
     return True

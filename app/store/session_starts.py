@@ -110,7 +110,7 @@ def erase(connection: Connection, tenant: Tenant, redactor: Redactor, there: Era
 def left_to_erase(
     connection: Connection, tenant: Tenant, redactor: Redactor, there: Erased
 ) -> Sequence[dict[str, str]]:
-    """The rows that tell it. Of turns that go as a whole nobody knows which lines came from them: then all go."""
+    """The rows that tell it. Of turns that go as a whole it is not known which lines came from them: then all go."""
     asked = redactor.forgetting
     gone = {one.id for one in asked.statements} | {one.id for one in there.selected}
     columns = [session_starts.c[key] for key in _KEY]

@@ -156,7 +156,7 @@ class SqlTurnStore:
         return await self._database.read(session_history.local_history, who)
 
     def note_budget(self, who: Identity, token_budget: int) -> None:
-        """Have the budget noted that `/assemble` was given; see `session_rows.budget_of`. Nobody waits for it."""
+        """Have the budget noted that `/assemble` was given; see `session_rows.budget_of`. Returns at once."""
         self._note(self.noted(who, token_budget))
 
     async def noted(self, who: Identity, token_budget: int) -> None:
@@ -164,7 +164,7 @@ class SqlTurnStore:
         await self._noting(session_rows.note_budget, who, token_budget)
 
     def note_request(self, who: Identity) -> None:
-        """Have it noted that a prompt of the session is asked for. Nobody waits for it."""
+        """Have it noted that a prompt of the session is asked for. Returns at once."""
         self._note(self.noted_request(who))
 
     async def noted_request(self, who: Identity) -> None:

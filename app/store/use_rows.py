@@ -1,7 +1,7 @@
 """What is remembered of tool calls and of skills: a record for each session and name, written with the turn it counts.
 
 It is counted in the transaction that takes the turn in, so a turn that is sent again is not counted again; what a turn
-adds to each record was counted before, so that a turn of many calls holds nobody up. Records of one agent add up over
+adds to each record was counted before, so that a turn of many calls delays no other. Records of one agent add up over
 its sessions. Those of a tenant are bounded: the sessions that were quiet longest go first.
 """
 

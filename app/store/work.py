@@ -50,7 +50,7 @@ class Lane(IntEnum):
     RETRY = 1
     """A turn that failed, or that may have been written."""
     ASKED = 2
-    """A commit that somebody asked for, and may be waiting for."""
+    """A commit that was asked for, by a caller who may be waiting."""
     REST = 3
     """Other commits, and a look at what became of them."""
 

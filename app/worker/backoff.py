@@ -35,9 +35,9 @@ class Backoff:
         return (0.5 + self.random() / 2) * min(longest, self.first_s * 2.0 ** min(attempts + 2, 30))
 
     def after_refused_commit(self, refusals: int) -> float:
-        """Back-off after so many refusals in a row; what was refused for good may be taken once somebody has mended it.
+        """Back-off after so many refusals in a row; what was refused for good may be taken once the cause is mended.
 
-        Nobody waits for these commits, so that they may wait much longer than a turn.
+        No caller waits for these commits, so that they may wait much longer than a turn.
         """
         longest = self.longest_s * EXTRACTION_FACTOR * PATIENT_FACTOR
         return (0.5 + self.random() / 2) * min(longest, self.first_s * 2.0 ** min(refusals + 2, 30))

@@ -1,4 +1,4 @@
-"""Looking for what a write did that came later than anybody waits: it can not be undone, but it is counted and said.
+"""Looking for what a write did that came after its time-out: it can not be undone, but it is counted and said.
 
 A write that is carried out long after its call, when the turn has been sent again, leaves the turn's messages in the
 session twice. OpenViking 0.5.2 can not take a single message back: there is no such call, and it refuses to have a

@@ -9,7 +9,7 @@ from app.store.work import Lease
 ASK_EVERY_S = 1.0
 """About how often all sessions of a process together ask a backend that does not answer: each time costs some 8 ms."""
 SELDOM_S = 10.0
-"""Less often than that they never ask, whenever a circuit breaker says that it will let somebody through."""
+"""Less often than that they never ask, whenever a circuit breaker says that it will let a call through."""
 LONGEST_S = 600.0
 """Longest wait of a session; it ends as soon as another one gets through."""
 LONGEST_OF_COMMIT_S = 30.0
@@ -34,7 +34,7 @@ class Outages:
             return 0.0
         waiting = self._waiting.setdefault(lease.who.account_key, set())
         waiting.add(lease.session_id)
-        if error.retry_after_s is not None:  # nobody gets through before that
+        if error.retry_after_s is not None:  # no call gets through before that
             self._every_s = max(self._every_s, min(error.retry_after_s, SELDOM_S))
         others = max(len(waiting), len(self._waiting)) - 1
         return min(longest_s, self._every_s * others) * (0.75 + self._random() / 4)

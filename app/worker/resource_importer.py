@@ -24,7 +24,7 @@ log = structlog.get_logger(__name__)
 LOOK_EVERY_S = 1.0
 """Longest sleep: other processes accept imports, and die, without waking this one."""
 POLL_S = 0.25
-"""How often somebody who waits looks whether another process has ended the import."""
+"""How often a caller that waits looks whether another process has ended the import."""
 PUT_S = 900.0
 """Longest time that one import may take to be taken in."""
 MAX_ATTEMPTS = 30
@@ -154,7 +154,7 @@ class ResourceImporter:
         return None
 
     async def _settled(self, claimed: Claimed, failure: BackendError | None) -> bool:
-        """Note how it went; whether it has ended, so that nobody needs its spool any more."""
+        """Note how it went; whether it has ended, so that its spool is not needed any more."""
         if failure is None:
             return await self._imports.end(claimed, self._owner, Status.READY)
         is_slow = claimed.attempts >= MAX_ATTEMPTS

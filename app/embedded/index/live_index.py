@@ -73,7 +73,7 @@ class LiveIndex:
         self._closed = True
 
     def close(self) -> None:
-        """Close the index. Nobody may use it any more."""
+        """Close the index. It is not to be used after that."""
         self._index.close()
 
     # searching

@@ -132,7 +132,7 @@ class Vectors:
                     db.execute("INSERT INTO vectors VALUES (?, ?)", (chunk_id, quantised(vector)))
 
     def prune(self, db: Connection) -> None:
-        """Let go of the vectors of texts that are in no chunk any more, within a transaction."""
+        """Drop the vectors of texts that are in no chunk any more, within a transaction."""
         present = {self._text_hash(str(row[0])) for row in db.execute("SELECT DISTINCT text FROM chunks")}
         hashes = [bytes(row[0]) for row in db.execute("SELECT hash FROM embedding_cache")]
         gone = [(digest,) for digest in hashes if digest not in present]

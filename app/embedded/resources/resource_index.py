@@ -84,7 +84,7 @@ class ResourceIndex(ChunkTable):
                 _write_header(db, stored, BEING_MADE)
 
     def remove(self, path: str) -> None:
-        """Forget a resource with its documents, and leave nothing of their words as far as nobody is reading."""
+        """Forget a resource with its documents, and leave nothing of their words unless a reader is at work."""
         with self._writing() as db:
             for document in self.digests(path):
                 _remove_document(db, path, document)

@@ -56,7 +56,7 @@ class Shelf:
             self._index.stop()
 
     def close(self) -> None:
-        """Close the index. Nobody may use it any more."""
+        """Close the index. It is not to be used after that."""
         if self._index:
             self._index.close()
 

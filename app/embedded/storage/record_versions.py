@@ -121,7 +121,7 @@ def edited(record: Record, source: Source, **changes: Any) -> Record:
 
 
 def noted(record: Record, outcome: str, now: str, **changes: Any) -> Record:
-    """The next version of a record that nobody edited: its former one stays in its history, with why it changed."""
+    """The next version of a record that was not edited: its former one stays in its history, with why it changed."""
     history = _kept(record.history, _claim(record, outcome, now))
     return replace(record, version=record.version + 1, updated_at=now, history=history, **changes)
 

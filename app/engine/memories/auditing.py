@@ -53,7 +53,7 @@ class Audit:
             self.trail.add_soon(who.tenant, entries)
 
     def engine_wrote(self, tenant: Tenant, written: Written) -> None:
-        """The engine wrote these by itself: no request did, and its session may long have ended."""
+        """The engine wrote these: no request did, and its session may long have ended."""
         if self.trail:
             at, actor = iso(self.now()), Actor(session=written.session)
             by_action = {Action.STORED: written.stored, Action.CHANGED: written.changed}

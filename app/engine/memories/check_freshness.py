@@ -1,4 +1,4 @@
-"""Checking what is remembered: `POST /memories/freshness`, and time and again in the background."""
+"""Checking what is remembered: `POST /memories/freshness`, and at intervals in the background."""
 
 import time
 from collections import defaultdict
@@ -106,7 +106,7 @@ class CheckFreshness:
 
 @dataclass(frozen=True, slots=True)
 class FreshnessKeeper:
-    """Checks every tenant time and again. ``every_s`` 0 is never."""
+    """Checks every tenant each ``every_s`` seconds; 0 is never."""
 
     check: CheckFreshness
     every_s: float

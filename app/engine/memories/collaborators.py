@@ -46,7 +46,7 @@ def new_memory_id() -> str:
 
 
 def operator_of(tenant: Tenant) -> Identity:
-    """Who asks where no session does: somebody who may see everything of the tenant."""
+    """Who asks where no session does: an identity that may see everything of the tenant."""
     return Identity(tenant, "", None, "", None, PeerRole.NONE)
 
 

@@ -23,7 +23,7 @@ from app.store.erased_rows import SqlErasing, StoreErased
 from app.store.traces import TraceStore
 
 GO_ON_MS = 120_000
-"""Longest try of a forgetting that nobody waits for any more."""
+"""Longest try of a forgetting whose caller has had its answer."""
 AWAY_MS = 1_000
 """Longest wait for a backend that could not be told of the memory just now."""
 
@@ -35,7 +35,7 @@ def new_receipt_id() -> str:
 
 @dataclass(slots=True)
 class EraseEverywhere:
-    """Forgets in every place that keeps something. ``in_memory`` are told what to let go of."""
+    """Forgets in every place that keeps something. ``in_memory`` are told what to drop."""
 
     memories: Memories
     erasing: SqlErasing

@@ -84,7 +84,7 @@ class NoMemories:
         return ()
 
     async def unsettled(self) -> Sequence[Tenant]:
-        """Nobody's."""
+        """None."""
         return ()
 
     async def settle(self, tenant: Tenant, deadline: Deadline) -> None:

@@ -12,7 +12,7 @@ from app.gathering.web import Fetching, UrlRefused, fetch
 
 
 def import_of_text(kind: Kind, text: str, title: str, to: str | None, *, wait: bool) -> NewImport:
-    """Markdown that somebody wrote. Raises `InvalidRequest` where it says nothing."""
+    """Markdown as it was written. Raises `InvalidRequest` where it says nothing."""
     name = "SKILL.md" if kind is Kind.SKILL else f"{title or 'note'}.md"
     if not text.strip():
         raise InvalidRequest(FieldProblem("text", "must say something"))

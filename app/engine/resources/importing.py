@@ -54,7 +54,7 @@ class NewImport:
     source: str
     """Where it comes from, for people."""
     name: str = ""
-    """What it is called where nobody says; the upload's name if empty."""
+    """What it is called where the request has no title; the upload's name if empty."""
     title: str = ""
     to: str | None = None
     wait: bool = False

@@ -114,7 +114,7 @@ class BeginSession:
     def _done(self, name: tuple[Identity, ChatType], task: "asyncio.Task[Addition]") -> None:
         self._making.pop(name, None)
         if not task.cancelled():
-            task.exception()  # whoever still waited has it
+            task.exception()  # a caller that still waited has it
 
     async def _made(self, who: Identity, chat: ChatType) -> Addition:
         """Make it and keep it; again when memories changed meanwhile, for one of them may have been forgotten.
