@@ -33,7 +33,7 @@ from app.embedded.memory_desk import Forgotten
 from app.embedded.memory_store import EmbeddedMemories, nothing_is_normal
 from app.embedded.open_sessions import SessionUnknown
 from app.embedded.resources.embedded_resources import EmbeddedResources
-from app.embedded.search.excerpts import MAX_CANDIDATES
+from app.embedded.search.best_hits import MAX_CANDIDATES
 from app.embedded.session_commits import InBackground, Learning
 from app.embedded.space import UserSpace
 from app.embedded.storage.layout import LockTimeout, user_dir

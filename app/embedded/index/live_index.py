@@ -21,7 +21,7 @@ from app.embedded.index.index import Index
 from app.embedded.index.memory_rows import MemoryRows
 from app.embedded.index.similar import NOTHING_SIMILAR, Similar
 from app.embedded.index.sqlite import Damaged, SqliteError
-from app.embedded.search import excerpts
+from app.embedded.search import best_hits, excerpts
 from app.embedded.storage.withheld import Withheld
 from app.settings import SearchSettings
 from app.text.past import asks_about_past
@@ -111,7 +111,7 @@ class LiveIndex:
         found = self._index.chunks({**words, **similar.best})
         if self._settings.merge == "sum":
             best = {*list(words)[:limit], *list(similar.best)[:limit]}
-            beside = self._index.turns_at(excerpts.neighbours(found, best))
+            beside = self._index.turns_at(best_hits.neighbours(found, best))
             found += [chunk for chunk in beside if chunk.document.realm in realms]
         of_past = asks_about_past(query)
         found = self._to_show([chunk for chunk in found if admits(chunk.document)], of_past=of_past)
@@ -120,7 +120,7 @@ class LiveIndex:
         def all_at(places: Collection[tuple[int, int]]) -> Sequence[Chunk]:
             return self._to_show(self._index.turns_at(places, whole=True), of_past=of_past)
 
-        return excerpts.hits(
+        return best_hits.hits(
             query, words, similar, found, self._settings, now, limit, rarity, all_at=all_at if whole else None
         )
 
