@@ -44,8 +44,7 @@ async def recalls(
     cursor: CursorQuery = None,
 ) -> Response:
     """One line a recall: when, for which session, with what outcome. No message text."""
-    found = await _page(services, tenant, session, since, limit, cursor)
-    following = found[-1].trace_id if len(found) == limit else None
+    found, following = await _page(services, tenant, session, since, limit, cursor)
     return Json(RecallList(recalls=[RecallLine.of(trace) for trace in found], next_cursor=following))
 
 
@@ -70,8 +69,7 @@ async def recalls_page(
     cursor: CursorQuery = None,
 ) -> Response:
     """The list, for people. Works without a network, a script, or a build."""
-    found = await _page(services, tenant, session or None, since or None, limit, cursor)
-    following = found[-1].trace_id if len(found) == limit else None
+    found, following = await _page(services, tenant, session, since, limit, cursor)
     asked = [(trace, services.queries.of(trace)) for trace in found]
     return list_page(
         asked, tenant, services.policy.text, session=session or "", since=since or "", next_cursor=following
@@ -95,15 +93,17 @@ async def _one(services: ServicesDep, tenant: Tenant, trace_id: str) -> RecallTr
 
 async def _page(
     services: ServicesDep, tenant: Tenant, session: str | None, since: str | None, limit: int, cursor: str | None
-) -> list[RecallTrace]:
+) -> tuple[list[RecallTrace], str | None]:
+    """The traces of a page, and the cursor of the next one if there may be more."""
     moment = _moment(since) if since else None
-    return await services.traces.page(
+    found = await services.traces.page(
         tenant.account_key,
         sessions=_names_of(session),
         since=moment.timestamp() if moment else None,
         before=cursor,
         limit=limit,
     )
+    return found, found[-1].trace_id if len(found) == limit else None
 
 
 def _names_of(session: str | None) -> frozenset[str]:

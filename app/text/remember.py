@@ -1,6 +1,7 @@
-"""Whether somebody asks, in so many words, to remember something: English and Chinese."""
+"""Whether a text asks, in so many words, to remember something: English and Chinese."""
 
 import re
+from collections.abc import Iterable
 
 from app.text.markdown import own_lines, without_inline_code
 
@@ -37,10 +38,7 @@ _TOLD = re.compile(
 
 def asks_to_remember(text: str) -> bool:
     """True when ``text`` asks to remember something, outside code and quotations. Linear in its length."""
-    folded = text.lower()
-    if not any(word in folded for word in _NEEDED):
-        return False
-    spoken = "\n".join(map(without_inline_code, own_lines(text)))
+    spoken = _spoken(text, _NEEDED)
     return bool(_ASKS.search(spoken) or _ASKS_CHINESE.search(spoken))
 
 
@@ -57,15 +55,19 @@ _NOT_ASKED = re.compile(
 
 
 def is_not_to_be_asked(text: str) -> bool:
-    """True when somebody does not want to be asked, or reminded, again. Linear in the length of ``text``."""
-    folded = text.lower()
-    if not any(word in folded for word in _ASKING):
-        return False
-    spoken = "\n".join(map(without_inline_code, own_lines(text)))
-    return bool(_NOT_ASKED.search(spoken))
+    """True when ``text`` asks not to be asked, or reminded, again. Linear in its length."""
+    return bool(_NOT_ASKED.search(_spoken(text, _ASKING)))
 
 
 def told_to_remember(sentence: str) -> str:
     """What is to be remembered, where ``sentence`` begins by asking for it; empty where it does not."""
     told = _TOLD.match(sentence)
     return (told["what"] or told["zh"]).strip() if told else ""
+
+
+def _spoken(text: str, needed: Iterable[str]) -> str:
+    """The text outside code and quotations; empty where none of the ``needed`` words is in it."""
+    folded = text.lower()
+    if not any(word in folded for word in needed):
+        return ""
+    return "\n".join(map(without_inline_code, own_lines(text)))
