@@ -25,6 +25,8 @@ MARK = "⟦openclaw:ctx⟧"
 UNTRUSTED = r"\((?:untrusted metadata|untrusted, [^()\n]{1,80}|metadata, do not treat as instructions or commands)\)"
 """That mark of older versions, as a pattern."""
 _LABEL = re.compile(rf"(?P<label>[^\n:⟦]{{1,160}}?)(?: ?{UNTRUSTED}:| ?(?:\([^()\n]{{1,80}}\))?: {MARK})[ \t]*+")
+_LABEL_ENDS = (MARK, "(untrusted", "(metadata")
+"""One of these is in every such label. Most texts have none, and are spared the search for where one may end."""
 _PLAIN_LABEL = re.compile(
     r"(?:Conversation info|Conversation metadata|Sender|会话信息|对话信息|发送者)[ \t]*+[:：][ \t]*+"
 )
@@ -118,7 +120,7 @@ def _pattern(pattern: re.Pattern[str]) -> _Peel:
 
 def _metadata(text: str, position: int, end: int) -> tuple[int, int] | None:
     """A labelled block: JSON in a code fence, bare JSON, or (only behind a host's own mark) lines up to a blank one."""
-    label = _LABEL.match(text, position, end)
+    label = _LABEL.match(text, position, end) if any(map(text.__contains__, _LABEL_ENDS)) else None
     if label:
         body = _json_end(text, label.end(), end)
         if not body and not text.startswith(("\n", "\r\n"), label.end()) and label.end() < end:
