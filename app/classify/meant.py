@@ -9,7 +9,7 @@ languages that most examples are in.
 
 import re
 
-from app.classify.changes import Words, differences
+from app.classify.changes import Words, differences, words_of
 
 MAX_ALIGNED = 24
 """Words of each that are laid side by side."""
@@ -42,10 +42,6 @@ _ADDS = re.compile(
     r"\b(?:also|as well|auch|aussi|également|también|anche|também|тоже|также|też|również|ook)\b|\btoo[.!]*$|也|もまた",
     re.IGNORECASE,
 )
-_ADDS = re.compile(
-    r"\b(?:also|as well|auch|aussi|également|también|anche|também|тоже|также|też|również|ook)\b|\btoo[.!]*$|也",
-    re.IGNORECASE,
-)
 _ONCE = re.compile(
     r"\b(?:used to|formerly|years ago|as a (?:child|kid)|früher|als kind|autrefois|раньше|kiedyś|vroeger)\b"
     r"|以前|曾经|曾經|小时候|小時候|예전에",
@@ -58,24 +54,11 @@ _NOW = re.compile(
     re.IGNORECASE,
 )
 _NEGATIONS = frozenset(
-    (
-        "not",
-        "never",
-        "don't",
-        "doesn't",
-        "isn't",
-        "aren't",
-        "won't",
-        "nicht",
-        "nie",
-        "niemals",
-        "pas",
-        "jamais",
-        "nunca",
-        "не",
-        "niet",
-    )
+    words_of(
+        "not never don't doesn't isn't aren't won't nicht nie niemals pas jamais nunca не niet",
+    ).keys
 )
+"""As words are compared: by how they begin."""
 _RELATIVES = re.compile(
     r"(?:^|[.!?]\s+)(?:(?:and|but|und|aber|et|mais|y|pero) )?(?:my|our|mein\w*|unser\w*|mon|ma|mi|mio|mia|meu|minha"
     r"|мо[йя]|mój|moja|mijn)(?: \w+)?? (?P<who>wife|husband|girlfriend|boyfriend|fianc[eé]e?|son|daughter|brother"
@@ -138,10 +121,13 @@ def _of_another(earlier: str, later: str) -> bool:
 
 
 def _denies_another(before: Words, after: Words, later: str) -> bool:
-    """Whether the same is said with a negation put in before it, of something else: "not allergic to walnuts"."""
+    """Whether the same is said with a negation put in, and behind it of something else: "not allergic to walnuts"."""
     if not after.bag & _NEGATIONS or before.bag & _NEGATIONS or _NOW.search(later):
         return False
-    blocks = iter(differences(before.keys[:MAX_ALIGNED], after.keys[:MAX_ALIGNED]))
-    puts_in = any(old.start == old.stop and _NEGATIONS & set(after.keys[new]) for old, new in blocks)
-    swapped = [set(before.keys[old]) for old, new in blocks if old.start < old.stop and new.start < new.stop]
-    return puts_in and any(not words & after.bag for words in swapped)
+    blocks = differences(before.keys[:MAX_ALIGNED], after.keys[:MAX_ALIGNED])
+    put_in = (n for n, (old, new) in enumerate(blocks) if old.start == old.stop and _NEGATIONS & set(after.keys[new]))
+    negation = next(put_in, len(blocks))
+    return any(
+        old.start < old.stop and new.start < new.stop and not after.bag & set(before.keys[old])
+        for old, new in blocks[negation + 1 :]
+    )

@@ -5,6 +5,7 @@ from datetime import datetime
 import pytest
 
 from app.classify.changes import words_of
+from app.classify.meant import can_replace
 from app.classify.replaces import by_words
 from app.core.recall.trace import Verdict
 from app.recall.ranking import Policy, rank
@@ -94,3 +95,30 @@ def test_no_memory_is_replaced_by_it_either(later: str) -> None:
 )
 def test_hostile_texts_are_read_in_linear_time(text: str) -> None:
     assert len(by_words().replaces([(LIVE[0], text)])) == 1
+
+
+def denies_another(earlier: str, later: str) -> bool:
+    return not can_replace(earlier, later, words_of(earlier), words_of(later))
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("I eat eggs at breakfast.", "I don't eat snails at breakfast."),
+        ("The gate opens to guests.", "The gate doesn't opens to dogs."),
+        ("Ich esse Eier.", "Ich niemals esse Pilze."),
+    ],
+)
+def test_a_negation_of_something_else_denies_nothing(earlier: str, later: str) -> None:
+    assert denies_another(earlier, later)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("I eat eggs at breakfast.", "I don't eat eggs at breakfast."),
+        ("Anna eats eggs at breakfast.", "Bert doesn't eats eggs at breakfast."),
+    ],
+)
+def test_only_what_stands_behind_a_negation_is_denied(earlier: str, later: str) -> None:
+    assert not denies_another(earlier, later)
