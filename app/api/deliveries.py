@@ -23,7 +23,7 @@ TurnId = Annotated[
 @router.get("/turns/{turnId}", summary="One turn", response_model=Delivery, responses=problems(404))
 async def turn(services: ServicesDep, tenant: TenantDep, turn_id: Annotated[TurnId, Path(alias="turnId")]) -> Response:
     """Where the turn is on its way to the backend. Holds no text."""
-    return Json(await services.store.get_turn(tenant, turn_id))
+    return Json(await services.store.deliveries.get(tenant, turn_id))
 
 
 @router.get(
@@ -42,7 +42,7 @@ async def deliveries(
     """`state=dead` lists what the backend refused for good and what waits for a decision."""
     if cursor is not None and not (cursor.isascii() and cursor.isdigit()):
         raise InvalidRequest(FieldProblem("cursor", "give the nextCursor of the page before"))
-    page = await services.store.deliveries(
+    page = await services.store.deliveries.page(
         tenant,
         states=[one.value for one in state or ()],
         session=session_name(session, None) if session else None,
@@ -64,7 +64,7 @@ async def retry(services: ServicesDep, tenant: TenantDep, turn_id: Annotated[Tur
     A dead letter goes back to its place in the session, or behind what was delivered since. 409 for what is delivered
     or given up, and for a dead letter of a session that was reset since.
     """
-    return Json(await services.store.retry(tenant, turn_id))
+    return Json(await services.store.deliveries.retry(tenant, turn_id))
 
 
 @router.post(
@@ -81,4 +81,4 @@ async def discard(
     What waits behind it goes on. A write that is under way just now may still arrive. 409 for what is delivered or
     given up.
     """
-    return Json(await services.store.discard(tenant, turn_id))
+    return Json(await services.store.deliveries.discard(tenant, turn_id))

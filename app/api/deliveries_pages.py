@@ -36,7 +36,7 @@ async def deliveries_page(
 ) -> Response:
     """Turns that the backend does not have, newest first; others where they are asked for."""
     session = session.strip()
-    found = await services.store.deliveries(
+    found = await services.store.deliveries.page(
         tenant,
         states=[one.value for one in _STATES[state]],
         session=session_name(session, None) if session else None,
@@ -69,7 +69,7 @@ async def delivery_page(
     done: Annotated[str, Query(max_length=16)] = "",
 ) -> Response:
     """Where one turn is, why, and what can be done about it."""
-    turn = await services.store.get_turn(tenant, turn_id)
+    turn = await services.store.deliveries.get(tenant, turn_id)
     proof, open_ = proof_for(request, tenant), turn.state in UNDELIVERED
     return page(
         "delivery.html", tenant=tenant, turn=turn, masked=services.policy.text, open=open_, done=done, proof=proof
@@ -79,19 +79,19 @@ async def delivery_page(
 @router.post("/ui/deliveries/{turnId}/retry")
 async def retry(services: ServicesDep, tenant: TenantDep, turn_id: Turn, _form: FormDep) -> Response:
     """Send it now."""
-    await services.store.retry(tenant, turn_id)
+    await services.store.deliveries.retry(tenant, turn_id)
     return see_other(link(f"/ui/deliveries/{turn_id}", done="retried"))
 
 
 @router.get("/ui/deliveries/{turnId}/discard")
 async def before_discarding(request: Request, services: ServicesDep, tenant: TenantDep, turn_id: Turn) -> Response:
     """What giving it up means. Nothing is, before the button on this page is pressed."""
-    turn = await services.store.get_turn(tenant, turn_id)
+    turn = await services.store.deliveries.get(tenant, turn_id)
     return page("discard.html", tenant=tenant, turn=turn, masked=services.policy.text, proof=proof_for(request, tenant))
 
 
 @router.post("/ui/deliveries/{turnId}/discard")
 async def discard(services: ServicesDep, tenant: TenantDep, turn_id: Turn, _form: FormDep) -> Response:
     """Give it up: its text is deleted for good."""
-    await services.store.discard(tenant, turn_id)
+    await services.store.deliveries.discard(tenant, turn_id)
     return see_other(link(f"/ui/deliveries/{turn_id}", done="discarded"))

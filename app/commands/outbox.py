@@ -27,7 +27,8 @@ async def run_outbox(settings: Settings, arguments: argparse.Namespace) -> int:
                 print(f"openviking-sidecar outbox {arguments.action}: name the turn", file=sys.stderr)
                 return 2
             else:
-                decide = services.store.retry if arguments.action == "retry" else services.store.discard
+                deliveries = services.store.deliveries
+                decide = deliveries.retry if arguments.action == "retry" else deliveries.discard
                 _show(await decide(None, arguments.turn_id))
         except SidecarError as error:
             print(f"openviking-sidecar outbox: {error.detail}", file=sys.stderr)
@@ -38,7 +39,7 @@ async def run_outbox(settings: Settings, arguments: argparse.Namespace) -> int:
 async def _list(store: SqlTurnStore, arguments: argparse.Namespace) -> None:
     states = [arguments.state] if arguments.state else []
     session = session_name(arguments.session, None) if arguments.session else None
-    page = await store.deliveries(None, states=states, session=session, limit=arguments.limit)
+    page = await store.deliveries.page(None, states=states, session=session, limit=arguments.limit)
     for delivery in page.items:
         _show(delivery)
     gauges = await store.gauges()

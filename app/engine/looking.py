@@ -78,23 +78,23 @@ class LookAtSessions:
 
     async def sessions(self, tenant: Tenant, search: str, limit: int, cursor: str | None) -> SessionPage:
         """The list. Raises `StoreUnavailable`."""
-        found = await self.store.sessions(tenant, search, limit=limit, cursor=cursor)
+        found = await self.store.sessions.page(tenant, search, limit=limit, cursor=cursor)
         return replace(found, sessions=tuple(map(self._named, found.sessions)))
 
     async def session(
         self, tenant: Tenant, session: str, limit: int, cursor: str | None, deadline: Deadline
     ) -> ShownSession:
         """One session. Raises `NotFound`, `StoreUnavailable`; never for a backend that is away."""
-        line = await self.store.session(tenant, session)
-        turns = await self.store.turns_of(tenant, session, limit=limit, cursor=cursor)
-        commits = await self.store.commits_of(tenant, session)
+        line = await self.store.sessions.get(tenant, session)
+        turns = await self.store.sessions.turns(tenant, session, limit=limit, cursor=cursor)
+        commits = await self.store.sessions.commits(tenant, session)
         shown = await asyncio.to_thread(lambda: tuple(map(partial(_shown_turn, self.policy), turns.turns)))
         summary, archives, problem = await self._archived(tenant, line, deadline)
         return ShownSession(self._named(line), shown, turns.cursor, commits, summary, archives, problem)
 
     async def operator(self, tenant: Tenant, session: str) -> Identity:
         """Who looks into a session's archives: an identity that may see all that is the tenant's. Raises `NotFound`."""
-        return _operator(tenant, await self.store.session(tenant, session))
+        return _operator(tenant, await self.store.sessions.get(tenant, session))
 
     async def _archived(
         self, tenant: Tenant, line: SessionLine, deadline: Deadline

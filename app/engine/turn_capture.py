@@ -203,10 +203,10 @@ async def is_delivered(
     """Wait, until the deadline, for the backend to have the turn; whether it has."""
 
     async def done() -> bool:
-        return (await store.get_turn(who.tenant, turn_id)).state not in OPEN_TURNS
+        return (await store.deliveries.get(who.tenant, turn_id)).state not in OPEN_TURNS
 
     await worker.wait_until(done, deadline)
-    return (await store.get_turn(who.tenant, turn_id)).state == "delivered"
+    return (await store.deliveries.get(who.tenant, turn_id)).state == "delivered"
 
 
 def _result(accepted: Acceptance, skipped: Reason | None, *, delivered: bool) -> AfterTurnResult:

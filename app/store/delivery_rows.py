@@ -1,6 +1,6 @@
 """Looking into the outbox, and deciding about turns that the backend does not have."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Any
@@ -13,6 +13,7 @@ from app.core.json.answers import answer
 from app.errors import Conflict, NotFound
 from app.store import session_rows
 from app.store.backlog import bytes_by_tenant
+from app.store.connections import Database
 from app.store.schema import commits, sessions, turns
 from app.store.session_rows import SessionRow
 from app.store.work import OPEN_TURNS, UNDELIVERED, CommitPhase, Lane, TurnState
@@ -78,7 +79,50 @@ class OutboxGauges:
     commits_failed: int
 
 
-def page(
+class SqlDeliveries:
+    """Turns on their way to the backend. ``on_work`` is called after a decision that a worker should look at.
+
+    A tenant of None stands for all of them.
+    """
+
+    def __init__(self, database: Database, clock: Callable[[], float], on_work: Callable[[], None]) -> None:
+        self._database = database
+        self._clock = clock
+        self._on_work = on_work
+
+    async def page(
+        self,
+        tenant: Tenant | None,
+        *,
+        states: Sequence[str] = (),
+        session: str | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> DeliveryPage:
+        """Turns, newest first, by state and session."""
+        return await self._database.read(_page, tenant, states, session, limit, cursor)
+
+    async def get(self, tenant: Tenant | None, turn_id: str) -> Delivery:
+        """One turn. Raises `NotFound`."""
+        return await self._database.read(_get, tenant, turn_id)
+
+    async def retry(self, tenant: Tenant | None, turn_id: str) -> Delivery:
+        """Send an undelivered turn now, a dead letter again. Raises `NotFound`, `Conflict`."""
+        return await self._decided(_retry, tenant, turn_id)
+
+    async def discard(self, tenant: Tenant | None, turn_id: str) -> Delivery:
+        """Give an undelivered turn up. Raises `NotFound`, `Conflict`."""
+        return await self._decided(_discard, tenant, turn_id)
+
+    async def _decided(
+        self, decide: Callable[[Connection, Tenant | None, str, float], Delivery], tenant: Tenant | None, turn_id: str
+    ) -> Delivery:
+        decided = await self._database.write(decide, tenant, turn_id, self._clock())
+        self._on_work()
+        return decided
+
+
+def _page(
     connection: Connection,
     tenant: Tenant | None,
     states: Sequence[str],
@@ -100,12 +144,12 @@ def page(
     return DeliveryPage(tuple(_delivery(row) for row in rows[:limit]), more)
 
 
-def get(connection: Connection, tenant: Tenant | None, turn_id: str) -> Delivery:
+def _get(connection: Connection, tenant: Tenant | None, turn_id: str) -> Delivery:
     """One turn. Raises `NotFound`, also for another tenant's."""
     return _delivery(_one(connection, tenant, turn_id))
 
 
-def retry(connection: Connection, tenant: Tenant | None, turn_id: str, now: float) -> Delivery:
+def _retry(connection: Connection, tenant: Tenant | None, turn_id: str, now: float) -> Delivery:
     """Send an undelivered turn now, whatever it waits for. Raises `NotFound`, `Conflict`.
 
     A write that may still arrive is waited for all the same. A dead letter goes back to its place in the session, or,
@@ -115,10 +159,10 @@ def retry(connection: Connection, tenant: Tenant | None, turn_id: str, now: floa
     if row.state == TurnState.DEAD:
         _revive(connection, row, session)
     session_rows.change(connection, session.id, retry_at=0.0, due_at=now, lane=Lane.RETRY)
-    return get(connection, tenant, turn_id)
+    return _get(connection, tenant, turn_id)
 
 
-def discard(connection: Connection, tenant: Tenant | None, turn_id: str, now: float) -> Delivery:
+def _discard(connection: Connection, tenant: Tenant | None, turn_id: str, now: float) -> Delivery:
     """Give an undelivered turn up: its text is deleted, its key stays known. Raises `NotFound`, `Conflict`.
 
     A write of it that is under way goes on; the rest of the turn is not sent.
@@ -127,7 +171,7 @@ def discard(connection: Connection, tenant: Tenant | None, turn_id: str, now: fl
     given_up = {"state": TurnState.DISCARDED, "payload": None, "bytes": 0}
     connection.execute(update(turns).where(turns.c.id == row.id).values(given_up))
     session_rows.change(connection, session.id, retry_at=0.0, due_at=now)
-    return get(connection, tenant, turn_id)
+    return _get(connection, tenant, turn_id)
 
 
 def gauges(connection: Connection, now: float) -> OutboxGauges:

@@ -13,6 +13,7 @@ from app.core.identity import Tenant
 from app.errors import NotFound
 from app.store import session_rows
 from app.store.codec import load_messages
+from app.store.connections import Database
 from app.store.schema import commits, sessions, turns
 from app.store.work import OPEN_TURNS, CommitPhase, TurnState
 
@@ -78,7 +79,30 @@ class CommitLine:
     finished_at: float | None
 
 
-def page(connection: Connection, tenant: Tenant, search: str, limit: int, cursor: str | None) -> SessionPage:
+class SqlSessionLists:
+    """The sessions of tenants, to be looked at."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def page(self, tenant: Tenant, search: str, *, limit: int, cursor: str | None) -> SessionPage:
+        """A tenant's sessions, the latest first; with ``search`` those whose name, key, agent or sender contains it."""
+        return await self._database.read(_page, tenant, search, limit, cursor)
+
+    async def get(self, tenant: Tenant, session: str) -> SessionLine:
+        """One session of a tenant. Raises `NotFound`."""
+        return await self._database.read(_get, tenant, session)
+
+    async def turns(self, tenant: Tenant, session: str, *, limit: int, cursor: str | None) -> TurnPage:
+        """The turns of a session with what they say, newest first. Raises `NotFound`."""
+        return await self._database.read(_turns_of, tenant, session, limit, cursor)
+
+    async def commits(self, tenant: Tenant, session: str) -> tuple[CommitLine, ...]:
+        """The newest archives that were asked for of a session, newest first. Raises `NotFound`."""
+        return await self._database.read(_commits_of, tenant, session)
+
+
+def _page(connection: Connection, tenant: Tenant, search: str, limit: int, cursor: str | None) -> SessionPage:
     """A tenant's sessions; with ``search`` those whose name, key, agent or sender contains it, whatever the case."""
     query = select(sessions).where(session_rows.of_tenant(tenant))
     if search:
@@ -97,13 +121,13 @@ def page(connection: Connection, tenant: Tenant, search: str, limit: int, cursor
     return SessionPage(lines, f"{last.last_turn_at!r}_{last.id}" if last else None)
 
 
-def get(connection: Connection, tenant: Tenant, session: str) -> SessionLine:
+def _get(connection: Connection, tenant: Tenant, session: str) -> SessionLine:
     """One session. Raises `NotFound`, also for another tenant's."""
     row = _one(connection, tenant, session)
     return _line(row, _counted(connection, [row.id]).get(row.id, {}))
 
 
-def turns_of(connection: Connection, tenant: Tenant, session: str, limit: int, cursor: str | None) -> TurnPage:
+def _turns_of(connection: Connection, tenant: Tenant, session: str, limit: int, cursor: str | None) -> TurnPage:
     """A session's turns with what they say, as far as that is kept here. Raises `NotFound`."""
     of = _one(connection, tenant, session).id
     said = case((turns.c.bytes <= MAX_TURN_BYTES, turns.c.payload), else_=None).label("said")
@@ -116,7 +140,7 @@ def turns_of(connection: Connection, tenant: Tenant, session: str, limit: int, c
     return TurnPage(tuple(_turn(row) for row in rows[:limit]), more)
 
 
-def commits_of(connection: Connection, tenant: Tenant, session: str) -> tuple[CommitLine, ...]:
+def _commits_of(connection: Connection, tenant: Tenant, session: str) -> tuple[CommitLine, ...]:
     """The newest archives that were asked for of a session, newest first. Raises `NotFound`."""
     of = _one(connection, tenant, session).id
     query = select(commits).where(commits.c.session_id == of).order_by(commits.c.id.desc()).limit(COMMITS_SHOWN)

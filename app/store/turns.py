@@ -30,7 +30,6 @@ from app.store import (
     requests,
     retention,
     session_history,
-    session_lists,
     session_rows,
     tool_outputs,
     window_rows,
@@ -39,7 +38,7 @@ from app.store.audit_rows import SqlAuditTrail
 from app.store.audit_rows import drop_old as drop_old_audit
 from app.store.backlog import Backlog, Bounds, bytes_by_tenant
 from app.store.connections import Database, open_database
-from app.store.delivery_rows import Delivery, DeliveryPage, OutboxGauges
+from app.store.delivery_rows import OutboxGauges, SqlDeliveries
 from app.store.erased_rows import SqlErasing
 from app.store.freshness_reports import SqlFreshnessReports
 from app.store.memory_ledger import SqlMemoryLedger
@@ -47,7 +46,7 @@ from app.store.prepared import Prepared, prepare
 from app.store.requests import CommitView, SessionSize
 from app.store.resource_catalogue import SqlResourceCatalogue
 from app.store.resource_imports import SqlResourceImports
-from app.store.session_lists import CommitLine, SessionLine, SessionPage, TurnPage
+from app.store.session_lists import SqlSessionLists
 from app.store.session_starts import SqlSessionStarts, tenants_with_old
 from app.store.session_starts import drop_old as drop_old_starts
 from app.store.steps import WorkRules
@@ -110,6 +109,10 @@ class SqlTurnStore:
         """Documents and skills that were accepted."""
         self.catalogue = SqlResourceCatalogue(database)
         """Documents and skills whose passages a backend keeps."""
+        self.sessions = SqlSessionLists(database)
+        """What was said in sessions, a page at a time."""
+        self.deliveries = SqlDeliveries(database, clock, lambda: self.on_work())
+        """Where turns are on their way, and what is decided about those that do not arrive."""
         self.queue = SqlWorkQueue(database, rules, clock)
         """What the worker is to do."""
         self.erasing = SqlErasing(database, clock)
@@ -254,46 +257,6 @@ class SqlTurnStore:
     async def commits(self, ids: Sequence[int]) -> list[CommitView]:
         """How far these commits are."""
         return await self._database.read(requests.views, ids)
-
-    async def deliveries(
-        self,
-        tenant: Tenant | None,
-        *,
-        states: Sequence[str] = (),
-        session: str | None = None,
-        limit: int = 50,
-        cursor: str | None = None,
-    ) -> DeliveryPage:
-        """Turns of a tenant (None: of all tenants), newest first, by state and session."""
-        return await self._database.read(delivery_rows.page, tenant, states, session, limit, cursor)
-
-    async def get_turn(self, tenant: Tenant | None, turn_id: str) -> Delivery:
-        """One turn of a tenant. Raises `NotFound`."""
-        return await self._database.read(delivery_rows.get, tenant, turn_id)
-
-    async def retry(self, tenant: Tenant | None, turn_id: str) -> Delivery:
-        """Send an undelivered turn now, a dead letter again. Raises `NotFound`, `Conflict`."""
-        return await self._asked(delivery_rows.retry, tenant, turn_id, self.clock())
-
-    async def discard(self, tenant: Tenant | None, turn_id: str) -> Delivery:
-        """Give an undelivered turn up. Raises `NotFound`, `Conflict`."""
-        return await self._asked(delivery_rows.discard, tenant, turn_id, self.clock())
-
-    async def sessions(self, tenant: Tenant, search: str, *, limit: int, cursor: str | None) -> SessionPage:
-        """A tenant's sessions, the latest first; with ``search`` those whose name, key, agent or sender contains it."""
-        return await self._database.read(session_lists.page, tenant, search, limit, cursor)
-
-    async def session(self, tenant: Tenant, session: str) -> SessionLine:
-        """One session of a tenant. Raises `NotFound`."""
-        return await self._database.read(session_lists.get, tenant, session)
-
-    async def turns_of(self, tenant: Tenant, session: str, *, limit: int, cursor: str | None) -> TurnPage:
-        """The turns of a session with what they say, newest first. Raises `NotFound`."""
-        return await self._database.read(session_lists.turns_of, tenant, session, limit, cursor)
-
-    async def commits_of(self, tenant: Tenant, session: str) -> tuple[CommitLine, ...]:
-        """The newest archives that were asked for of a session, newest first. Raises `NotFound`."""
-        return await self._database.read(session_lists.commits_of, tenant, session)
 
     async def gauges(self) -> OutboxGauges:
         """The outbox in numbers."""

@@ -19,7 +19,7 @@ ALICE = Tenant("acme", "alice")
 async def names(store: SqlTurnStore, search: str = "", limit: int = 50) -> list[str]:
     found, cursor = [], None
     while True:
-        page = await store.sessions(ALICE, search, limit=limit, cursor=cursor)
+        page = await store.sessions.page(ALICE, search, limit=limit, cursor=cursor)
         found += [line.session for line in page.sessions]
         if page.cursor is None:
             return found
@@ -34,13 +34,13 @@ async def test_the_latest_first_and_nobody_elses(store: SqlTurnStore, clock: Fak
     everything = await names(store)
     assert everything[:2] == ["s4", "s3"] and sorted(everything) == ["s0", "s1", "s2", "s3", "s4"]
     assert await names(store, limit=2) == everything
-    assert (await store.sessions(ALICE, "", limit=9, cursor="nonsense")).sessions == ()
+    assert (await store.sessions.page(ALICE, "", limit=9, cursor="nonsense")).sessions == ()
     for missing in ("secret", "s9"):
-        for look in (store.session(ALICE, missing), store.commits_of(ALICE, missing)):
+        for look in (store.sessions.get(ALICE, missing), store.sessions.commits(ALICE, missing)):
             with pytest.raises(NotFound):
                 await look
         with pytest.raises(NotFound):
-            await store.turns_of(ALICE, missing, limit=9, cursor=None)
+            await store.sessions.turns(ALICE, missing, limit=9, cursor=None)
 
 
 @pytest.mark.parametrize(
@@ -61,20 +61,22 @@ async def test_turns_with_what_they_say(store: SqlTurnStore, monkeypatch: pytest
     ((lease, step),) = await store.queue.claim("me", 1)
     assert isinstance(step, SendTurn)
     await store.queue.next_step(lease, TurnRejected(step, "no such user"))
-    line = await store.session(ALICE, "s1")
+    line = await store.sessions.get(ALICE, "s1")
     assert (line.session_key, line.turns, line.waiting, line.dead) == ("agent:main:s1", 3, 2, 1)
-    page = await store.turns_of(ALICE, "s1", limit=2, cursor=None)
-    rest = await store.turns_of(ALICE, "s1", limit=2, cursor=page.cursor)
+    page = await store.sessions.turns(ALICE, "s1", limit=2, cursor=None)
+    rest = await store.sessions.turns(ALICE, "s1", limit=2, cursor=page.cursor)
     said = [turn.messages and turn.messages[0].parts for turn in (*page.turns, *rest.turns)]
     assert said == [(TextPart(f"question {number}"),) for number in (2, 1, 0)]
     assert rest.cursor is None
     monkeypatch.setattr(session_lists, "MAX_TURN_BYTES", 10)
-    assert [turn.messages for turn in (await store.turns_of(ALICE, "s1", limit=9, cursor=None)).turns] == [None] * 3
+    assert [turn.messages for turn in (await store.sessions.turns(ALICE, "s1", limit=9, cursor=None)).turns] == [
+        None
+    ] * 3
 
 
 async def test_how_the_archives_are_getting_on(store: SqlTurnStore) -> None:
     await store.accept(a_turn("hi"))
-    assert await store.commits_of(ALICE, "s1") == ()
+    assert await store.sessions.commits(ALICE, "s1") == ()
     await store.end(somebody(), 1000)
-    (commit,) = await store.commits_of(ALICE, "s1")
+    (commit,) = await store.sessions.commits(ALICE, "s1")
     assert (commit.cause, commit.phase, commit.archive_id) == (Cause.END, CommitPhase.PLANNED, None)

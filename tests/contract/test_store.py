@@ -173,7 +173,7 @@ async def test_a_skipped_turn_leaves_its_fingerprints_and_nothing_else(store: Sq
 async def test_nothing_at_all_is_not_recorded(store: SqlTurnStore) -> None:
     accepted = await store.accept(a_turn(skipped=Reason.NO_NEW_MESSAGES))
     assert (accepted.status, accepted.turn_id) == ("skipped", "")
-    assert (await store.deliveries(None)).items == ()
+    assert (await store.deliveries.page(None)).items == ()
 
 
 async def test_a_full_outbox_refuses_new_turns_and_keeps_the_old(opened: OpenStore) -> None:
@@ -318,17 +318,17 @@ async def test_a_dead_letter_lets_the_others_pass_and_can_be_retried(store: SqlT
     turn_id = await dead_letter(store)
     await store.accept(a_turn("good"))
     assert [next(iter(step.messages)).parts for step in await deliver_all(store)] == [(TextPart("good"),)]
-    found = await store.get_turn(Tenant("acme", "alice"), turn_id)
+    found = await store.deliveries.get(Tenant("acme", "alice"), turn_id)
     assert (found.state, found.error) == ("dead", "400 no")
-    assert (await store.retry(Tenant("acme", "alice"), turn_id)).state == "pending"
+    assert (await store.deliveries.retry(Tenant("acme", "alice"), turn_id)).state == "pending"
     assert [step.turn_id for step in await deliver_all(store)] == [turn_id]
     with pytest.raises(Conflict):
-        await store.discard(None, turn_id)
+        await store.deliveries.discard(None, turn_id)
 
 
 async def test_a_discarded_turn_is_gone_but_its_key_is_known(store: SqlTurnStore) -> None:
     turn_id = await dead_letter(store)
-    assert (await store.discard(Tenant("acme", "alice"), turn_id)).state == "discarded"
+    assert (await store.deliveries.discard(Tenant("acme", "alice"), turn_id)).state == "discarded"
     assert await deliver_all(store) == []
     assert (await store.accept(a_turn("bad", key="bad"))).status == "duplicate"
     assert (await store.gauges()).dead == 0
@@ -339,11 +339,11 @@ async def test_what_waits_can_be_tried_now_and_given_up(store: SqlTurnStore, clo
     await store.accept(a_turn("behind"))
     mine, step = await claimed(store)
     assert await store.queue.next_step(mine, TurnFailed(step, "503", clock.now + 600)) == Rest(clock.now + 600)
-    assert (await store.retry(None, turn_id)).next_attempt_at is None
+    assert (await store.deliveries.retry(None, turn_id)).next_attempt_at is None
     mine, step = await claimed(store)
     assert step.turn_id == turn_id
     assert await store.queue.next_step(mine, TurnFailed(step, "503", clock.now + 600)) == Rest(clock.now + 600)
-    given_up = await store.discard(None, turn_id)
+    given_up = await store.deliveries.discard(None, turn_id)
     assert (given_up.state, given_up.bytes) == ("discarded", 0)
     assert [next(iter(step.messages)).parts for step in await deliver_all(store)] == [(TextPart("behind"),)]
 
@@ -352,7 +352,7 @@ async def test_a_turn_in_doubt_that_is_retried_keeps_its_doubt(store: SqlTurnSto
     turn_id = (await store.accept(a_turn("in_doubt"))).turn_id
     mine, step = await claimed(store)
     await store.queue.next_step(mine, TurnInDoubt(step, "time-out", clock.now, clock.now + 60))
-    assert (await store.retry(None, turn_id)).state == "sending"
+    assert (await store.deliveries.retry(None, turn_id)).state == "sending"
     _, again = await claimed(store)
     assert again.doubt_until == clock.now
 
@@ -364,11 +364,11 @@ async def test_a_turn_that_is_given_up_while_it_is_sent_stays_given_up(
     turn_id = (await store.accept(a_turn("long", "turn"))).turn_id
     await store.accept(a_turn("behind"))
     mine, step = await claimed(store)
-    await store.discard(None, turn_id)
+    await store.deliveries.discard(None, turn_id)
     assert not await store.queue.mark_attempt(mine, step, 1)
     outcome = TurnDelivered(step) if arrived else TurnInDoubt(step, "time-out", clock.now, clock.now + 5)
     following = await store.queue.next_step(mine, outcome)
-    found = await store.get_turn(None, turn_id)
+    found = await store.deliveries.get(None, turn_id)
     assert (found.state, found.sent, found.bytes) == ("discarded", 2 if arrived else 0, 0)
     assert following == Rest(clock.now + 5) if not arrived else isinstance(following, SendTurn)
 
@@ -376,15 +376,15 @@ async def test_a_turn_that_is_given_up_while_it_is_sent_stays_given_up(
 async def test_a_dead_letter_goes_back_to_its_place_unless_it_was_overtaken(store: SqlTurnStore) -> None:
     one, two = [await dead_letter(store, words) for words in ("1", "2")]
     await store.accept(a_turn("3"))
-    await store.retry(None, two)
-    await store.retry(None, one)
+    await store.deliveries.retry(None, two)
+    await store.deliveries.retry(None, one)
     sent = [next(iter(step.messages)).parts for step in await deliver_all(store)]
     assert sent == [(TextPart("1"),), (TextPart("2"),), (TextPart("3"),)]
     four = await dead_letter(store, "4")
     await store.accept(a_turn("5"))
     await deliver_all(store)
     await store.accept(a_turn("6"))
-    await store.retry(None, four)
+    await store.deliveries.retry(None, four)
     sent = [next(iter(step.messages)).parts for step in await deliver_all(store)]
     assert sent == [(TextPart("6"),), (TextPart("4"),)]
 
@@ -393,15 +393,15 @@ async def test_a_dead_letter_of_an_epoch_that_has_ended_does_not_go_live_in_the_
     early, late = await dead_letter(store, "early"), await dead_letter(store, "late")
     planned = await store.reset(somebody(), 1000)
     assert planned is not None
-    await store.retry(None, early)  # the reset has not been carried out yet, and will wait for it
+    await store.deliveries.retry(None, early)  # the reset has not been carried out yet, and will wait for it
     mine, turn = await claimed(store)
     assert turn.turn_id == early
     reset = await store.queue.next_step(mine, TurnDelivered(turn))
     assert isinstance(reset, SendCommit) and reset.new_epoch
     await store.queue.next_step(mine, CommitAccepted(reset.id, None, "archive_001", 0.0))
     with pytest.raises(Conflict, match="reset"):
-        await store.retry(None, late)
-    assert (await store.discard(None, late)).state == "discarded"
+        await store.deliveries.retry(None, late)
+    assert (await store.deliveries.discard(None, late)).state == "discarded"
 
 
 async def test_a_dead_letter_that_was_overtaken_does_not_move_behind_a_reset_that_waits(store: SqlTurnStore) -> None:
@@ -410,8 +410,8 @@ async def test_a_dead_letter_that_was_overtaken_does_not_move_behind_a_reset_tha
     await deliver_all(store)
     await store.reset(somebody(), 1000)
     with pytest.raises(Conflict, match="reset"):
-        await store.retry(None, early)
-    assert (await store.get_turn(None, early)).state == "dead"
+        await store.deliveries.retry(None, early)
+    assert (await store.deliveries.get(None, early)).state == "dead"
 
 
 async def test_two_who_decide_about_a_dead_letter_do_not_both_get_their_way(store: SqlTurnStore) -> None:
@@ -427,15 +427,15 @@ async def test_two_who_decide_about_a_dead_letter_do_not_both_get_their_way(stor
 
     async with anyio.create_task_group() as group:
         for _ in range(4):
-            group.start_soon(decide, store.retry, "retry")
-            group.start_soon(decide, store.discard, "discard")
+            group.start_soon(decide, store.deliveries.retry, "retry")
+            group.start_soon(decide, store.deliveries.discard, "discard")
     assert taken.count("discard") == 1 and taken[-1] == "discard"
     assert await deliver_all(store) == []
 
 
 async def test_a_page_may_begin_at_any_number(store: SqlTurnStore) -> None:
     await store.accept(a_turn("q"))
-    page = await store.deliveries(None, cursor=str(2**31))
+    page = await store.deliveries.page(None, cursor=str(2**31))
     assert [item.captured for item in page.items] == [1]
 
 
@@ -444,7 +444,7 @@ async def test_words_that_no_database_takes(store: SqlTurnStore) -> None:
     mine, step = await claimed(store)
     odd = "half \ud83e and \x00 nothing"
     again = await store.queue.next_step(mine, TurnFailed(step, odd, retry_at=0.0))
-    assert (await store.get_turn(None, turn_id)).error == "half \ufffd and  nothing"
+    assert (await store.deliveries.get(None, turn_id)).error == "half \ufffd and  nothing"
     assert isinstance(again, SendTurn)
     await store.queue.next_step(mine, TurnDelivered(again))
     (planned,) = await store.compact(somebody(), 0, 1000)
@@ -460,18 +460,18 @@ async def test_a_tenant_sees_its_own_deliveries_page_by_page(store: SqlTurnStore
     tenant = Tenant("acme", "alice")
     seen, cursor = [], None
     while True:
-        page = await store.deliveries(tenant, limit=2, cursor=cursor)
+        page = await store.deliveries.page(tenant, limit=2, cursor=cursor)
         seen += [item.turn_id for item in page.items]
         cursor = page.cursor
         if cursor is None:
             break
     assert seen == mine[::-1]
-    assert len((await store.deliveries(tenant, session="s1")).items) == 2
-    assert (await store.deliveries(tenant, states=["dead"])).items == ()
-    assert len((await store.deliveries(None)).items) == 6
+    assert len((await store.deliveries.page(tenant, session="s1")).items) == 2
+    assert (await store.deliveries.page(tenant, states=["dead"])).items == ()
+    assert len((await store.deliveries.page(None)).items) == 6
     for name in (other, "nonsense"):
         with pytest.raises(NotFound):
-            await store.get_turn(tenant, name)
+            await store.deliveries.get(tenant, name)
 
 
 async def test_gauges_count_the_outbox(store: SqlTurnStore, clock: FakeClock) -> None:
@@ -500,7 +500,7 @@ async def test_old_sessions_are_forgotten_but_nothing_undelivered(opened: OpenSt
     await store.queue.next_step(mine, TurnDelivered(step))
     clock.now += 2 * 86_400
     await store.forget_old()
-    assert [item.session for item in (await store.deliveries(None)).items] == ["s2"]
+    assert [item.session for item in (await store.deliveries.page(None)).items] == ["s2"]
     assert not (await store.local_history(mine.who)).known
 
 
@@ -537,7 +537,7 @@ async def test_everything_that_is_old_is_forgotten_however_much(opened: OpenStor
     clock.now += 2 * 86_400
     await store.accept(a_turn("new", who=somebody("new")))
     assert await store.forget_old() == 520
-    assert [item.session for item in (await store.deliveries(None, limit=500)).items] == ["new"]
+    assert [item.session for item in (await store.deliveries.page(None, limit=500)).items] == ["new"]
 
 
 async def test_a_turn_that_comes_while_its_session_is_forgotten_begins_a_new_one(
@@ -562,7 +562,7 @@ async def test_a_turn_that_comes_while_its_session_is_forgotten_begins_a_new_one
     monkeypatch.setattr(store._database, "write_behind", interrupted)
     await store.forget_old()
     assert slices > 1
-    assert [item.captured for item in (await store.deliveries(None)).items] == [1]
+    assert [item.captured for item in (await store.deliveries.page(None)).items] == [1]
     assert [next(iter(step.messages)).parts for step in await deliver_all(store)] == [(TextPart("back again"),)]
 
 
@@ -573,7 +573,7 @@ async def test_a_dead_letter_waits_for_a_decision_however_long(opened: OpenStore
     clock.now += 400 * 86_400
     while await store.forget_old():
         pass
-    assert (await store.retry(None, turn_id)).state == "pending"
+    assert (await store.deliveries.retry(None, turn_id)).state == "pending"
 
 
 async def test_delivered_text_is_bounded(opened: OpenStore) -> None:
@@ -582,7 +582,7 @@ async def test_delivered_text_is_bounded(opened: OpenStore) -> None:
         await store.accept(a_turn("x" * 1000, key=str(number)))
         await deliver_all(store)
     await store.forget_old()
-    kept = [item.bytes for item in (await store.deliveries(None)).items]
+    kept = [item.bytes for item in (await store.deliveries.page(None)).items]
     assert 0 < sum(kept) <= 3000 and len(kept) == 8
 
 

@@ -7,7 +7,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from app.core.reasons import Reason
-from app.store.turns import SqlTurnStore as TurnStore
+from app.store.delivery_rows import SqlDeliveries
 from tests.http.conftest import Start
 
 LIFECYCLE = ["/assemble", "/after-turn", "/compact", "/sessions/end", "/sessions/reset"]
@@ -121,7 +121,7 @@ def test_a_bug_of_ours_blames_nobody_else(client: TestClient, monkeypatch: pytes
     async def broken(*_: object) -> None:
         raise TypeError("unhashable type: 'dict'")
 
-    monkeypatch.setattr(TurnStore, "get_turn", broken)
+    monkeypatch.setattr(SqlDeliveries, "get", broken)
     answer = client.get("/turns/t_1")
     problem(answer, 500, Reason.INTERNAL_ERROR)
     assert "retry-after" not in answer.headers

@@ -90,8 +90,8 @@ async def test_a_turn_refused_for_good_is_a_dead_letter_and_the_rest_goes_on(des
     await desk.say("good")
     await desk.work()
     assert desk.backend.texts(somebody()) == ["good"]
-    (dead,) = (await desk.store.deliveries(None, states=["dead"])).items
-    await desk.store.retry(None, dead.turn_id)
+    (dead,) = (await desk.store.deliveries.page(None, states=["dead"])).items
+    await desk.store.deliveries.retry(None, dead.turn_id)
     await desk.work()
     assert desk.backend.texts(somebody()) == ["good", "bad"]
 
@@ -141,7 +141,7 @@ async def test_run_is_woken_by_new_work_and_ends_when_cancelled(desk: Desk) -> N
         accepted = await desk.store.accept(a_turn("q"))
 
         async def done() -> bool:
-            return (await desk.store.get_turn(None, accepted.turn_id)).state == "delivered"
+            return (await desk.store.deliveries.get(None, accepted.turn_id)).state == "delivered"
 
         assert await desk.worker.wait_until(done, Deadline.after_ms(20_000))
         group.cancel_scope.cancel()

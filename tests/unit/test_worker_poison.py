@@ -62,11 +62,11 @@ async def test_a_turn_that_always_fails_becomes_a_dead_letter_while_others_are_d
     await minutes_of_talk(desk, 1, somebody("s2"))
     assert (await desk.store.gauges()).dead == 0
     await minutes_of_talk(desk, 3, somebody("s2"))
-    (dead,) = (await desk.store.deliveries(None, states=["dead"])).items
+    (dead,) = (await desk.store.deliveries.page(None, states=["dead"])).items
     assert "given up after" in dead.error and error.detail in dead.error
     assert desk.backend.texts(somebody()) == ["behind"]
     mended = True
-    await desk.store.retry(None, dead.turn_id)
+    await desk.store.deliveries.retry(None, dead.turn_id)
     await desk.work(60)
     assert desk.backend.texts(somebody()) == ["behind", "poison"]
 
@@ -125,10 +125,10 @@ async def test_a_turn_whose_session_can_not_be_read_becomes_a_dead_letter_while_
     await minutes_of_talk(desk, 1, somebody("s2"))
     assert (await desk.store.gauges()).dead == 0
     await minutes_of_talk(desk, 3, somebody("s2"))
-    (dead,) = (await desk.store.deliveries(None, states=["dead"])).items
+    (dead,) = (await desk.store.deliveries.page(None, states=["dead"])).items
     assert desk.backend.texts(somebody()) == ["in doubt", "behind"]
     mended = True
-    await desk.store.retry(None, dead.turn_id)
+    await desk.store.deliveries.retry(None, dead.turn_id)
     await desk.work(60)
     assert desk.backend.texts(somebody()) == ["in doubt", "behind"]
-    assert (await desk.store.get_turn(None, dead.turn_id)).state == "delivered"
+    assert (await desk.store.deliveries.get(None, dead.turn_id)).state == "delivered"

@@ -113,7 +113,7 @@ async def test_a_worker_that_is_stopped_lets_a_write_finish(tmp_path: Path) -> N
                 await anyio.lowlevel.checkpoint()
         backend.go.set()
     assert backend.texts(somebody()) == ["q0"]
-    states = [item.state for item in (await desk.store.deliveries(None)).items]
+    states = [item.state for item in (await desk.store.deliveries.page(None)).items]
     assert states == ["pending", "delivered"]
     assert len(await desk.store.queue.claim("the next process", 1)) == 1
     await desk.store.aclose()
@@ -129,7 +129,7 @@ async def test_a_worker_that_is_stopped_does_not_wait_for_ever(tmp_path: Path, m
         group.start_soon(desk.worker.run)
         await backend.begun.wait()
         group.cancel_scope.cancel()
-    assert (await desk.store.deliveries(None)).items[0].state == "sending"
+    assert (await desk.store.deliveries.page(None)).items[0].state == "sending"
     assert len(await desk.store.queue.claim("the next process", 1)) == 1
     await desk.store.aclose()
 

@@ -147,7 +147,7 @@ async def test_a_session_that_can_not_be_worked_on_does_not_stop_the_others(
         group.start_soon(desk.worker.run)
 
         async def done() -> bool:
-            return (await desk.store.deliveries(None, session="good")).items[0].state == "delivered"
+            return (await desk.store.deliveries.page(None, session="good")).items[0].state == "delivered"
 
         assert await desk.worker.wait_until(done, Deadline.after_ms(20_000))
         group.cancel_scope.cancel()
@@ -280,12 +280,12 @@ async def test_a_dead_letter_that_is_retried_goes_back_to_its_place(desk: Desk) 
     for text in "123":
         await desk.say(text)
     await desk.work()
-    two, three = (await desk.store.deliveries(None, states=["dead"])).items[::-1]
+    two, three = (await desk.store.deliveries.page(None, states=["dead"])).items[::-1]
     desk.backend.faults = [("before", refused(retry_after_s=60.0))]
     await desk.say("4")
     await desk.work(1)
-    await desk.store.retry(None, three.turn_id)
-    await desk.store.retry(None, two.turn_id)
+    await desk.store.deliveries.retry(None, three.turn_id)
+    await desk.store.deliveries.retry(None, two.turn_id)
     await desk.work(90)
     assert desk.backend.texts(somebody()) == list("1234")
 
@@ -310,7 +310,7 @@ async def test_commits_and_tasks_leave_room_for_turns(desk: Desk, monkeypatch: p
         accepted = await desk.store.accept(a_turn("new", who=somebody("new")))
 
         async def done() -> bool:
-            return (await desk.store.get_turn(None, accepted.turn_id)).state == "delivered"
+            return (await desk.store.deliveries.get(None, accepted.turn_id)).state == "delivered"
 
         assert await desk.worker.wait_until(done, Deadline.after_ms(20_000))
         hanging.set()  # a worker that stops waits for what is under way
