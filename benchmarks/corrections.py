@@ -24,11 +24,10 @@ from typing import NamedTuple, TypeVar
 
 import httpx
 
-from app.classify.changes import words_of
-from app.classify.replaces import weight_of
 from app.factory import create_app
 from app.settings import EmbeddedSettings, EmbedderSettings, RecallSettings, Settings
 from benchmarks.vectors import have_vectors
+from training.world_pairs import alone
 from training.worlds import World, updates
 
 EARLIER, LATER = "2026-01-05", "2026-01-26"
@@ -64,23 +63,12 @@ def read_lines(path: Path) -> list[Line]:
 
 
 def made_of(told: Iterable[World]) -> Iterator[Line]:
-    """What was superseded in worlds, and of each other fact that a question needs the later one that is most alike."""
+    """What was superseded in worlds, and what a question needs beside the later fact that is most like it."""
     for world in told:
-        fact = {one.id: one.text for one in world.facts}
-        over = {one for question in world.questions for one in question.outdated}
-        for question in world.questions:
-            if question.earlier or len(question.needs) != 1:
-                continue
-            (needed,) = question.needs
-            for old in question.outdated:
-                yield Line(
-                    world.language, "correction", fact[old], fact[needed], question.text, fact[old], fact[needed]
-                )
-            later = [one.text for one in world.facts[[*fact].index(needed) + 1 :] if one.role == "user"]
-            if later and needed not in over and not question.outdated:
-                said = words_of(fact[needed]).bag
-                like = max(later, key=lambda text: weight_of(said & words_of(text).bag))
-                yield Line(world.language, "keep", fact[needed], like, question.text, fact[needed], "")
+        for two in alone(world):
+            (earlier, later), (question,) = (fact.text for fact in two.facts), two.questions
+            kind = "correction" if question.outdated else "keep"
+            yield Line(world.language, kind, earlier, later, question.text, earlier, later)
 
 
 class Service:

