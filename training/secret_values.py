@@ -532,6 +532,28 @@ def _resource(rng: Random) -> str:
     return "-".join([*parts, *rng.choice(((), (), ("v2",), ("v1",), ("2024",), ("eu1",)))])
 
 
+def _once(rng: Random) -> str:
+    """A code that is sent to a telephone and used once."""
+    form = rng.randrange(10)
+    if form < 6:
+        return _digits(rng, *rng.choice(((6, 6), (6, 6), (4, 4), (5, 5), (8, 8), (7, 7))))
+    if form < 8:
+        return rng.choice("- ").join((_digits(rng, 3, 3), _digits(rng, 3, 3)))
+    if form == 8:
+        return f"{rng.choice('GFBTM')}-{_digits(rng, 5, 6)}"
+    return _of(rng, string.ascii_uppercase + string.digits, 6, 6)
+
+
+def _compound(rng: Random) -> str:
+    """Words joined by signs, which programs name things by as well."""
+    words = rng.sample(WORDS, rng.choice((2, 3, 3, 4)))
+    if rng.random() < 0.5:
+        words[-1] = words[0]
+    words = [word.capitalize() for word in words] if rng.random() < 0.2 else words
+    joint = rng.choice("--_.")
+    return joint.join([*words, *rng.choice(((), (), (_digits(rng, 1, 3),)))])
+
+
 Slot = Callable[[Random], str]
 SECRET: dict[str, Slot] = {
     "v": _value,
@@ -562,6 +584,11 @@ SECRET: dict[str, Slot] = {
     "pw4": lambda r: _of(r, string.ascii_lowercase + string.digits, 4, 4),
     "door": lambda r: _digits(r, 3, 6) + r.choice(("", "", "", "#", "*")),
     "weaks": lambda r: _weak(r),
+    "once": _once,
+    "cpds": _compound,
+    "uuids": uuid,
+    "eqs": lambda r: f"{_case(r, r.choice(WORDS))}{r.choice('==/:+')}{_case(r, r.choice(WORDS))}{_digits(r, 0, 2)}",
+    "hex0x": lambda r: "0x" + _of(r, "0123456789abcdef", 64, 64),
     "apt": lambda r: _digits(r, 2, 4) + r.choice("ABCDE") + _digits(r, 0, 2),
     "lic": lambda r: "-".join(_of(r, string.ascii_uppercase + string.digits, 5, 5) for _ in range(r.choice((3, 4, 5)))),
 }
@@ -776,6 +803,7 @@ NOUNS = {
     "X": "factor",
     "K": "not",
     "O": "otp",
+    "U": "once",
     "H": "id",
 }
 """Slots that take a word of a class of `app.policy.signs`, in the language of the sentence."""

@@ -40,6 +40,7 @@ _LEADING = "([{<*'\\,;~=:"
 _TRAILING = ".,;:?)]}>*'\\&#"
 _PARTNERS = {")": "(", "]": "[", "}": "{"}
 _OPTION = re.compile(r"-[pPa](?=[^\s=-]{4})")
+_NAME_OF_OPTION = re.compile(r"--?[A-Za-z]{3,}(?:-[A-Za-z]+)*")
 _USER = re.compile(r"(?:^|\s)(?:-[uU]|--(?:proxy-)?user|--auth|--creds?)[ =]?['\"]?$")
 _USER_CHARS = 16
 _BEHIND_USER = re.compile(r"[^\s:,%/]{1,64}[:,%](?=[^/])")
@@ -97,6 +98,9 @@ def _of_run(run: str, start: int) -> Iterator[Candidate]:
         at = key.end()
         until = keys[place + 1].start() if place + 1 < len(keys) else len(run)
         yield from _trimmed(run[at:until], start + at)
+        if until == at and place + 1 < len(keys):  # a value with a sign in it: password=Maple=Maple
+            behind = keys[place + 2].start() if place + 2 < len(keys) else len(run)
+            yield from _trimmed(run[at:behind], start + at)
     if not keys:
         option = _OPTION.match(run)
         if option:
@@ -110,7 +114,7 @@ def _trimmed(value: str, start: int) -> Iterator[Candidate]:
     start += len(value) - len(bare)
     bare = _without_trailing(bare)
     is_rule = bare.startswith(("---", "//")) or bare.endswith("---")  # or armour
-    if 3 <= len(bare) <= LONGEST and not is_rule:
+    if 3 <= len(bare) <= LONGEST and not is_rule and not _NAME_OF_OPTION.fullmatch(bare):
         yield Candidate(start, start + len(bare), bare)
 
 

@@ -18,7 +18,7 @@ _LONGEST_NAMED = 64
 _DRAWN = frozenset(("pin", "digits", "number", "groups", "hex", "uuid", "date", "drawn"))
 """Forms of values that have no words in them."""
 _BUCKETS = (0, 1, 2, 3, 4, 4, 5, 5, 5, 6, 6, 6, 6)
-NAMING = frozenset(("#secret", "#pin", "#otp", "#id", "#user", "#talk", "#env", "#code", "#factor"))
+NAMING = frozenset(("#secret", "#pin", "#once", "#otp", "#id", "#user", "#talk", "#env", "#code", "#factor"))
 """Classes of words that name a value."""
 _TELLING = frozenset(("#lock", "#card", "#fake", "#not", "#call", "#phrase"))
 """Classes of words that tell what a name means: the code of a door, a token of a test, a password that must not be."""
@@ -125,7 +125,7 @@ def _named(before: Sequence[str], after: Sequence[str], form: str) -> Iterator[s
                 yield f"ef:{word}{ended}|{before[0]}|{form}"
                 yield from (f"n+:{word}{ended}{told}" for told in _TELLING.intersection(before))
                 yield from (f"n-:{word}{ended}{told}" for told in _TELLING.intersection(after))
-    if not seen & {"#secret", "#pin"}:
+    if not seen & {"#secret", "#pin", "#once"}:
         yield f"none|{form}"
     for place, word in enumerate(after[:_NEXT]):
         if word in _BREAKS:

@@ -17,7 +17,7 @@ from app.text.scripts import CJK
 _WORD = re.compile(rf"[{CJK}]|[^\W_\d{CJK}]+|\d+|[^\w\s]|_|\n")
 _CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _CJK = re.compile(f"[{CJK}]")
-_CUES = ("secret", "pin", "code", "factor", "command", "call", "entry")
+_CUES = ("secret", "pin", "once", "code", "factor", "command", "call", "entry")
 _SHORT = {"code": 4}
 """Characters up to which a name is looked for as a word of its own only; 3 unless the class is listed."""
 

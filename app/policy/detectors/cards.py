@@ -11,7 +11,9 @@ _BEHIND = Pattern(
     rf"^[^0-9]{{0,40}}(?:{_EXPIRY})[^0-9]{{1,40}}(?P<card>\d{{3,4}})(?:$|[^0-9 .,:/%°-]|[ .,:/-][^0-9]|[ .,:/-]$)"
 )
 _CODE = Pattern(
-    r"(?i)(?:^|[^a-z])(?:cvv2?|cvc2?|安全码|驗證碼背面|security code)[^0-9\n]{1,12}(?P<card>\d{3,4})(?:$|\D)"
+    r"(?i)(?:^|[^a-z])(?:cv[vcnd]2?|csc|cid|安全码|安全碼|后三位|後三碼|背面三位|驗證碼背面|security (?:code|number)|prüfziffer|"
+    r"prüfnummer|kartenprüfnummer|cryptogramme|code de sécurité|código de seguran(?:ça|za)|código de seguridad|"
+    r"codice di sicurezza|セキュリティコード|код безопасности)[^0-9\n]{1,12}(?P<card>\d{3,4})(?:$|\D)"
 )
 _CARD_WORD = ("card", "visa", "mastercard", "amex", "卡", "karte", "carte", "tarjeta", "cartão", "карт", "カード")
 

@@ -4,27 +4,45 @@ any command, ``net use``, the QR code of a Wi-Fi network, fields of a private JW
 from collections.abc import Iterator, Sequence
 
 from app.policy.detector import Span
-from app.policy.linear_patterns import Pattern
+from app.policy.linear_patterns import Match, Pattern
 from app.policy.placeholders import is_placeholder
 
 _PGPASS = Pattern(r"(?m)^[^\s:#/]{1,255}:(?:\d{3,5}|\*):[^\s:/]{1,64}:[^\s:/]{1,64}:(?P<secret>[^\s:][^\s]{2,})$")
 """``host:port:database:user:password``, a line of its own."""
 _NPMRC = Pattern(r"(?i)(?:^|[\s/]):_(?:authToken|password)[ \t]{0,4}=[ \t]{0,4}[\"']?(?P<secret>[^\s\"']{6,})")
 _USER = Pattern(
-    r"\b(?:curl|https?|xh|wget)\b(?:[^\n|;]|\\\n){0,1000}?\s(?:-u[ \t]{0,4}|-a[ \t]{1,4}|--user[ =]{1,4})"
-    r"[\"']?[^\s:\"'@/]{1,128}:(?P<secret>[^\s\"']{3,})"
+    r"\b(?:curl|https?|xh|wget|etcdctl|influx|clickhouse-client)\b(?:[^\n|;]|\\\n){0,1000}?\s(?:-u[ \t]{0,4}|-a[ \t]{1,4}|--user[ =]{1,4})"
+    r"(?:'[^\n:'@/]{1,128}:(?P<single>[^\n']{3,128})'|\"[^\n:\"@/]{1,128}:(?P<double>[^\n\"]{3,128})\""
+    r"|[\"']?[^\s:\"'@/]{1,128}:(?P<secret>[^\s\"']{3,}))"
 )
+"""In quotes the password may have spaces."""
+_AUTH = Pattern(
+    r"(?m)(?:^[ \t]*(?:[\w.:-]{2,60}(?:\[\d+\])?>[ \t]{0,3})?|[\"'`])(?:AUTH|CONFIG SET requirepass)[ \t]+"
+    r"(?:[A-Za-z][\w-]{0,30}[ \t]+)?[\"']?(?P<secret>[^\s\"'<>{$]{6,})[\"'`]?[ \t]*$"
+)
+"""Behind the prompt of Redis."""
+_DRAWN = r"(?P<secret>[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|[0-9a-fA-F]{32,64})(?:$|[\s\"'\])])"
+_TOOL = Pattern(
+    r"(?:\b(?:(?:snyk|circleci) auth|(?:ngrok|doppler|wandb|cargo|gem|huggingface-cli|hf auth|netlify|fly auth)(?: config)?"
+    r" (?:add-authtoken|authtoken|login|token|setup)|(?:codecov|uploader\.sh|bito|coveralls|codacy)[^\n|;&]{0,120}? (?:-t|-r))"
+    r"|(?:^|\s)--(?:auth-?|api-?|access-?|secret-?)?(?:token|secret|apikey|api-key|password))[ =][\"']?" + _DRAWN
+)
+"""Tools whose tokens look like any UUID or hash."""
 _OPTION = r"(?:-[pP]|--pass(?:word|wd)?|--pw)[ =]?[\"']?(?P<secret>[^\s\"'$<{:/-][^\s\"':/]{3,})"
 _AS = r"(?:-[uU][ =]?|--?user(?:name)?[ =])[\"']?[^\s\"'-][^\s\"':]{0,60}[\"']?"
 _USER_FIRST = Pattern(rf"(?:^|\s){_AS}[ \t](?:[^\n|;&]{{0,200}}?[ \t])?{_OPTION}")
 _USER_LAST = Pattern(rf"\s{_OPTION}[\"']?[ \t](?:[^\n|;&]{{0,200}}?[ \t])?{_AS}(?:\s|$)")
 """A command that names a user and gives a password; ``-p`` is a port or a project elsewhere."""
+_ORACLE = Pattern(
+    r"(?i)\b(?:sqlplus|sqlldr|expdp|impdp|exp|imp|rman|tnsping|sql)\b[^\n|;]{0,80}?[ \t\"'=][A-Za-z][\w$#]{0,30}/(?P<secret>[^\s@/\"']{3,64})@[^\s@]"
+)
+"""``sqlplus user/password@service``."""
 _SHARE = Pattern(r"(?i)\bnet[ \t]+use\b[^\n]{0,200}?[ \t](?P<secret>[^\s/*\\:][^\s/\\:]{3,})[ \t]+/user:")
 _COMMUNITY = Pattern(r"\bsnmp[a-z]{2,12}\b[^\n|;]{0,200}?[ \t]-c[ =]?[\"']?(?P<secret>[^\s\"'$<{-][^\s\"']{3,})")
 _WIFI = Pattern(r"WIFI:(?:[^\n;\\]|\\[^\n]|;[A-OQ-Z]){0,300}?;P:(?P<secret>(?:[^\n;\\]|\\[^\n]){3,100});")
 _JWK = Pattern(r"\"kty\"")
 _PRIVATE = Pattern(r"\"(?:d|p|q|dp|dq|qi|k)\"\s{0,4}:\s{0,4}\"(?P<secret>[A-Za-z0-9_-]{16,})\"")
-_LINES = (_PGPASS, _NPMRC, _USER, _WIFI)
+_LINES = (_PGPASS, _NPMRC, _WIFI, _AUTH, _TOOL, _ORACLE)
 _COMMANDS = (_USER_FIRST, _USER_LAST, _SHARE, _COMMUNITY)
 
 
@@ -32,10 +50,20 @@ def find(text: str) -> Iterator[Span]:
     """What stands at the place of the password, unless it stands for one."""
     for pattern in _LINES:
         yield from (span for span in pattern.spans(text, "secret") if not is_placeholder(text[slice(*span)]))
+    for match in _USER.finditer(text):
+        yield from (span for span in _groups(match, "secret", "single", "double") if _is_value(text[slice(*span)]))
     for pattern in _COMMANDS:
         yield from (span for span in pattern.spans(text, "secret") if _is_chosen(text[slice(*span)]))
     if _JWK.is_in(text):
         yield from _PRIVATE.spans(text, "secret")
+
+
+def _groups(match: Match, *names: str) -> Iterator[Span]:
+    return (span for span in map(match.span, names) if span[0] >= 0)
+
+
+def _is_value(value: str) -> bool:
+    return not is_placeholder(value)
 
 
 def _is_chosen(value: str) -> bool:
@@ -45,4 +73,4 @@ def _is_chosen(value: str) -> bool:
 
 def signs() -> Sequence[Pattern]:
     """See `Detector`."""
-    return (*_LINES, *_COMMANDS, _JWK)
+    return (*_LINES, *_COMMANDS, _USER, _JWK)

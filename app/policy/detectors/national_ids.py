@@ -19,12 +19,18 @@ _FRENCH = Pattern(
     r"(?:^|[^0-9])(?P<id>[12] ?\d{2} ?(?:0[1-9]|1[0-2]) ?(?:\d{2}|2[AB]) ?\d{3} ?\d{3} ?\d{2})(?:$|[^0-9])"
 )
 
+_PASSPORT = Pattern(
+    r"(?i:passports?|pasaporte|passaporte?|passeport|reisepass|paspoort|паспорт\w*|护照|護照|通行证|通行證|台胞证|パスポート|旅券|여권)"
+    r"[^\n0-9A-Z]{0,24}(?:(?i:no|nr|nº|n°|number)[^\n0-9A-Z]{0,4})?(?P<id>[A-Z]{1,3}\d{6,9}|[0-9A-Z]{2}\d{6,7}|[0-9A-Z]{7,10})"
+    r"(?:$|[^0-9A-Za-z])"
+)
+
 _CHINESE_WEIGHTS = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
 _SPANISH_LETTERS = "TRWAGMYFPDXBNJZSQVHLCKE"
 
 
 def find(text: str) -> Iterator[Span]:
-    """Numbers of China, the USA, Britain, Spain, Italy, Brazil and France."""
+    """Numbers of China, the USA, Britain, Spain, Italy, Brazil and France, and of passports that are called so."""
     for pattern, is_valid in _CHECKED:
         for start, end in pattern.spans(text, "id"):
             if is_valid(text[start:end]):
@@ -63,6 +69,10 @@ def _french(number: str) -> bool:
     return int(digits[-2:]) == 97 - int(digits[:-2]) % 97
 
 
+def _passport(number: str) -> bool:
+    return 7 <= len(number) <= 10 and sum(c.isdigit() for c in number) >= 5
+
+
 def _any(_number: str) -> bool:
     return True
 
@@ -75,6 +85,7 @@ _CHECKED = (
     (_ITALIAN, _any),
     (_BRAZILIAN, _brazilian),
     (_FRENCH, _french),
+    (_PASSPORT, _passport),
 )
 
 

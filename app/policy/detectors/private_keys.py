@@ -6,7 +6,7 @@ from app.policy.detector import Span
 from app.policy.linear_patterns import Pattern
 
 _KEY = Pattern(
-    r"(?:-----BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----|PuTTY-User-Key-File-\d:[^\n]*|Private-Lines: \d+)"
+    r"(?:-----BEGIN (?:[A-Z0-9]+ ){0,4}(?:PRIVATE KEY(?: BLOCK)?|SEED)-{5,6}|PuTTY-User-Key-File-\d:[^\n]*|Private-Lines: \d+)"
     r"(?P<secret>(?:[A-Za-z0-9+/=,:.()\s\"'\\]|-[A-Za-z0-9+/=,:.()\s\"'\\])*)"
 )
 

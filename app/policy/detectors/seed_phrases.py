@@ -16,8 +16,9 @@ _NAME = Pattern(
 )
 _JOINT = r"[ ,、，;/|\u3000\n\t-]{1,4}"
 _NUMBER = r"(?:\(?\d{1,2}[.):]{0,2} {0,2})?"
+_LETTER = r"[^\W\d_\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]"
 _WORDS = re.compile(
-    rf"{_NUMBER}(?:[^\W\d_]{{3,9}}(?:{_JOINT}{_NUMBER}[^\W\d_]{{3,9}}){{11,23}}"
+    rf"{_NUMBER}(?:{_LETTER}{{3,9}}(?:{_JOINT}{_NUMBER}{_LETTER}{{3,9}}){{11,23}}"
     rf"|[\u3040-\u30ff]{{2,9}}(?:{_JOINT}{_NUMBER}[\u3040-\u30ff]{{2,9}}){{11,23}}"
     rf"|[\uac00-\ud7af]{{2,6}}(?:{_JOINT}{_NUMBER}[\uac00-\ud7af]{{2,6}}){{11,23}}"
     rf"|[\u4e00-\u9fff](?:{_JOINT}{_NUMBER}[\u4e00-\u9fff]){{11,23}})"
@@ -71,7 +72,7 @@ def _phrase(text: str, start: int, end: int) -> Span | None:
 def _is_list(words: list[str]) -> bool:
     """Whether the words are written alike, as those of a sentence with a capital or a name are not, and differ."""
     alike = any(all(map(written, words[1:])) for written in (_is_small, str.istitle, str.isupper))
-    return alike and 2 * len({*words}) > len(words)
+    return alike and 3 * len({*words}) >= len(words)
 
 
 def _is_small(word: str) -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from app.policy.detector import Span
+from app.policy.features import kinds
 from app.policy.linear_patterns import Pattern
 from app.policy.placeholders import is_placeholder
 
@@ -66,7 +67,7 @@ FORMS = {
     "sendgrid": r"SG\.[A-Za-z0-9_-]{16,30}\.[A-Za-z0-9_-]{30,60}",
     "mailgun": r"key-[a-f0-9]{32}|[a-f0-9]{32}-[a-f0-9]{8}-[a-f0-9]{8}",
     "mailchimp": r"[a-f0-9]{32}-us\d{1,2}",
-    "brevo, resend, mailersend": r"(?:xkeysib-[a-f0-9]{64}-[A-Za-z0-9]{16}|re_[A-Za-z0-9]{6,12}_[A-Za-z0-9]{20,30}|mlsn\.[a-f0-9]{64})",
+    "brevo, resend, mailersend": r"(?:xkeysib-[a-f0-9]{64}-[A-Za-z0-9]{16}|re_(?:[A-Za-z0-9]{6,12}_[A-Za-z0-9]{20,30}|[A-Za-z0-9]{28,40})|mlsn\.[a-f0-9]{64})",
     "twilio": r"(?:SK|AC)[a-f0-9]{32}",
     # money and shops
     "stripe": r"(?:sk|rk)_(?:live|test|prod)_[A-Za-z0-9]{10,}|whsec_[A-Za-z0-9+/=]{20,}",
@@ -88,12 +89,13 @@ FORMS = {
     "figma": r"fig[dour]h?_[A-Za-z0-9_-]{30,60}",
     "airtable": r"pat[A-Za-z0-9]{14}\.[a-f0-9]{64}",
     "asana, clickup, typeform, contentful": r"(?:[12]/\d{10,20}(?:/\d{10,20})?:[a-f0-9]{32}|pk_\d{5,12}_[A-Z0-9]{32}|tfp_[A-Za-z0-9_.=-]{40,70}|CFPAT-[A-Za-z0-9_-]{40,50})",
-    "hubspot, intercom, zendesk, dropbox": r"(?:pat-(?:na|eu|ap)\d-[a-f0-9]{8}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{12}|sl\.[A-Za-z0-9_-]{100,})",
+    "hubspot, intercom, zendesk, dropbox": r"(?:pat-(?:na|eu|ap)\d-[a-f0-9]{8}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{12}|sl\.[A-Za-z0-9_-]{50,})",
     "facebook": r"EAA[A-Za-z0-9]{60,}",
     "line": r"[A-Za-z0-9+/]{150,172}/?1O/w1cDnyilFU=",
     "mapbox": r"sk\.eyJ[A-Za-z0-9_-]{40,}\.[A-Za-z0-9_-]{20,}",
     "age": r"AGE-SECRET-KEY-(?:PQ-)?1[A-Z0-9]{50,}",
     "extended private key, nostr": r"(?:[xyztuv]prv[1-9A-HJ-NP-Za-km-z]{100,112}|nsec1[a-z0-9]{58})",
+    "nats": r"S[UAONC][A-Z2-7]{54,56}",
     "json web token": r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]{0,}){1,3}",
 }
 """Who gives it out, and its form."""
@@ -101,6 +103,11 @@ FORMS = {
 _KNOWN = Pattern(r"(?:^|[^A-Za-z0-9_])(?P<secret>" + "|".join(FORMS.values()) + ")")
 _TELEGRAM = Pattern(r"/bot(?P<secret>\d{8,10}:[A-Za-z0-9_-]{30,40})/")
 _TWILIO = Pattern(r"AC[a-f0-9]{32}[\"']?[,:;\s]{1,4}[\"']?(?P<secret>[a-f0-9]{32})")
+
+_AWS_PAIR = Pattern(
+    r"(?:AKIA|ASIA)[A-Z0-9]{16}[^A-Za-z0-9/+](?:[^\n]|\n){0,80}?[^A-Za-z0-9/+](?P<secret>[A-Za-z0-9/+]{40})(?:$|[^A-Za-z0-9/+=])"
+)
+"""The secret half, whatever it is called."""
 
 
 def find(text: str) -> Iterator[Span]:
@@ -111,6 +118,9 @@ def find(text: str) -> Iterator[Span]:
             yield start, end
     yield from _TELEGRAM.spans(text, "secret")
     yield from _TWILIO.spans(text, "secret")
+    for start, end in _AWS_PAIR.spans(text, "secret"):
+        if kinds(text[start:end]) >= 3 and not is_placeholder(text[start:end]):
+            yield start, end
 
 
 def _is_words(value: str) -> bool:
@@ -120,4 +130,4 @@ def _is_words(value: str) -> bool:
 
 def signs() -> Sequence[Pattern]:
     """See `Detector`."""
-    return (_KNOWN, _TELEGRAM, _TWILIO)
+    return (_KNOWN, _TELEGRAM, _TWILIO, _AWS_PAIR)
