@@ -70,6 +70,9 @@ class _Searched:
         return f"{self.target.value}:{self.how}" if self.failure or self.how in _DEGRADED else None
 
 
+_UNDECIDED = Decision()
+
+
 @dataclass(slots=True)
 class _Recall:
     """One recall as it comes about. ``steps`` holds the milliseconds of each.
@@ -81,7 +84,7 @@ class _Recall:
     known: Known
     large: bool = False
     """Whether the messages are read in a thread."""
-    decision: Decision = field(default_factory=Decision)
+    decision: Decision = _UNDECIDED
     searched: Sequence[_Searched] = ()
     chosen: Sequence[Selection] = ()
     block: str = ""
