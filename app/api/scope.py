@@ -128,16 +128,16 @@ async def resolve(
     session = session_name(scope.session_id, scope.session_key)
     if session is None:
         raise InvalidRequest(FieldProblem("sessionId", "give sessionId or sessionKey"))
-    routing = services.settings.routing
+    routing, names_agent = services.settings.routing, scope.names_agent
     who = resolve_identity(
         scope,
         session,
         tenant,
         agent_prefix=routing.agent_prefix,
         peer_role=routing.peer_role,
-        last_agent=None if scope.names_agent else await _last_agent(services, tenant, session, deadline),
+        last_agent=None if names_agent else await _last_agent(services, tenant, session, deadline),
     )
-    if scope.names_agent:
+    if names_agent:
         services.store.saw(who)
     note(session=who.session, agent=who.agent)
     return who, is_bypassed(scope, routing.bypass_sessions)

@@ -134,6 +134,7 @@ class Identity:
         return self.tenant.account_key
 
 
+@lru_cache(maxsize=1024)
 def resolve_identity(
     scope: Scope,
     session: str,
@@ -146,6 +147,7 @@ def resolve_identity(
     """The identity of a request for ``session`` (see `session_name`).
 
     ``last_agent`` is the (already resolved) agent last seen for this session; it is used when the request names none.
+    The latest are kept: a session's requests say the same of their caller each time.
     """
     named = _clean(scope.agent_id) or agent_of_key(scope.session_key)
     agent = agent_name(named, agent_prefix) if named else (last_agent or agent_name("main", agent_prefix))

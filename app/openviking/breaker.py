@@ -54,6 +54,9 @@ class Ticket:
     probe: bool
 
 
+_ORDINARY = Ticket(probe=False)
+
+
 class Breaker:
     """One circuit."""
 
@@ -86,7 +89,7 @@ class Breaker:
         """Permission to call. Raises `BreakerOpen` while the breaker is open or its probe is on the way."""
         state = self.state
         if state is State.CLOSED:
-            return Ticket(probe=False)
+            return _ORDINARY
         if state is State.HALF_OPEN and self._probe is None:
             self._probe = Ticket(probe=True)
             return self._probe
@@ -121,7 +124,7 @@ class Breakers:
     def admit(self, key: Circuit) -> Ticket:
         """Permission for a call under ``key``. Raises `BreakerOpen`."""
         breaker = self._troubled.get(key)
-        return breaker.admit() if breaker else Ticket(probe=False)
+        return breaker.admit() if breaker else _ORDINARY
 
     def record(self, key: Circuit, ticket: Ticket, verdict: Verdict, weight: float = 1.0) -> None:
         """Take back the ticket of a call under ``key``; see `Breaker.record`."""
