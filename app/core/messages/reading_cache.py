@@ -81,10 +81,17 @@ class Readings:
         beginning = body[start : start + BEGINNING_BYTES]
         if start < len(_MESSAGES) or len(beginning) < BEGINNING_BYTES:
             return Resumed(body)
+        messages = [reference() for reference in self._histories.get(beginning, ())]
         known: list[HostMessage] = []
         end = place = start
-        for reference in self._histories.get(beginning, ()):
-            message = reference()
+        # All but the last at once: a history mostly only grows, and looking for each by itself takes twice as long.
+        early = [message for message in messages[:-1] if message]
+        if early and len(early) == len(messages) - 1:
+            together = b",".join([message.json for message in early])
+            after = start + len(together)
+            if body.startswith(together, start) and body[after : after + 1] in _FOLLOWS:
+                known, end, place = early, after, after + 1
+        for message in messages[len(known) :]:
             if message is None or not body.startswith(message.json, place):
                 break
             after = place + len(message.json)
