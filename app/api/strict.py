@@ -42,20 +42,21 @@ class StrictRoute(APIRoute):
         names = self._names_of_two()
 
         async def strict(request: Request) -> Response:
-            request.state.tenant = tenant_from(request)
+            state, of_app = request.state, request.app.state
+            services: Services = of_app.services
+            state.tenant = tenant_from(request)
             kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
             if not (kind == "application/json" or kind.endswith("+json")):
                 raise InvalidRequest(FieldProblem("headers.Content-Type", "send the body as application/json"))
-            request.state.arrived = time.monotonic()
-            intake: Intake = request.app.state.intake
+            state.arrived = time.monotonic()
+            intake: Intake = of_app.intake
             async with intake.body(request.headers, request.receive) as body:
-                state = request.state
                 state.large = state.resumed = None
                 if len(body) > EXPECT_BYTES:
-                    request.app.state.services.offload.warm()
+                    services.offload.warm()
                 resumed = Resumed(body)
                 if names and len(body) <= AT_ONCE_BYTES:
-                    resumed = request.app.state.services.readings.resume(body)
+                    resumed = services.readings.resume(body)
                 state.divided = is_large(resumed.body)
                 if state.divided:
                     body, state.large = await asyncio.to_thread(divide, body)
