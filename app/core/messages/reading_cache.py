@@ -71,6 +71,7 @@ class Readings:
         self._histories: dict[bytes, tuple[ref[HostMessage], ...]] = {}
         """The messages of the last body with this beginning, the least recently used first."""
         self._mark = secrets.token_hex(16)  # nobody can send it
+        self._mark_json = json.dumps(self._mark).encode()
 
     def resume(self, body: bytes) -> Resumed:
         """``body`` without the messages at its beginning that are known.
@@ -101,7 +102,7 @@ class Readings:
             end, place = after, after + 1
         if not known:
             return Resumed(body, (), beginning)
-        shorter = b"".join((body[:start], json.dumps(self._mark).encode(), body[end:]))
+        shorter = b"".join((body[:start], self._mark_json, body[end:]))
         return Resumed(shorter, tuple(known), beginning)
 
     def is_resumed(self, parsed: Any) -> bool:
