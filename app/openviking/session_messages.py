@@ -8,6 +8,8 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from pydantic_core import to_json
+
 from app.core.capture.batches import extent
 from app.core.capture.captured_message import CapturedMessage, Part, TextPart, ToolPart
 from app.openviking.call_errors import Garbage
@@ -29,7 +31,13 @@ _EPOCH = "1970-01-01T00:00:00+00:00"
 
 def encode(body: Mapping[str, Any]) -> bytes:
     """A request body. Half surrogate pairs, which no UTF-8 can carry and OpenViking refuses, become U+FFFD."""
-    text = _ENCODER.encode(body)
+    try:
+        written = to_json(body, inf_nan_mode="constants")
+        if b"NaN" not in written and b"Infinity" not in written:
+            return written
+    except ValueError:  # half a pair, or nested deeper than pydantic-core follows
+        pass
+    text = _ENCODER.encode(body)  # takes five times as long, and refuses what is no number
     try:
         return text.encode()
     except UnicodeEncodeError:

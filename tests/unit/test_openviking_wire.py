@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import math
 from typing import Any
 
 import pytest
@@ -81,6 +82,26 @@ def test_a_message_that_can_never_be_delivered_is_cut_and_says_so() -> None:
     parts = to_wire(message(*[TextPart("a" * MAX_TEXT_CHARS)] * 5))["parts"]
     assert sum(len(p["text"]) for p in parts) <= MAX_MESSAGE_CHARS
     assert "cut" in parts[-1]["text"]
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
+def test_what_is_no_number_is_never_sent(number: float) -> None:
+    with pytest.raises(ValueError, match="JSON compliant"):
+        encode({"input": {"of": [number]}})
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"query": "is NaN or Infinity a number? \u2028 \x7f \x00 超时 \U0001f600"},
+        {"a": [1, -0.5, 1e22, 2**80, True, None, "", {}, []], "b": {"c": ("x", "y")}},
+    ],
+)
+def test_a_body_is_compact_json_in_utf_8(body: dict[str, object]) -> None:
+    written = encode(body)
+    assert json.loads(written) == json.loads(json.dumps(body))
+    assert b": " not in written
+    assert b"\\u8d85" not in written
 
 
 def test_half_a_surrogate_pair_does_not_stop_a_turn() -> None:
