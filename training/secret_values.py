@@ -508,6 +508,16 @@ def _weak(rng: Random) -> str:
     return _case(rng, rng.choice(WORDS)) + rng.choice(("1", "12", "123", "1234", "01", str(rng.randint(1990, 2027))))
 
 
+def _nick(rng: Random) -> str:
+    """What is told in small talk: words in small letters, run together, often with a number."""
+    word = rng.choice(WORDS) + rng.choice((*WORDS, "", "lol", "king", "boi", "xd", "pro", "_", "."))
+    if rng.random() < 0.1:
+        return f"xX{word.strip('_.')}Xx"
+    if rng.random() < 0.15:
+        return word.strip("_.") + rng.choice("_-") + rng.choice(WORDS)
+    return word.strip("_.") + rng.choice(("", "", _digits(rng, 1, 4), "420", "69", "!"))
+
+
 def _fake(rng: Random) -> str:
     """What programmers write in tests."""
     joint = rng.choice("-_-_.")
@@ -584,6 +594,7 @@ SECRET: dict[str, Slot] = {
     "pw4": lambda r: _of(r, string.ascii_lowercase + string.digits, 4, 4),
     "door": lambda r: _digits(r, 3, 6) + r.choice(("", "", "", "#", "*")),
     "weaks": lambda r: _weak(r),
+    "nick": lambda r: _nick(r),
     "once": _once,
     "cpds": _compound,
     "uuids": uuid,

@@ -57,7 +57,7 @@ _REFERENCE = re.compile(
     r"[<{\[*]|\\?\$(?:[{(]|[A-Za-z_]+$|[A-Z_][A-Z0-9_]*$)|%(?:\(|[A-Za-z_]+%?$)|@[A-Za-z]+$|&[a-z]+;?$|(?:os|process|env|settings|config|secrets|self|this|ctx|req|request|args|var|vars|local|data)\.|"
     r"(?:getenv|environ|lookup|vault|ref|file|secretRef|valueFrom)\b",
 )
-_HASH_ALGORITHM = re.compile(r"(?:sha\d{1,3}|md5)[-:$]", re.IGNORECASE)
+_HASH_ALGORITHM = re.compile(r"(?:sha\d{1,3}|md5)[-:$]|\{?(?:s?sha\d{0,3}|s?md5|crypt)\}", re.IGNORECASE)
 
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{6,2048}")
 _URL_SAFE = str.maketrans("+/", "-_")

@@ -8,8 +8,10 @@ from app.policy.detectors import (
     cards,
     client_calls,
     cookies,
+    directories,
     emails,
     formats,
+    login_codes,
     logins,
     national_ids,
     passphrases,
@@ -20,6 +22,7 @@ from app.policy.detectors import (
     tables,
     urls,
     vendors,
+    wallet_words,
 )
 
 DETECTORS: tuple[Detector, ...] = (
@@ -27,9 +30,12 @@ DETECTORS: tuple[Detector, ...] = (
     Detector("secret", "private_keys", private_keys.find, private_keys.signs),
     Detector("secret", "recovery_keys", recovery_keys.find, recovery_keys.signs),
     Detector("secret", "seed_phrases", seed_phrases.find, seed_phrases.signs),
+    Detector("secret", "wallet_words", wallet_words.find, wallet_words.signs),
     Detector("secret", "basic_auth", basic_auth.find, basic_auth.signs),
     Detector("secret", "client_calls", client_calls.find, client_calls.signs),
     Detector("secret", "cookies", cookies.find, cookies.signs),
+    Detector("secret", "directories", directories.find, directories.signs),
+    Detector("secret", "login_codes", login_codes.find, login_codes.signs),
     Detector("secret", "formats", formats.find, formats.signs),
     Detector("secret", "urls", urls.find, urls.signs),
     Detector("secret", "passphrases", passphrases.find, passphrases.signs),

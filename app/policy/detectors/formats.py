@@ -1,5 +1,5 @@
 """Passwords and keys at their place in well-known lines: ``.pgpass``, ``.npmrc``, ``curl --user``, ``-u user -P ...`` of
-any command, ``net use``, the QR code of a Wi-Fi network, fields of a private JWK."""
+any command, ``net use``, SQL that sets one, the QR code of a Wi-Fi network, fields of a private JWK."""
 
 from collections.abc import Iterator, Sequence
 
@@ -42,7 +42,16 @@ _COMMUNITY = Pattern(r"\bsnmp[a-z]{2,12}\b[^\n|;]{0,200}?[ \t]-c[ =]?[\"']?(?P<s
 _WIFI = Pattern(r"WIFI:(?:[^\n;\\]|\\[^\n]|;[A-OQ-Z]){0,300}?;P:(?P<secret>(?:[^\n;\\]|\\[^\n]){3,100});")
 _JWK = Pattern(r"\"kty\"")
 _PRIVATE = Pattern(r"\"(?:d|p|q|dp|dq|qi|k)\"\s{0,4}:\s{0,4}\"(?P<secret>[A-Za-z0-9_-]{16,})\"")
-_LINES = (_PGPASS, _NPMRC, _WIFI, _AUTH, _TOOL, _ORACLE)
+_SQL = Pattern(
+    r"(?i)\b(?:SET[ \t]+PASSWORD(?:[ \t]+FOR[ \t]+[^\s=]{1,120})?[ \t]*=[ \t]*(?:PASSWORD[ \t]*\([ \t]*)?"
+    r"|(?:USER|GRANT|ROLE|LOGIN)\b[^\n;]{0,200}\bIDENTIFIED[ \t]+(?:(?:WITH|VIA)[ \t]+[\w'\"`]{1,60}[ \t]+)?BY[ \t]+)"
+    r"[\"'](?P<secret>[^\"'\n]{3,128})[\"']"
+)
+_MERCHANT = Pattern(
+    r"(?i)\bmch_?key\b[\"']?[ \t]{0,3}(?:[:=：]|是|为)?[ \t]{0,3}[\"']?(?P<secret>[0-9A-Za-z]{32})(?:[^0-9A-Za-z]|$)"
+)
+"""Of WeChat Pay."""
+_LINES = (_PGPASS, _NPMRC, _WIFI, _AUTH, _TOOL, _ORACLE, _SQL, _MERCHANT)
 _COMMANDS = (_USER_FIRST, _USER_LAST, _SHARE, _COMMUNITY)
 
 

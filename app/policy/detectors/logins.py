@@ -22,6 +22,14 @@ _LOGIN = Pattern(
     r"(?i)log(?:ged)?[ -]?[io]n|sign[ -]?in|登录|登陆|登入|账号|帐号|帳號|账户|ログイン|アカウント|로그인|계정|anmeld|einlogg|connexion|"
     r"connecte|acced|accesso|entrar|iniciar sesi|войти|вход|логин|zaloguj|inlog"
 )
+_NAMED = Pattern(
+    r"(?i)(?:^|[^a-z])(?:u/pw?|usr/pwd?|user(?:name)?/pass(?:word|wd)?|login/pass(?:word)?|(?:账号|帐号|用户名)/密码)[ \t]{0,2}[:=：][ \t]{0,2}"
+    r"[\w.@+-]{2,64} ?[/|] ?(?P<secret>[^\s/|,，。；<>]{5,64})"
+)
+_WIFI = Pattern(
+    r"(?i)(?:^|[^a-z])(?:wi-?fi|wlan|ssid)[ \t]{0,2}[:=： ][ \t]{0,2}[^\s/\n：:=][^/\n：:=]{0,31}? / (?P<secret>[^\s/,，。；]{8,63})(?:\s|$|[,，。；])"
+)
+"""A password for a wireless network has eight characters at least."""
 _VERSION = re.compile(r"@v\d|@\d+\.\d")
 """Of a package or an action: ``actions/login@v3``."""
 _BEFORE, _BEHIND = 48, 24
@@ -38,6 +46,11 @@ def find(text: str) -> Iterator[Span]:
         around = text[max(0, start - _BEFORE) : start] + "\n" + text[end : end + _BEHIND]
         if (match["known"] and not _SIGNS.isdisjoint(value)) or _LOGIN.is_in(around):
             yield start, start + len(value)
+    for pattern in (_NAMED, _WIFI):
+        for start, end in pattern.spans(text, "secret"):
+            value = text[start:end].rstrip(".;")
+            if any(c.isdigit() for c in value) and not is_placeholder(value):
+                yield start, start + len(value)
 
 
 def _is_chosen(value: str) -> bool:
@@ -50,4 +63,4 @@ def _is_chosen(value: str) -> bool:
 
 def signs() -> Sequence[Pattern]:
     """See `Detector`."""
-    return (_KNOWN, _LOGIN)
+    return (_KNOWN, _LOGIN, _NAMED, _WIFI)
