@@ -58,6 +58,7 @@ def test_words_of_a_wallet_are_masked(text: str) -> None:
         "ldapsearch -D cn=admin,dc=corp -w $LDAP_PASSWORD",
         "search('ou=people,dc=corp', '(uid=eva7)', ['mail'])",
         "rootpw {SSHA}d0Q0626PSH9VUld7yWpR0k6BlpQmtczb",
+        "bindpw rotation is described in chapter 9",
         "lol my pw is too long",
         "game pass ultimate is 15 bucks",
         "cat dog fish bird horse sheep goat duck lion tiger bear wolf",

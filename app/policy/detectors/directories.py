@@ -29,9 +29,13 @@ _GROUPS = ("single", "double", "secret")
 
 def find(text: str) -> Iterator[Span]:
     """The passwords; variables, hashes with their scheme (``{SSHA}...``) and names of attributes are none."""
-    for pattern in (_COMMAND, _SETTING):
-        for match in pattern.finditer(text):
-            yield from (span for span in map(match.span, _GROUPS) if span[0] >= 0 and _is_value(text[slice(*span)]))
+    for match in _COMMAND.finditer(text):
+        yield from (span for span in map(match.span, _GROUPS) if span[0] >= 0 and _is_value(text[slice(*span)]))
+    for match in _SETTING.finditer(text):
+        for span in (span for span in map(match.span, _GROUPS) if span[0] >= 0):
+            is_set = not {":", "="}.isdisjoint(text[match.span()[0] : span[0]])
+            if (_is_value if is_set else _is_chosen)(text[slice(*span)]):
+                yield span
     for match in _BIND.finditer(text):
         quoted = map(match.span, _GROUPS[:2])
         yield from (span for span in quoted if span[0] >= 0 and _is_value(text[slice(*span)]))
