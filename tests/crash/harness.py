@@ -76,12 +76,12 @@ class Sidecar:
                 time.sleep(0.05)
         raise AssertionError(f"the sidecar does not come up:\n{self.log()[-3000:]}")
 
-    def waiting(self) -> int:
-        """How many turns are on their way, as `/deliveries` tells."""
-        found = 0
+    def undelivered(self) -> list[dict[str, Any]]:
+        """The turns that are on their way, as `/deliveries` tells."""
+        found: list[dict[str, Any]] = []
         for state in ("pending", "sending"):
             answer = httpx.get(f"{self.url}/deliveries", params={"state": state}, trust_env=False, timeout=20)
-            found += len(answer.raise_for_status().json()["deliveries"])
+            found += answer.raise_for_status().json()["deliveries"]
         return found
 
     def log(self) -> str:
@@ -174,9 +174,11 @@ def drained(sidecars: Sequence[Sidecar], seconds: float) -> None:
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         try:
-            if not any(sidecar.waiting() for sidecar in sidecars):
+            if not any(sidecar.undelivered() for sidecar in sidecars):
                 return
         except httpx.TransportError:
             pass
         time.sleep(0.2)
-    raise AssertionError(f"turns are still on their way:\n{sidecars[0].log()[-3000:]}")
+    waiting = sidecars[0].undelivered()
+    log = sidecars[0].log()[-3000:]
+    raise AssertionError(f"{len(waiting)} turns are still on their way, such as {waiting[:3]}\n{log}")
