@@ -3,7 +3,7 @@
 The backend has no idempotency and a client's time-out does not cancel a write there. So after every attempt of unknown
 outcome, and after a crash in the middle of one, the worker looks which messages arrived, and sends the others only once
 the write can no longer happen by itself: see `app.worker.settling`. A server that does not answer while it is asked may
-sit on the write, too, so then the doubt begins anew.
+sit on the write, too, so the doubt then lasts beyond the next look, and ends within that time once it answers again.
 """
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -25,7 +25,7 @@ from app.worker.backoff import Backoff
 from app.worker.duplicates import Duplicates
 from app.worker.outages import Outages
 from app.worker.poison import PoisonTurns
-from app.worker.settling import settles_in
+from app.worker.settling import longest_s, settles_in
 
 T = TypeVar("T")
 TurnOutcome = TurnDelivered | TurnFailed | TurnInDoubt | TurnRejected
@@ -124,7 +124,9 @@ async def _look(
     if not left:
         return TurnDelivered(step)
     if not settled:
-        retry_at = min(until, courier.clock() + max(courier.settle_s / 4, 0.05))
+        now = courier.clock()
+        until = min(until, now + longest_s(courier.call_s, courier.settle_s))
+        retry_at = min(until, now + max(courier.settle_s / 4, 0.05))
         return TurnInDoubt(step, "waiting for a write that may still happen", until, retry_at)
     return _Missing(_without(step, arrived), left)
 

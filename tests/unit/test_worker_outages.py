@@ -108,3 +108,19 @@ async def test_an_answer_is_no_outage(desk: Desk, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(desk.backend, "append", refuse)
     await desk.work(20)
     assert backend_of(desk).asked >= SESSIONS * 5
+
+
+async def test_a_doubt_from_an_outage_ends_soon_after_it(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def lose(*_: object) -> CapturedMessage:
+        raise BackendError(Reason.OPENVIKING_UNAVAILABLE, "connection lost", retryable=True, uncertain=True)
+
+    async def refuse(*_: object) -> frozenset[str]:
+        raise BackendError(Reason.OPENVIKING_UNAVAILABLE, "breaker", retryable=True, retry_after_s=4.0)
+
+    monkeypatch.setattr(desk.backend, "append", lose)
+    monkeypatch.setattr(desk.backend, "arrived", refuse)
+    await desk.work(300)
+    monkeypatch.undo()
+    backend_of(desk).away = False
+    await desk.work(2 * desk.store.rules.doubt_s)
+    assert [number for number in range(SESSIONS) if not backend_of(desk).arrived_of(number)] == []
