@@ -21,7 +21,7 @@ from tests.unit.turning import TIME, FakeClock, a_turn, somebody
 pytestmark = pytest.mark.anyio
 
 MARK = "orion42"
-FACT = f"The code of the vault is {MARK}."
+FACT = f"The name of the vault is {MARK}."
 AT = "2099-01-01T00:00:00.000Z"
 STATEMENT = Statement("m_1", "viking://x", "notes", (FACT,), said_in=())
 

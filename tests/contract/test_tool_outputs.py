@@ -145,7 +145,7 @@ async def test_they_stay_as_long_as_the_session(opened: OpenStore, clock: FakeCl
 
 @pytest.mark.parametrize("whole", [False, True])
 async def test_forgetting_takes_them_and_they_do_not_come_back(store: SqlTurnStore, whole: bool) -> None:
-    fact, at = "The code of the vault is zq7f-vault.", "2099-01-01T00:00:00.000Z"
+    fact, at = "The name of the vault is zq7f-vault.", "2099-01-01T00:00:00.000Z"
     who, text = somebody(), f"All is quiet.\n{fact}\nNothing else."
     await store.keep_outputs(who, [Packed(CUT, pack(text))])
     meant = Forgetting(at, everything=True) if whole else Forgetting(at, (Statement("m", "u", "notes", (fact,)),))

@@ -15,7 +15,7 @@ from tests.crash.harness import Sidecar, meanwhile, messages_of
 from tests.scan import places_of
 
 MARK = "orion42"
-FACT = f"The code of the vault is {MARK}."
+FACT = f"The name of the vault is {MARK}."
 
 
 def send_turns(url: str, session: str, over: threading.Event) -> None:
@@ -32,7 +32,7 @@ def send_turns(url: str, session: str, over: threading.Event) -> None:
 
 def told(client: httpx.Client, session: str) -> None:
     said = [
-        {"role": "user", "content": f"Remember that the code of the vault is {MARK}. My dog is called Rex."},
+        {"role": "user", "content": f"Remember that the name of the vault is {MARK}. My dog is called Rex."},
         {"role": "assistant", "content": f"Noted: {MARK}."},
     ]
     body: dict[str, Any] = {"sessionId": session, "messages": said, "wait": True}

@@ -65,12 +65,12 @@ def fill(client: TestClient) -> None:
     committed(client, "s1")
     assert upload(client, "guide.md", GUIDE).status_code == 201
     preflight(client, session(OUTPUT))
-    assert MARK in recalled(client, "What is the code of the vault?")
+    assert MARK in recalled(client, "What is the name of the vault?")
 
 
 def assert_there(client: TestClient) -> None:
     """All that `fill` has put there is found."""
-    assert MARK in recalled(client, "What is the code of the vault?")
+    assert MARK in recalled(client, "What is the name of the vault?")
     assert "green tea" in recalled(client, "What does the user prefer in the morning?")
     assert "atlas rewind" in found(client, "how do I go back to the release before?")[0]["passages"][0]["text"]
     assert read_all(client, "call_1") == OUTPUT
@@ -108,7 +108,7 @@ def test_no_text_can_be_read_off_the_disk_and_all_of_it_is_there_with_the_key_un
         assert forget(client, id=remembered(client, MARK)["id"])["kept"] == []
         left = content_of(data, KEY)
         assert MARK not in left and "green tea" in left
-        assert MARK not in recalled(client, "What is the code of the vault?")
+        assert MARK not in recalled(client, "What is the name of the vault?")
 
 
 def test_a_directory_is_encrypted_given_another_key_and_decrypted(opened: Open, tmp_path: Path) -> None:

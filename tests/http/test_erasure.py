@@ -14,7 +14,7 @@ from tests.http.conftest import Start
 from tests.scan import places_of
 
 MARK = "orion42"
-FACT = f"The code of the vault is {MARK}."
+FACT = f"The name of the vault is {MARK}."
 OTHER = "The office dog is called Bruno."
 
 
@@ -63,23 +63,23 @@ def changed_since(client: TestClient) -> None:
 
 
 def told_in_a_turn(client: TestClient) -> None:
-    turn(client, "s1", f"Remember that the code of the vault is {MARK}.", f"Noted: {MARK}.", deadlineMs=5000)
+    turn(client, "s1", f"Remember that the name of the vault is {MARK}.", f"Noted: {MARK}.", deadlineMs=5000)
 
 
 def archived(client: TestClient) -> None:
-    turn(client, "s1", f"Remember that the code of the vault is {MARK}. My dog is called Rex.", f"Noted, {MARK}.")
+    turn(client, "s1", f"Remember that the name of the vault is {MARK}. My dog is called Rex.", f"Noted, {MARK}.")
     turn(client, "s1", "And I prefer tea in the morning.", "Tea it is.")
     committed(client, "s1")
 
 
 def recalled_with_a_trace(client: TestClient) -> None:
     stored_on_purpose(client)
-    assert MARK in recalled(client, "What is the code of the vault?")
+    assert MARK in recalled(client, "What is the name of the vault?")
 
 
 def used_by_a_tool(client: TestClient) -> None:
     messages = [
-        {"role": "user", "content": f"Remember that the code of the vault is {MARK}."},
+        {"role": "user", "content": f"Remember that the name of the vault is {MARK}."},
         {
             "role": "assistant",
             "content": [{"type": "toolCall", "id": "c1", "name": "memory_store", "arguments": {"text": FACT}}],
@@ -105,7 +105,7 @@ def test_nothing_of_a_forgotten_memory_is_left(
     receipt = forget(client, id=remembered(client, MARK)["id"])
     assert (receipt["kept"], left()) == ([], [])
     assert "Bruno" in recalled(client, "What is the office dog called?")
-    assert MARK not in recalled(client, "What is the code of the vault?")
+    assert MARK not in recalled(client, "What is the name of the vault?")
 
 
 @pytest.mark.parametrize("rows", [34, 35, 36, 37])
@@ -176,7 +176,7 @@ def test_nothing_brings_it_back(start: Start, tmp_path: Path, by: str) -> None:
     settings: dict[str, Any] = {"trace": {"texts": True}, "embedded": {"embedder": {"kind": "none"}}}
     client = start(**settings)
     messages = [
-        {"role": "user", "content": f"Remember that the code of the vault is {MARK}.", "timestamp": 1_790_000_000_000},
+        {"role": "user", "content": f"Remember that the name of the vault is {MARK}.", "timestamp": 1_790_000_000_000},
         {"role": "assistant", "content": f"Noted: {MARK}.", "timestamp": 1_790_000_001_000},
     ]
     body = {"sessionId": "s1", "messages": messages, "advancementKey": "k1", "wait": True}
@@ -191,9 +191,9 @@ def test_nothing_brings_it_back(start: Start, tmp_path: Path, by: str) -> None:
         index.unlink()
     again = start(**settings)
     assert places_of(tmp_path / "data", MARK) == []
-    assert MARK not in recalled(again, "What is the code of the vault?")
+    assert MARK not in recalled(again, "What is the name of the vault?")
     stored = again.post("/memories", json={"text": FACT})
-    assert stored.status_code == 201 and MARK in recalled(again, "What is the code of the vault?")
+    assert stored.status_code == 201 and MARK in recalled(again, "What is the name of the vault?")
 
 
 def test_another_tenant_keeps_the_same_words(scanned: tuple[TestClient, Callable[[], list[str]]]) -> None:
@@ -236,7 +236,7 @@ def test_what_was_interrupted_goes_on(start: Start, tmp_path: Path, monkeypatch:
     settings: dict[str, Any] = {"trace": {"texts": True}, "embedded": {"embedder": {"kind": "none"}}}
     client = start(**settings)
     archived(client)
-    assert MARK in recalled(client, "What is the code of the vault?")
+    assert MARK in recalled(client, "What is the name of the vault?")
     client.get("/recalls")  # its trace is on disk: the first service goes on running beside the second
     memory = remembered(client, MARK)
     services: Services = client.app.state.services  # type: ignore[attr-defined]
