@@ -104,16 +104,17 @@ class Compact:
         tries = {commit.id: commit.attempts for commit in commits}
 
         async def done() -> bool:
-            now = await self.store.commits(ids)
-            if all(_settled(commit, tries[commit.id]) for commit in now):
+            nonlocal commits
+            commits = await self.store.commits(ids)
+            if all(_settled(commit, tries[commit.id]) for commit in commits):
                 return True
             # A backend that is away will not be back while the host waits; what was asked goes on behind the answer.
             size = await self.store.size_of(who)
-            unsent = max((c.attempts - tries[c.id] for c in now if c.phase in UNSENT_COMMITS), default=0)
+            unsent = max((c.attempts - tries[c.id] for c in commits if c.phase in UNSENT_COMMITS), default=0)
             return max(unsent, size.failures if size else 0) >= _HOPELESS
 
+        # Judged as it was when the wait ended: a failed extraction may have begun again since.
         await self.worker.wait_until(done, deadline)
-        commits = await self.store.commits(ids)
         used = False
         if live and any(commit.phase in _ARCHIVED for commit in commits):
             archived = live[: max(0, len(live) - asked.keep_recent)]
