@@ -112,8 +112,15 @@ def _verdict(conversation: Conversation, backend: StandIn) -> Iterator[str]:
     for index in session.resets:
         epochs = {_epoch(message) for message in session.archives[index]}
         if any(conversation.reset_asked.get(epoch, float("inf")) > session.committed_at[index] for epoch in epochs):
+            asked = {epoch: conversation.reset_asked.get(epoch) for epoch in epochs}
+            print(
+                f"{conversation.name}: archive {index} of {session.committed_at[index]} holds epochs reset at {asked}"
+            )
             yield "wrong epoch"
     if any(_epoch(message) != conversation.epoch for message in session.live):
+        print(
+            f"{conversation.name}: live messages of {sorted(set(map(_epoch, session.live)))}, now {conversation.epoch}"
+        )
         yield "wrong epoch"
 
 
