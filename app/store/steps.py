@@ -1,6 +1,6 @@
 """A worker's view of a session: what to do next, and writing down how the last step went. One transaction for both."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,12 +43,7 @@ _OLDEST = (
 )
 _OF_SESSION = commit_table.c.session_id == bindparam("session_id")
 _FOLLOWED = commit_table.c.state.in_((CommitPhase.RUNNING, CommitPhase.FAILED))
-_UNSENT = (
-    select(commit_table)
-    .where(_OF_SESSION, commit_table.c.state.in_(UNSENT_COMMITS))
-    .order_by(commit_table.c.id)
-    .limit(1)
-)
+_UNSENT = select(commit_table).where(_OF_SESSION, commit_table.c.state.in_(UNSENT_COMMITS)).order_by(commit_table.c.id)
 _DUE_TASK = (
     select(commit_table)
     .where(_OF_SESSION, _FOLLOWED, commit_table.c.next_at <= bindparam("now"))
@@ -108,17 +103,18 @@ def _choose(connection: Connection, session: SessionRow, lane: Lane, rules: Work
     """What to do now, None for nothing. A look at a task waits for a new turn, but not for one that fails each time."""
     if session.retry_at > now:
         return None
-    turn, commit = open_turn(connection, session.id), _unsent_commit(connection, session)
+    turn, unsent = open_turn(connection, session.id), _unsent_commits(connection, session)
     if turn is None and lane is Lane.TURN:  # it was leased for its turns, in a place that is kept free for turns
         return None
-    hurried = turn is not None and not turn.error and not _holds_back(commit, turn)
+    held = turn is not None and _hold_back(unsent, turn)
+    hurried = turn is not None and not turn.error and not held
     if not hurried and (following := _due_task(connection, session, now)) is not None:
         return following
-    if commit is None and turn is None and quiet_commits.plan(connection, session, rules.commit, now):
-        commit = _unsent_commit(connection, session)
-    if commit is not None and commit.next_at <= now and _is_next(commit, turn):
-        return _begin_commit(connection, session, commit, now, rules.doubt_s)
-    if turn is not None and not _holds_back(commit, turn):
+    if not unsent and turn is None and quiet_commits.plan(connection, session, rules.commit, now):
+        unsent = _unsent_commits(connection, session)
+    if unsent and unsent[0].next_at <= now and (held or _is_next(unsent[0], turn)):
+        return _begin_commit(connection, session, unsent[0], now, rules.doubt_s)
+    if turn is not None and not held:
         return begin_turn(connection, turn, rules, now)
     return None
 
@@ -173,11 +169,15 @@ def _is_next(commit: CommitRow, turn: TurnRow | None) -> bool:
     return turn.position > commit.through and not doubt
 
 
-def _holds_back(commit: CommitRow | None, turn: TurnRow) -> bool:
-    """What follows a reset, or a commit that may have been made and may yet be, must not slip into its archive."""
-    if commit is None or not _is_next(commit, turn):
-        return False
-    return bool(commit.new_epoch or commit.state == CommitPhase.SENDING)
+def _hold_back(unsent: Sequence[CommitRow], turn: TurnRow) -> bool:
+    """What follows a reset, or a commit that may have been made and may yet be, must not slip into its archive.
+
+    A reset holds back from the moment it is asked for, whatever commits are before it.
+    """
+    return any(
+        turn.position > commit.through and (commit.new_epoch or commit.state == CommitPhase.SENDING)
+        for commit in unsent
+    )
 
 
 def open_turn(connection: Connection, session_id: int) -> TurnRow | None:
@@ -189,8 +189,8 @@ def open_turn(connection: Connection, session_id: int) -> TurnRow | None:
     return min((turn for turn in oldest if turn is not None), key=lambda turn: turn.position, default=None)
 
 
-def _unsent_commit(connection: Connection, session: SessionRow) -> CommitRow | None:
-    return connection.execute(_UNSENT, {"session_id": session.id}).one_or_none()
+def _unsent_commits(connection: Connection, session: SessionRow) -> list[CommitRow]:
+    return list(connection.execute(_UNSENT, {"session_id": session.id}))
 
 
 def _due_task(connection: Connection, session: SessionRow, now: float) -> WorkStep | None:
@@ -253,14 +253,14 @@ def _give_back(
     """End the lease; when the session is due again, and in its lane for what it waits for then."""
     next_look, asked = connection.execute(_NEXT_LOOK, {"session_id": session.id}).one()
     dates: list[float | None] = [next_look]
-    commit = _unsent_commit(connection, session)
-    if commit is not None:
-        dates.append(commit.next_at)
-        asked = asked or commit.cause in ASKED_FOR
+    unsent = _unsent_commits(connection, session)
+    if unsent:
+        dates.append(unsent[0].next_at)
+        asked = asked or unsent[0].cause in ASKED_FOR
     lane = Lane.ASKED if asked else Lane.REST
     if (turn := open_turn(connection, session.id)) is not None:
         lane = Lane.RETRY if turn.error else Lane.TURN
-        dates.append(commit.next_at if commit is not None and _holds_back(commit, turn) else now)
+        dates.append(unsent[0].next_at if _hold_back(unsent, turn) else now)
     elif quiet := quiet_commits.due(connection, session, rules):
         dates.append(quiet[0])
     due = min((date for date in dates if date is not None), default=None)

@@ -404,6 +404,19 @@ async def test_a_dead_letter_of_an_epoch_that_has_ended_does_not_go_live_in_the_
     assert (await store.deliveries.discard(None, late)).state == "discarded"
 
 
+async def test_a_reset_behind_a_commit_that_is_put_off_still_holds_back_what_follows_it(store: SqlTurnStore) -> None:
+    """The refused commit is the first in line; the new epoch's turn must not slip into the archive of the reset."""
+    await store.accept(a_turn("old", key="k0"))
+    await deliver_all(store)
+    (planned,) = await store.compact(somebody(), 0, 1000)
+    ((mine, _),) = await store.queue.claim("me", 10)
+    put_off = CommitPostponed(planned.id, "503", retry_at=FakeClock().now + 60)
+    assert isinstance(await store.queue.next_step(mine, put_off), Rest)
+    assert await store.reset(somebody(), 1000) is not None
+    await store.accept(a_turn("new", key="k1"))
+    assert await store.queue.claim("me", 10) == []
+
+
 async def test_a_dead_letter_that_was_overtaken_does_not_move_behind_a_reset_that_waits(store: SqlTurnStore) -> None:
     early = await dead_letter(store, "early")
     await store.accept(a_turn("late"))
