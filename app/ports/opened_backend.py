@@ -1,6 +1,6 @@
 """What a backend's package hands over when it is opened: its ports, and the server that it needs."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
@@ -37,3 +37,6 @@ class OpenedBackend:
     """Opens its documents and skills, given a catalogue for what it has no place for; None where it keeps none."""
     tell: Callable[[OnWritten], None] | None = None
     """Has somebody told of the memories that it writes by itself; None where it does not know them."""
+    compare: Callable[[Sequence[tuple[str, str]]], Sequence[float]] | None = None
+    """For pairs of statements the log-odds that the later one replaces the earlier one, where it has a model for that.
+    Blocks, and may fail."""

@@ -15,6 +15,7 @@ from app.core.recall.hits import Hit
 from app.ports import Target
 from app.recall.block import Section
 from app.recall.decision import Decision
+from app.recall.relevance.outdated import Compared
 from app.recall.selection import Selection
 from app.settings import Settings
 
@@ -33,6 +34,8 @@ class Asked:
     today: date
     personal: float | None = None
     """How likely the question is about who asks; None where nobody judged it."""
+    compared: Compared | None = None
+    """What was read of two statements together, where there is a model for it."""
 
 
 class RecallSource(Protocol):

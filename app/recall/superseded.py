@@ -13,7 +13,7 @@ from app.classify.replaces import WHOLE_CHARS, weight_of
 from app.core.recall.trace import Verdict
 from app.recall.candidate_statements import Statement, statements_in, without
 from app.recall.ranking import Candidate
-from app.recall.relevance.outdated import Pair
+from app.recall.relevance.outdated import LEAST_ACTED_ON, Pair
 from app.text.log_odds import log_odds
 from app.text.past import asks_about_past
 
@@ -31,7 +31,7 @@ SAME_SHARE = 0.6
 """What one later statement replaces is one thing: others with this share of the words of the likeliest."""
 SURE = 0.5
 """The probability from which a statement is left out."""
-BESIDE = 0.3
+BESIDE = LEAST_ACTED_ON
 """The probability from which what may replace a statement is shown with it, although it scored too low itself."""
 _BEATEN = frozenset({Verdict.BELOW_THRESHOLD, Verdict.BELOW_CUT})
 

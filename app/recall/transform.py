@@ -33,10 +33,12 @@ from app.engine.trace_ids import new_trace_id
 from app.policy.policy import Policy
 from app.ports import BackendError, Target
 from app.recall.block import render_block
+from app.recall.comparisons import Comparisons
 from app.recall.decision import Decision, Rules, decide
 from app.recall.explain import RecentQueries
 from app.recall.plan import plan_for
 from app.recall.recall_cache import Known, RecallCache
+from app.recall.relevance.outdated import Compared
 from app.recall.searches import Searches
 from app.recall.selection import Selection, within_tokens
 from app.recall.skill_section import skill_selection
@@ -122,6 +124,7 @@ class Transform:
         *,
         sources: Iterable[RecallSource] = SOURCES,
         queries: RecentQueries | None = None,
+        comparisons: Comparisons | None = None,
         policy: Policy | None = None,
         on_recall: Callable[[Reason], None] = lambda _reason: None,
         on_recalled: OnRecalled = lambda _who, _trace_id, _uris: None,
@@ -134,6 +137,7 @@ class Transform:
         self._traces = traces
         self._classifier = classifier
         self._queries = queries or RecentQueries()
+        self._comparisons = comparisons
         self._policy = policy or Policy()
         self._on_recall = on_recall
         self._on_recalled = on_recalled
@@ -216,7 +220,12 @@ class Transform:
                 today,
                 recall.decision.personal,
             )
-            chosen = await bounded_waits.read(partial(plan.choose, choice, hits), large=recall.large, deadline=deadline)
+
+            async def choose(compared: Compared | None) -> list[Selection]:
+                choosing = partial(plan.choose, replace(choice, compared=compared), hits)
+                return await bounded_waits.read(choosing, large=recall.large, deadline=deadline)
+
+            chosen = await (self._comparisons.helping(choose, deadline) if self._comparisons else choose(None))
             chosen = [skill_selection(asked.skill), *chosen] if asked.skill else chosen
             block = render_block(*((selection.section, selection.items) for selection in chosen))
             recall.known.keep(hits, today, chosen, block)

@@ -54,7 +54,7 @@ from app.recall.transform import Transform
 from app.services.delivery_services import open_turns, worker_of
 from app.services.document_services import open_documents, web_of
 from app.services.memory_services import memories_of, told_from_any_thread
-from app.services.recall_services import open_searches
+from app.services.recall_services import open_comparisons, open_searches
 from app.services.running_services import Services
 from app.services.session_services import session_beginner
 from app.settings import Settings
@@ -150,6 +150,7 @@ async def _opened(
         traces,
         classifier,
         queries=queries,
+        comparisons=open_comparisons(stack, settings, opened.compare),
         policy=policy,
         on_recall=metrics.on_recall,
         on_recalled=recalls.add,

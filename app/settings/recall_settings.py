@@ -21,7 +21,9 @@ class RecallSettings(BaseModel):
     max_injected_chars: int = Field(4000, ge=0, le=1_000_000, description="Characters for memory lines.")
     timeout_ms: int = Field(5000, ge=10, le=120_000, description="Longest recall; what is ready by then is used.")
     rerank: bool = Field(
-        True, description="Judge what OpenViking found a second time, where the sidecar has an embedder of its own."
+        True,
+        description="Judge what was found a second time, where the sidecar has a model of its own: what OpenViking "
+        "found by meaning, and whether one of two statements replaces the other. That takes a tenth of a second.",
     )
     resources: bool = Field(False, description="Recall passages of imported documents, too.")
     resource_limit: int = Field(3, ge=1, le=100, description="Most passages of documents in a block.")

@@ -13,6 +13,7 @@ from app.core.recall.recall_filter import ANY, RecallFilter
 from app.core.recall.trace import RecallTrace
 from app.engine.results import AssembleInput, AssembleResult
 from app.ports import BackendError, Target
+from app.recall.comparisons import Comparisons
 from app.recall.searches import Searches
 from app.recall.transform import Transform
 from app.settings import Settings
@@ -96,6 +97,7 @@ class Recalling:
         self,
         backend: ScriptedBackend,
         clock: Callable[[], float] | None = None,
+        comparisons: Comparisons | None = None,
         **sections: Any,
     ) -> None:
         chosen = settings(**sections)
@@ -108,7 +110,7 @@ class Recalling:
             stale_ms=chosen.recall.stale_ms,
             **timed,
         )
-        self.engine = Transform(chosen, self.searches, self.traces, ByWords())
+        self.engine = Transform(chosen, self.searches, self.traces, ByWords(), comparisons=comparisons)
 
     async def __call__(
         self, *messages: Any, who: Identity | None = None, ms: float = 5_000, prompt: str | None = None, **more: Any

