@@ -12,7 +12,7 @@ from app.settings import EmbedderSettings
 from app.text.log_odds import logistic
 
 SURE = 0.957
-"""The probability from which a memory is replaced: of 1,300 pairs that only look like it half a hundredth are beyond."""
+"""The probability from which a memory is replaced: 7 of 1,300 pairs that only look like it are beyond."""
 
 
 def classifier_of(embedder: EmbedderSettings) -> Classifier:
