@@ -40,6 +40,8 @@ class Comparisons:
         self._wait_s = wait_s
         self._kept: OrderedDict[bytes, float] = OrderedDict()
         self._under_way: set[asyncio.Task[bool]] = set()
+        self._one = asyncio.Lock()
+        """There is one process that reads, and the threads that would wait for it are few."""
 
     async def helping(self, choose: Callable[[Compared], Awaitable[T]], deadline: Deadline) -> T:
         """What ``choose`` makes of the comparisons that are known; again, where those that it missed were made in time.
@@ -73,7 +75,8 @@ class Comparisons:
 
     async def _read(self, pairs: Sequence[Texts]) -> bool:
         try:
-            found = await asyncio.to_thread(self._compare, pairs)
+            async with self._one:
+                found = await asyncio.to_thread(self._compare, pairs)
         except Exception as error:
             log.warning("comparing_failed", error=type(error).__name__)
             return False

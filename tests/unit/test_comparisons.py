@@ -1,7 +1,10 @@
 """Recalls that have pairs of statements read together, and go on without where that fails."""
 
+import asyncio
 import threading
+import time
 from collections.abc import Sequence
+from functools import partial
 
 import pytest
 
@@ -69,6 +72,27 @@ async def test_what_comes_too_late_serves_the_next_recall() -> None:
     await comparisons.aclose()
     assert await comparisons.helping(choice, soon()) == 3.5
     assert choice.times == 2
+
+
+async def test_one_is_read_at_a_time_and_those_that_wait_take_no_thread() -> None:
+    reading, most = 0, 0
+
+    def compare(pairs: Sequence[Texts]) -> list[float]:
+        nonlocal reading, most
+        reading += 1
+        most = max(most, reading)
+        time.sleep(0)
+        reading -= 1
+        return [1.0 for _ in pairs]
+
+    comparisons = Comparisons(compare)
+
+    async def choose(n: int, compared: Compared) -> float | None:
+        return compared("earlier", str(n))
+
+    found = await asyncio.gather(*(comparisons.helping(partial(choose, n), soon()) for n in range(12)))
+    assert (found, most) == ([1.0] * 12, 1)
+    await comparisons.aclose()
 
 
 async def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
