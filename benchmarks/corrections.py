@@ -31,7 +31,7 @@ from training.world_pairs import alone
 from training.worlds import World, updates
 
 EARLIER, LATER = "2026-01-05", "2026-01-26"
-AT_ONCE = 8
+AT_ONCE = 4
 
 Answer = TypeVar("Answer")
 

@@ -18,8 +18,8 @@ from app.recall.relevance.outdated import Compared
 
 log = structlog.get_logger(__name__)
 
-WAIT_S = 1.0
-"""Longest wait: some ten milliseconds a pair, and half a second more where the model's process has to start first."""
+WAIT_S = 2.0
+"""Longest wait: fifteen milliseconds a pair, half a second more where the process starts, and the recalls before."""
 SHARE_OF_DEADLINE = 0.5
 MAX_KEPT = 4096
 MAX_UNDER_WAY = 16
