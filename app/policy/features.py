@@ -43,7 +43,8 @@ _CONSONANTS = re.compile(r"[bcdfghjklmnpqrstvwxz]+", re.IGNORECASE)
 _ADVISORY = re.compile(r"(?:CVE|CWE|CNVD|CNNVD)-\d{2,8}(?:-\d{2,8})?|GHSA(?:-[0-9a-z]{4}){3}", re.IGNORECASE)
 _PATH = re.compile(r"[a-z]{3,}[\w.-]{0,60}(?:/[\w.#@-]{1,80}){1,12}/?")
 _HOTKEY = re.compile(
-    r"(?:(?:ctrl|control|alt|shift|cmd|command|option|meta|super|win|fn)[+-]){1,3}\w{1,9}", re.IGNORECASE
+    r"(?:(?:ctrl|control|alt|shift|cmd|command|option|meta|super|win|fn)[+-]){1,3}\w{1,9}|F(?:[1-9]|1\d|2[0-4])",
+    re.IGNORECASE,
 )
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
 _FORMS = (

@@ -1,4 +1,4 @@
-"""What is published as an example: cards that providers give out for tests, sample tokens, passphrases of comics.
+"""What is published: cards that providers give out for tests, sample tokens, passphrases of comics, public keys.
 
 Everybody knows these, and documentation, lessons and tests are full of them: they open nothing.
 """
@@ -6,6 +6,7 @@ Everybody knows these, and documentation, lessons and tests are full of them: th
 import base64
 import binascii
 import json
+import re
 from functools import lru_cache
 
 _TEST_CARDS = (
@@ -52,16 +53,20 @@ _SAMPLES = frozenset(
     )
 )
 _STRIPE_SAMPLES = ("_test_4eC39HqLyjWDarjtT1zdp7dc", "_test_TYooMQauvdEDq54NiTphI7jx", "_test_BQokikJOvBiI2HlWgH4olfQ2")
+_PUBLIC = re.compile(r"pk_(?:test|live)_[A-Za-z0-9]{8,}|(?:SM|MM|CA|MG|PN|RE)[0-9a-f]{32}")
+"""Stripe's keys for web pages; Twilio's names of messages, calls and numbers."""
 _SAMPLE_CLAIMS = frozenset(("1234567890", "John Doe"))
 
 
 @lru_cache(maxsize=1024)
 def is_published(value: str) -> bool:
-    """Whether ``value`` is such an example."""
+    """Whether ``value`` is such an example, or made to be shown."""
     if value[:1].isdigit() and value.replace(" ", "").replace("-", "") in PUBLISHED_CARDS:
         return True
     bare = value.removeprefix("0x")
-    return bare in _SAMPLES or value.endswith(_STRIPE_SAMPLES) or (value.startswith("eyJ") and _is_sample_token(value))
+    if bare in _SAMPLES or _PUBLIC.fullmatch(value):
+        return True
+    return value.endswith(_STRIPE_SAMPLES) or (value.startswith("eyJ") and _is_sample_token(value))
 
 
 def _is_sample_token(token: str) -> bool:

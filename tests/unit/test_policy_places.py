@@ -4,7 +4,7 @@ from types import ModuleType
 
 import pytest
 
-from app.policy.detectors import formats, logins, passphrases, tables
+from app.policy.detectors import dials, formats, login_codes, logins, passphrases, tables
 from app.policy.policy import Policy
 
 DEFAULT = Policy.of({}, {})
@@ -64,6 +64,10 @@ def test_a_table_ends_where_its_rows_do() -> None:
         "用 admin/{} 登录就能看到报表",
         "账号：lihua/{}",
         "カメラのログイン admin / {}",
+        "streaming: ada@example.org, {}",
+        "共享账号 ada.li@example.com {}，别改",
+        "use team@example.org, then type {} when it asks",
+        "the demo user is demo_ro / {}, on the old host",
     ],
 )
 @pytest.mark.parametrize("value", ["Saffron!2081", "cardamom#44"])
@@ -82,6 +86,9 @@ def test_a_password_behind_a_user_is_masked(frame: str, value: str) -> None:
         "登录逻辑在 auth/TokenStore2 里",
         "root:x:0:0:root:/root:/bin/bash",
         "sign in at https://id.example.org/users/Kim2024",
+        "write to ada@example.org, room B204, or call",
+        "ada@example.org / C++17 and Rust2021",
+        "mails: ada@example.org, eve+news@example.org",
     ],
 )
 def test_what_only_looks_like_a_user_and_a_password_stays(text: str) -> None:
@@ -243,7 +250,7 @@ def test_the_key_that_is_pressed_behind_a_code_goes_with_it(key: str) -> None:
         "-u a -p b1cd\n",
     ],
 )
-@pytest.mark.parametrize("detector", [tables, logins, passphrases, formats])
+@pytest.mark.parametrize("detector", [dials, login_codes, tables, logins, passphrases, formats])
 def test_each_place_is_found_once_in_a_text_of_any_length(unit: str, detector: ModuleType) -> None:
     counts: list[int] = []
     for size in (1_000, 2_000):
@@ -251,3 +258,56 @@ def test_each_place_is_found_once_in_a_text_of_any_length(unit: str, detector: M
         assert len({*found}) == len(found)
         counts.append(len(found))
     assert counts[1] <= 2 * counts[0] + 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The gym lock: left to 14, right to 33, then left to 5.",
+        "Tresor im Keller: rechts 14, links 33, rechts 5",
+        "仓库保险柜：左14右33左5，别忘了",
+        "coffre : à gauche 14, à droite 33, à gauche 5",
+    ],
+)
+def test_the_numbers_of_a_dial_are_masked(text: str) -> None:
+    hidden = masked(text)
+    assert not any(number in hidden for number in ("14", "33", "5")), hidden
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Drive left after 14 km, right at exit 33, left at 5th street.",
+        "Safe trip! Turn left at 14, left again at 33, then left at 5.",
+        "The lock is on the left, 14 cm from the right edge.",
+        "左转14公里后右转33号公路左转5号出口",
+    ],
+)
+def test_other_turns_stay(text: str) -> None:
+    assert list(dials.find(text)) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Punch in 72915 then OFF.",
+        "voicemail: enter 72915 and press pound",
+        "Es piept: 72915 eingeben und mit der Raute bestätigen",
+        "进门后输入72915再按井号",
+    ],
+)
+def test_a_code_for_a_keypad_is_masked(text: str) -> None:
+    assert "72915" not in masked(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "const shop = Stripe('pk_test_Zz9Zz9Zz9Zz9Zz9Zz9Zz9Zz9');",
+        "message SID MM0a1b0a1b0a1b0a1b0a1b0a1b0a1b0a1b has an error",
+        "open the key map and give the Menu key to F13",
+        "enter 2000 and 3000 in the form, then save",
+    ],
+)
+def test_what_is_made_to_be_shown_stays(text: str) -> None:
+    assert masked(text) == text

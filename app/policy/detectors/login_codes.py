@@ -1,4 +1,4 @@
-"""Codes to sign in with that no name stands before, ``use 481 902 to sign in``, and links that sign in."""
+"""Codes that no name stands before, ``use 481 902 to sign in``, ``enter 48190 then pound``, and links that sign in."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -19,6 +19,12 @@ _WITH = Pattern(
 _CALLED = Pattern(
     rf"(?i)\b(?:access|security|confirmation|entry|magic)?[ ]?code (?:for|to) (?:your |the |my )?{_IN}[ \t]*(?:is|was|[:=：])[ \t]*[\"'*]{{0,2}}{_CODE}(?:[^\d-]|$)"
 )
+_KEYPAD = Pattern(
+    r"(?i)\b(?:enter|type|punch in|key in|put in|tap in|tap)[ \t]+(?:(?:the |this |my )?(?:code|number) )?(?P<en>\d{4,8})"
+    r"[ \t]?,?[ \t]+(?:then|and|followed by|plus)[ \t]+(?:then )?(?:press |hit |tap )?(?:the )?(?:pound|hash|star|off\b|#|\*)"
+    r"|(?:^|\D)(?P<de>\d{4,8})[ \t]+(?:eingeben|eintippen|tippen|drücken)[^\n.!?\d]{0,30}(?:raute|sterntaste|#)"
+    r"|(?:输入|輸入|按)[ \t]?(?P<zh>\d{4,8})[ \t]?(?:[,，]?(?:再按|然后按|然後按|加))?[ \t]?(?:#|井号|井號|井字键|星号|星號|\*)"
+)
 _LINK = Pattern(
     r"(?i)https?://[^\s\"'<>]{3,200}?/(?:magic[-_]?(?:link|login|signin)?s?|login[-_]?link|sign[-_]?in[-_]?link|passwordless|one[-_]?time[-_]?login|email[-_]?login)"
     r"/(?:[a-z]{2,12}/)?(?P<secret>[A-Za-z0-9_.~-]{12,512})"
@@ -34,6 +40,8 @@ def find(text: str) -> Iterator[Span]:
     """The codes, and the part of a link that a machine drew."""
     for pattern in (_USE, _WITH, _CALLED):
         yield from pattern.spans(text, "secret")
+    for language in ("en", "de", "zh"):
+        yield from _KEYPAD.spans(text, language)
     for pattern in (_LINK, _QUERY):
         yield from (span for span in pattern.spans(text, "secret") if _is_drawn(text[slice(*span)]))
 
@@ -44,4 +52,4 @@ def _is_drawn(value: str) -> bool:
 
 def signs() -> Sequence[Pattern]:
     """See `Detector`."""
-    return (_USE, _WITH, _CALLED, _LINK, _QUERY)
+    return (_USE, _WITH, _CALLED, _KEYPAD, _LINK, _QUERY)

@@ -1,4 +1,4 @@
-"""A user and a password side by side where no word says password: ``log in with ops/Sparrow!7781``."""
+"""A user or an address and a password side by side where no word says password: ``log in with ops/Sparrow!7781``."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -30,9 +30,19 @@ _WIFI = Pattern(
     r"(?i)(?:^|[^a-z])(?:wi-?fi|wlan|ssid)[ \t]{0,2}[:=： ][ \t]{0,2}[^\s/\n：:=][^/\n：:=]{0,31}? / (?P<secret>[^\s/,，。；]{8,63})(?:\s|$|[,，。；])"
 )
 """A password for a wireless network has eight characters at least."""
+_USER = Pattern(
+    rf"(?i)(?:^|[^a-z])(?:user|login|benutzer|usuario|utilisateur|utente|用户|用戶|账户|帐户|ユーザー)[^\n/]{{0,32}} / (?P<secret>{_CHOSEN})"
+    r"(?:$|[^\w/\\:@(\[<])"
+)
+_MAILED = Pattern(
+    r"(?:^|[^\w.+-])[\w.+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,4}"
+    rf"(?:[ \t]{{0,2}}(?:[,;:/|、，；：]|->|→)[ \t]{{0,2}}|[ \t]{{1,2}})(?:(?:and|und|et|y|then|dann|type|pw)[ \t]){{0,2}}(?P<secret>{_CHOSEN})(?:$|[\s,;，；。）)])"
+)
+_ADDRESS = Pattern(r"\w@\w")
 _VERSION = re.compile(r"@v\d|@\d+\.\d")
 """Of a package or an action: ``actions/login@v3``."""
 _BEFORE, _BEHIND = 48, 24
+_CHOSEN_FORMS = frozenset({"mixed", "strong", "random", "numbered"})
 _SIGNS = frozenset("!@#$%^&*+=?~")
 
 
@@ -45,6 +55,14 @@ def find(text: str) -> Iterator[Span]:
             continue
         around = text[max(0, start - _BEFORE) : start] + "\n" + text[end : end + _BEHIND]
         if (match["known"] and not _SIGNS.isdisjoint(value)) or _LOGIN.is_in(around):
+            yield start, start + len(value)
+    for start, end in _MAILED.spans(text, "secret"):
+        value = text[start:end].rstrip(".?-=")
+        if _is_chosen(value) and not _SIGNS.isdisjoint(value):
+            yield start, start + len(value)
+    for start, end in _USER.spans(text, "secret"):
+        value = text[start:end].rstrip(".?-=")
+        if form_of(value) in _CHOSEN_FORMS and any(c.isdigit() for c in value) and not is_placeholder(value):
             yield start, start + len(value)
     for pattern in (_NAMED, _WIFI):
         for start, end in pattern.spans(text, "secret"):
@@ -63,4 +81,4 @@ def _is_chosen(value: str) -> bool:
 
 def signs() -> Sequence[Pattern]:
     """See `Detector`."""
-    return (_KNOWN, _LOGIN, _NAMED, _WIFI)
+    return (_KNOWN, _LOGIN, _ADDRESS, _USER, _NAMED, _WIFI)

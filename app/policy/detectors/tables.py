@@ -35,9 +35,23 @@ _ADDED_TEXT = "user login admin root db database new old temp temporary initial 
 _ADDED = frozenset(_ADDED_TEXT.split())
 """Words that only say whose password it is."""
 _FORMS = frozenset(
-    ("mixed", "long", "strong", "random", "hex", "signs", "phrase", "slug", "model", "numbered", "compound", "digits")
+    (
+        "mixed",
+        "long",
+        "strong",
+        "random",
+        "hex",
+        "signs",
+        "phrase",
+        "slug",
+        "model",
+        "numbered",
+        "compound",
+        "digits",
+        "host",
+    )
 )
-"""Forms of values that are chosen or drawn: no dates, addresses of machines or plain words."""
+"""Forms of values that are chosen or drawn: no dates or plain words. Words with dots between them look like the name of a host."""
 _HEAD = Pattern("(?i)" + "|".join(sorted((*_LONG, *_SHORT, *_DRAWN), key=len, reverse=True)))
 
 
