@@ -100,6 +100,24 @@ def test_what_has_no_vector_yet_is_judged_by_its_words_among_those_that_have() -
     assert among.probability > 0.5
 
 
+@pytest.mark.parametrize(
+    "broken",
+    [
+        Evidence(words=math.nan),
+        Evidence(similarity=math.nan, background=(0.8, 0.1), words=0.0),
+        Evidence(similarity=0.9, background=(math.nan, 0.1), words=0.0),
+        Evidence(similarity=0.9, background=(0.8, math.nan), words=0.0, odds=math.nan),
+    ],
+)
+def test_what_is_no_number_is_no_evidence(broken: Evidence) -> None:
+    """A probability of such would pass every bar, and that of its neighbours would depend on the order of the hits."""
+    hits = [Hit("a", "rain", 0.5, evidence=broken), Hit("b", "snow", 0.5, evidence=Evidence(words=0.0))]
+    question = question_of("where does my sister live?")
+    for found in (hits, hits[::-1]):
+        assert all(one.probability < 0.5 for one in judge(question, found))
+        assert all(math.isfinite(part) for one in judge(question, found) for part in one.parts.values())
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_weight_is_of_evidence_that_people_can_read(kind: str) -> None:
     assert set(load_weights(kind).weights) <= set(MEANINGS)

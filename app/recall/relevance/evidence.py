@@ -128,13 +128,19 @@ class _Form(NamedTuple):
 def _form_of(text: str) -> _Form:
     """The same memories come up again and again."""
     label = _LABEL.match(text)
-    said = text[label.end() :] if label else text
+    said = without_label(text)
     return _Form(
         length=math.log(max(20, len(said)) / 100),
         asks=float(said.rstrip().endswith(("?", "？"))),
         assistant=float(bool(label and label["who"] == "assistant")),
         dated=names_a_day(said[:400]),
     )
+
+
+def without_label(text: str) -> str:
+    """``text`` without the day and the speaker that stand in front of it."""
+    label = _LABEL.match(text)
+    return text[label.end() :] if label else text
 
 
 def _named(names: Collection[str], words: Collection[str]) -> int:
@@ -144,7 +150,7 @@ def _named(names: Collection[str], words: Collection[str]) -> int:
 
 def _odds(hit: Hit) -> float:
     odds = hit.evidence.odds if hit.evidence else None
-    return LEAST_ODDS if odds is None or not math.isfinite(odds) else min(-LEAST_ODDS, max(LEAST_ODDS, odds))
+    return LEAST_ODDS if odds is None or not math.isfinite(odds) else _within(odds, LEAST_ODDS, -LEAST_ODDS)
 
 
 def _heights(hits: Sequence[Hit]) -> list[float]:
@@ -160,12 +166,17 @@ def _heights(hits: Sequence[Hit]) -> list[float]:
         else:
             (mean, deviation), score, sure = of_scores, own, known
         height = sure * (score - mean) / max(deviation, _LEAST_DEVIATION)
-        heights.append(min(_FURTHEST, max(-_FURTHEST, height)))
+        heights.append(_within(height, -_FURTHEST, _FURTHEST))
     return heights
 
 
 def _finite(score: float) -> float:
-    return min(_HIGHEST_SCORE, max(-_HIGHEST_SCORE, score)) if math.isfinite(score) else 0.0
+    return _within(score, -_HIGHEST_SCORE, _HIGHEST_SCORE) if math.isfinite(score) else 0.0
+
+
+def _within(number: float, least: float, most: float) -> float:
+    """``number`` within these bounds; 0 for what is no number, which would pass every bar."""
+    return 0.0 if math.isnan(number) else min(most, max(least, number))
 
 
 def _background(scores: Sequence[float]) -> tuple[float, float]:
@@ -183,7 +194,7 @@ def _shares(wanted: Collection[str], found: Sequence[Collection[str]], hits: Seq
     weights = _rarity(wanted, found)
     total = sum(weights.values()) or 1.0
     return [
-        hit.evidence.words
+        _within(hit.evidence.words, 0.0, 1.0)
         if hit.evidence and hit.evidence.words is not None
         else sum(weights[word] for word in words) / total
         for hit, words in zip(hits, found, strict=True)
