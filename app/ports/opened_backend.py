@@ -1,11 +1,12 @@
 """What a backend's package hands over when it is opened: its ports, and the server that it needs."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
 from app.core.memories.audit import OnWritten
+from app.core.recall.text_pairs import ReadPairs
 from app.ports.backend_port import ContextBackend
 from app.ports.catalogue_port import ResourceCatalogue
 from app.ports.ledger_port import MemoryLedger
@@ -37,6 +38,5 @@ class OpenedBackend:
     """Opens its documents and skills, given a catalogue for what it has no place for; None where it keeps none."""
     tell: Callable[[OnWritten], None] | None = None
     """Has somebody told of the memories that it writes by itself; None where it does not know them."""
-    compare: Callable[[Sequence[tuple[str, str]]], Sequence[float]] | None = None
-    """For pairs of statements the log-odds that the later one replaces the earlier one, where it has a model for that.
-    Blocks, and may fail."""
+    read_pairs: ReadPairs | None = None
+    """Reads pairs of texts together, where it has a model for that."""

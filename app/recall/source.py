@@ -12,10 +12,10 @@ from app.core.identity import Identity
 from app.core.injection import markers
 from app.core.messages.host_message import Messages
 from app.core.recall.hits import Hit
+from app.core.recall.text_pairs import KnownPair
 from app.ports import Target
 from app.recall.block import Section
 from app.recall.decision import Decision
-from app.recall.relevance.outdated import Compared
 from app.recall.selection import Selection
 from app.settings import Settings
 
@@ -34,8 +34,8 @@ class Asked:
     today: date
     personal: float | None = None
     """How likely the question is about who asks; None where nobody judged it."""
-    compared: Compared | None = None
-    """What was read of two statements together, where there is a model for it."""
+    read: KnownPair | None = None
+    """What came of reading two texts together, where there is a model for it."""
 
 
 class RecallSource(Protocol):

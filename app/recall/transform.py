@@ -7,7 +7,7 @@ noted and takes nothing away from the others. Whatever happens, the host's messa
 import asyncio
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from functools import partial
 
@@ -15,16 +15,13 @@ import structlog
 
 from app.classify.classifier import Classifier
 from app.core.deadline import Deadline
-from app.core.history.guards.cuts import GuardNote
 from app.core.identity import Identity, PeerRole, agent_name, agent_of_key
-from app.core.injection.inject import Injected, Mode, after_result, inject
-from app.core.messages.host_message import tokens_of
+from app.core.injection.inject import Mode
 from app.core.messages.reading_cache import AT_ONCE_BYTES, are_large
-from app.core.messages.tokens import estimate_tokens
 from app.core.reasons import Reason
-from app.core.recall.hits import Hit
 from app.core.recall.query import fingerprint
 from app.core.recall.recall_filter import ANY, RecallFilter, recall_filter
+from app.core.recall.text_pairs import KnownPair
 from app.core.recall.trace import MAX_TRACED_CANDIDATES, RecallTrace, SearchTrace, TraceSink
 from app.engine import bounded_waits
 from app.engine.policy.applying import under
@@ -36,11 +33,11 @@ from app.recall.block import render_block
 from app.recall.comparisons import Comparisons
 from app.recall.decision import Decision, Rules, decide
 from app.recall.explain import RecentQueries
+from app.recall.one_recall import Recall, Searched, placed
 from app.recall.plan import plan_for
 from app.recall.recall_cache import Known, RecallCache
-from app.recall.relevance.outdated import Compared
 from app.recall.searches import Searches
-from app.recall.selection import Selection, within_tokens
+from app.recall.selection import Selection
 from app.recall.skill_section import skill_selection
 from app.recall.source import Asked, RecallSource
 from app.recall.sources import SOURCES
@@ -48,62 +45,11 @@ from app.settings import Settings
 
 log = structlog.get_logger(__name__)
 
-_DEGRADED = frozenset({"stale", "waiting"})
-"""Ways of hits that stand in for the backend's answer."""
 RESERVE_S = 0.02
 """Kept of the deadline for ranking and rendering; at most a tenth of it."""
 
 OnRecalled = Callable[[Identity, str, Sequence[str]], None]
 """Told who got what into a prompt: the trace's id, and the URIs."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Searched:
-    """One target's outcome. ``how`` says how the hits came, or the reason code of the failure."""
-
-    target: Target
-    hits: tuple[Hit, ...]
-    how: str
-    ms: float
-    failure: Reason | None = None
-
-    @property
-    def degraded(self) -> str | None:
-        return f"{self.target.value}:{self.how}" if self.failure or self.how in _DEGRADED else None
-
-
-_UNDECIDED = Decision()
-
-
-@dataclass(slots=True)
-class _Recall:
-    """One recall as it comes about. ``steps`` holds the milliseconds of each.
-
-    It is kept until its trace is written, so it holds nothing of the conversation.
-    """
-
-    mode: Mode
-    known: Known
-    large: bool = False
-    """Whether the messages are read in a thread."""
-    decision: Decision = _UNDECIDED
-    searched: Sequence[_Searched] = ()
-    chosen: Sequence[Selection] = ()
-    block: str = ""
-    reason: Reason = Reason.NO_RECALL_HITS
-    only: RecallFilter = ANY
-    guards: tuple[GuardNote, ...] = ()
-    steps: dict[str, float] = field(default_factory=dict)
-
-    def shorten(self, tokens: int) -> None:
-        """Keep of what was chosen what takes at most so many tokens."""
-        self.chosen = within_tokens(self.chosen, tokens)
-        self.block = render_block(*((selection.section, selection.items) for selection in self.chosen))
-
-    @property
-    def degraded(self) -> tuple[str, ...]:
-        """The searches that failed or came from an old answer, and how."""
-        return tuple(one.degraded for one in self.searched if one.degraded)
 
 
 class Transform:
@@ -159,7 +105,7 @@ class Transform:
         who = self._as_informed(who, asked)
         large = are_large(asked.messages) or len(asked.prompt or "") > AT_ONCE_BYTES
         known = Known() if large else self._memo.of(who, asked)
-        recall = _Recall(asked.inject, known, large, guards=asked.guards)
+        recall = Recall(asked.inject, known, large, guards=asked.guards)
         try:
             await self._judge(recall, who, asked, deadline)
             recall.steps["gate"] = self._ms_since(began)
@@ -180,7 +126,7 @@ class Transform:
             return who
         return replace(who, agent=agent_name(parent, self._settings.routing.agent_prefix))
 
-    async def _judge(self, recall: _Recall, who: Identity, asked: AssembleInput, deadline: Deadline) -> None:
+    async def _judge(self, recall: Recall, who: Identity, asked: AssembleInput, deadline: Deadline) -> None:
         if recall.known.decision is not None:
             recall.decision = recall.known.decision
             return
@@ -202,7 +148,7 @@ class Transform:
         recall.decision = await under(self._policy, masked, decision.query, decision.latest)
         recall.known.decision = recall.decision
 
-    async def _recall(self, recall: _Recall, who: Identity, asked: AssembleInput, deadline: Deadline) -> None:
+    async def _recall(self, recall: Recall, who: Identity, asked: AssembleInput, deadline: Deadline) -> None:
         query = recall.decision.query
         plan = plan_for(self._sources, recall.decision, self._settings)
         today = datetime.fromtimestamp(self._now(), UTC).date()
@@ -221,8 +167,8 @@ class Transform:
                 recall.decision.personal,
             )
 
-            async def choose(compared: Compared | None) -> list[Selection]:
-                choosing = partial(plan.choose, replace(choice, compared=compared), hits)
+            async def choose(read: KnownPair | None) -> list[Selection]:
+                choosing = partial(plan.choose, replace(choice, read=read), hits)
                 return await bounded_waits.read(choosing, large=recall.large, deadline=deadline)
 
             chosen = await (self._comparisons.helping(choose, deadline) if self._comparisons else choose(None))
@@ -242,7 +188,7 @@ class Transform:
 
     async def _search(
         self, who: Identity, query: str, targets: dict[Target, int], deadline: Deadline, only: RecallFilter
-    ) -> list[_Searched]:
+    ) -> list[Searched]:
         within = deadline.within_ms(self._settings.recall.timeout_ms)
         within = Deadline(within.at - min(RESERVE_S, within.remaining / 10), within.clock)
         asking = [self._ask(who, query, target, limit, within, only) for target, limit in targets.items()]
@@ -256,7 +202,7 @@ class Transform:
         limit: int,
         deadline: Deadline,
         only: RecallFilter,
-    ) -> _Searched:
+    ) -> Searched:
         began = self._clock()
         try:
             found = await self._searches.find(
@@ -264,11 +210,11 @@ class Transform:
             )
         except BackendError as error:
             log.warning("search_failed", target=target.value, reason=str(error.reason))
-            return _Searched(target, (), str(error.reason), self._ms_since(began), error.reason)
-        return _Searched(target, found.hits, found.how, self._ms_since(began))
+            return Searched(target, (), str(error.reason), self._ms_since(began), error.reason)
+        return Searched(target, found.hits, found.how, self._ms_since(began))
 
-    def _answer(self, recall: _Recall, who: Identity, asked: AssembleInput) -> AssembleResult:
-        placed = _placed(recall, asked)
+    def _answer(self, recall: Recall, who: Identity, asked: AssembleInput) -> AssembleResult:
+        answer = placed(recall, asked)
         now = self._now()
         trace_id = new_trace_id(now)
         self._queries.keep(trace_id, recall.decision.query)
@@ -277,11 +223,11 @@ class Transform:
         if items:
             self._on_recalled(who, trace_id, [item.uri for item in items])
         return AssembleResult(
-            messages=placed.messages,
-            estimated_tokens=placed.tokens,
+            messages=answer.messages,
+            estimated_tokens=answer.tokens,
             reason=recall.reason,
             assembled=recall.reason is Reason.OK,
-            system_prompt_addition=placed.system_prompt_addition,
+            system_prompt_addition=answer.system_prompt_addition,
             context_block=recall.block or None,
             recall=RecallReport(
                 trace_id=trace_id,
@@ -293,7 +239,7 @@ class Transform:
             ),
         )
 
-    def _trace(self, recall: _Recall, who: Identity, trace_id: str, now: float) -> RecallTrace:
+    def _trace(self, recall: Recall, who: Identity, trace_id: str, now: float) -> RecallTrace:
         """The trace; made when it is written, because the host waits for the answer and not for its explanation."""
         texts = self._settings.trace.texts
         candidates = [one for selection in recall.chosen for one in selection.traced(texts=texts)]
@@ -323,32 +269,6 @@ class Transform:
 
     def _ms_since(self, began: float) -> float:
         return round((self._clock() - began) * 1000, 3)
-
-
-def _placed(recall: _Recall, asked: AssembleInput) -> Injected:
-    """The messages with the block where it goes; its best items alone where there is no room for all of them."""
-    placed = _injected(recall, asked)
-    if asked.room is None:
-        return placed
-    most, limit = tokens_of(asked.messages) + asked.room, estimate_tokens(recall.block)
-    while (excess := placed.tokens + estimate_tokens(placed.beside) - most) > 0 and (
-        recall.block or recall.decision.note
-    ):
-        if recall.block:
-            limit -= excess
-            recall.shorten(limit)
-        else:
-            recall.decision = replace(recall.decision, note="")
-        if not recall.block and not recall.decision.note and recall.reason is Reason.OK:
-            recall.reason = Reason.NO_RECALL_HITS
-        placed = _injected(recall, asked)
-    return placed
-
-
-def _injected(recall: _Recall, asked: AssembleInput) -> Injected:
-    if asked.subject:
-        return after_result(asked.messages, recall.block, recall.mode)
-    return inject(asked.messages, recall.block, recall.decision.note, recall.mode, recall.decision.query)
 
 
 def _masked(policy: Policy, decision: Decision) -> Decision:

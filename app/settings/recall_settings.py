@@ -22,8 +22,8 @@ class RecallSettings(BaseModel):
     timeout_ms: int = Field(5000, ge=10, le=120_000, description="Longest recall; what is ready by then is used.")
     rerank: bool = Field(
         True,
-        description="Judge what was found a second time, where the sidecar has a model of its own: what OpenViking "
-        "found by meaning, and whether one of two statements replaces the other. That takes a tenth of a second.",
+        description="Judge what was found a second time, where the sidecar has a model of its own: whether it answers "
+        "the question, and whether one of two statements replaces the other. That takes up to half a second.",
     )
     resources: bool = Field(False, description="Recall passages of imported documents, too.")
     resource_limit: int = Field(3, ge=1, le=100, description="Most passages of documents in a block.")

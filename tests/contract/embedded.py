@@ -8,7 +8,6 @@ from app.atrest.data_directory import vault_of
 from app.atrest.keys import Keys
 from app.atrest.vault import PLAIN, Vault
 from app.embedded.backend import EmbeddedBackend
-from app.embedded.memory_store import EmbeddedMemories
 from app.settings import EmbeddedSettings
 from tests.contract.subject import SUBJECTS, Subject
 
@@ -17,7 +16,7 @@ from tests.contract.subject import SUBJECTS, Subject
 async def embedded(directory: Path, vault: Vault = PLAIN) -> AsyncIterator[Subject]:
     backend = EmbeddedBackend(directory, EmbeddedSettings(), vault=vault)
     try:
-        yield Subject(backend, EmbeddedMemories(backend), backend.resources)
+        yield Subject(backend, backend.memories, backend.resources)
     finally:
         await backend.aclose()
 

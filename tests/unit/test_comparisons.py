@@ -1,4 +1,4 @@
-"""Recalls that have pairs of statements read together, and go on without where that fails."""
+"""Recalls that have pairs of texts read together, and go on without where that fails."""
 
 import asyncio
 import threading
@@ -9,9 +9,9 @@ from functools import partial
 import pytest
 
 from app.core.deadline import Deadline
+from app.core.recall.text_pairs import KnownPair, Task, Texts
 from app.recall import comparisons as module
-from app.recall.comparisons import Comparisons, Texts
-from app.recall.relevance.outdated import Compared
+from app.recall.comparisons import MAX_UNDER_WAY, Comparisons
 from tests.unit.recalling import Recalling, ScriptedBackend, memory
 
 pytestmark = pytest.mark.anyio
@@ -25,9 +25,9 @@ class Choice:
     def __init__(self) -> None:
         self.times = 0
 
-    async def __call__(self, compared: Compared) -> float | None:
+    async def __call__(self, read: KnownPair) -> float | None:
         self.times += 1
-        return compared(*PAIR)
+        return read("replaces", PAIR)
 
 
 def soon() -> Deadline:
@@ -37,7 +37,7 @@ def soon() -> Deadline:
 async def test_a_choice_is_made_again_once_its_pairs_were_read_and_not_a_third_time() -> None:
     read: list[Texts] = []
 
-    def compare(pairs: Sequence[Texts]) -> list[float]:
+    def compare(_: Task, pairs: Sequence[Texts]) -> list[float]:
         read.extend(pairs)
         return [3.5 for _ in pairs]
 
@@ -48,9 +48,40 @@ async def test_a_choice_is_made_again_once_its_pairs_were_read_and_not_a_third_t
     await comparisons.aclose()
 
 
+async def test_what_helps_is_read_first_and_then_whether_it_still_holds() -> None:
+    read: list[tuple[Task, Texts]] = []
+
+    def compare(task: Task, pairs: Sequence[Texts]) -> list[float]:
+        read.extend((task, pair) for pair in pairs)
+        return [1.0 for _ in pairs]
+
+    comparisons = Comparisons(compare)
+
+    async def choose(known: KnownPair) -> float | None:
+        """What could be asked for without end."""
+        odds = known("answers", ("Where do I live?", PAIR[1]))
+        for n in range(len(read)):
+            odds = odds and known("replaces", (PAIR[0], str(n)))
+        return odds
+
+    await comparisons.helping(choose, soon())
+    assert read == [("answers", ("Where do I live?", PAIR[1])), ("replaces", (PAIR[0], "0"))]
+    await comparisons.aclose()
+
+
+async def test_the_same_texts_may_be_asked_about_two_things() -> None:
+    comparisons = Comparisons(lambda task, pairs: [2.0 if task == "answers" else -2.0 for _ in pairs])
+
+    async def choose(known: KnownPair) -> list[float | None]:
+        return [known("answers", PAIR), known("replaces", PAIR)]
+
+    assert await comparisons.helping(choose, soon()) == [2.0, -2.0]
+    await comparisons.aclose()
+
+
 @pytest.mark.parametrize("error", [OSError("ended"), ValueError("nonsense")])
 async def test_where_reading_fails_the_first_choice_stands(error: Exception) -> None:
-    def compare(_: Sequence[Texts]) -> list[float]:
+    def compare(_: Task, __: Sequence[Texts]) -> list[float]:
         raise error
 
     comparisons, choice = Comparisons(compare), Choice()
@@ -62,7 +93,7 @@ async def test_where_reading_fails_the_first_choice_stands(error: Exception) -> 
 async def test_what_comes_too_late_serves_the_next_recall() -> None:
     go = threading.Event()
 
-    def compare(pairs: Sequence[Texts]) -> list[float]:
+    def compare(_: Task, pairs: Sequence[Texts]) -> list[float]:
         go.wait(30)
         return [3.5 for _ in pairs]
 
@@ -74,10 +105,27 @@ async def test_what_comes_too_late_serves_the_next_recall() -> None:
     assert choice.times == 2
 
 
-async def test_one_is_read_at_a_time_and_those_that_wait_take_no_thread() -> None:
+async def test_all_readings_of_a_recall_share_one_wait() -> None:
+    clock = [0.0]
+
+    def compare(task: Task, pairs: Sequence[Texts]) -> list[float]:
+        clock[0] += 6.0
+        return [1.0 for _ in pairs]
+
+    comparisons = Comparisons(compare, wait_s=5.0)
+
+    async def choose(known: KnownPair) -> list[float | None]:
+        return [known("answers", PAIR), known("replaces", PAIR)]
+
+    deadline = Deadline(60.0, lambda: clock[0])
+    assert await comparisons.helping(choose, deadline) == [1.0, None]
+    await comparisons.aclose()
+
+
+async def test_one_is_read_at_a_time_few_wait_and_take_no_thread() -> None:
     reading, most = 0, 0
 
-    def compare(pairs: Sequence[Texts]) -> list[float]:
+    def compare(_: Task, pairs: Sequence[Texts]) -> list[float]:
         nonlocal reading, most
         reading += 1
         most = max(most, reading)
@@ -87,22 +135,22 @@ async def test_one_is_read_at_a_time_and_those_that_wait_take_no_thread() -> Non
 
     comparisons = Comparisons(compare)
 
-    async def choose(n: int, compared: Compared) -> float | None:
-        return compared("earlier", str(n))
+    async def choose(n: int, read: KnownPair) -> float | None:
+        return read("replaces", ("earlier", str(n)))
 
-    found = await asyncio.gather(*(comparisons.helping(partial(choose, n), soon()) for n in range(12)))
-    assert (found, most) == ([1.0] * 12, 1)
+    found = await asyncio.gather(*(comparisons.helping(partial(choose, n), soon()) for n in range(MAX_UNDER_WAY + 3)))
+    assert (found, most) == ([1.0] * MAX_UNDER_WAY + [None] * 3, 1)
     await comparisons.aclose()
 
 
 async def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_KEPT", 3)
-    comparisons = Comparisons(lambda pairs: [1.0 for _ in pairs])
+    comparisons = Comparisons(lambda _, pairs: [1.0 for _ in pairs])
 
-    async def choose(compared: Compared) -> list[float | None]:
-        return [compared("earlier", str(n)) for n in range(5)]
+    async def choose(read: KnownPair) -> list[float | None]:
+        return [read("replaces", ("earlier", str(n))) for n in range(5)]
 
-    assert await comparisons.helping(choose, soon()) == [None, None, 1.0, 1.0, 1.0]
+    assert (await comparisons.helping(choose, soon())).count(1.0) == 3
     await comparisons.aclose()
 
 
@@ -115,7 +163,7 @@ async def test_a_recall_goes_by_what_was_read(odds: float, shown: bool) -> None:
             "b", "The crates stand unpacked in the new house near Arles.", 0.8, updated_at="2026-05-01T09:00:00+00:00"
         ),
     ]
-    comparisons = Comparisons(lambda pairs: [odds for _ in pairs])
+    comparisons = Comparisons(lambda task, pairs: [odds if task == "replaces" else 3.0 for _ in pairs])
     result = await Recalling(ScriptedBackend(memories=hits), comparisons=comparisons)("Where do I live?")
     block = result.context_block or ""
     assert "Arles" in block and ("Ghent" in block) is shown

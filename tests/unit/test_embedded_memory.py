@@ -21,7 +21,6 @@ from app.core.memories.memory import MemoryFilter
 from app.core.memories.paging import Place, place_of
 from app.core.recall.hits import Hit
 from app.embedded.backend import EmbeddedBackend
-from app.embedded.memory_store import EmbeddedMemories
 from app.embedded.space import UserSpace
 from app.embedded.storage.layout import segment, session_path, user_dir
 from app.embedded.storage.record_lines import write_records
@@ -152,7 +151,7 @@ async def test_an_assistants_bare_acknowledgement_is_recalled_as_an_answer_only(
 async def test_vectors_find_the_only_memory_there_is(tmp_path: Path) -> None:
     async with opened(tmp_path, VECTORS) as backend:
         await tell(backend, FACTS[-1])
-        with backend._users.using(Tenant()) as space:
+        with backend._engine._users.using(Tenant()) as space:
             wait_for_vectors(space)
         assert "Biscuit" in _texts(await ask(backend, "any pets at home?"))
 
@@ -162,7 +161,7 @@ async def test_vectors_find_what_shares_no_word(tmp_path: Path) -> None:
     async with opened(tmp_path, VECTORS) as backend:
         for number, fact in enumerate(FACTS):
             await tell(backend, fact, session=f"s{number}", turn=f"t_{number}")
-        with backend._users.using(Tenant()) as space:
+        with backend._engine._users.using(Tenant()) as space:
             wait_for_vectors(space)
         best = await ask(backend, "any pets at home?")
         assert "Biscuit" in best[0].text
@@ -178,13 +177,13 @@ async def test_without_its_index_the_same_is_found(tmp_path: Path, engine: Embed
         await tell(backend, *FACTS)
         await commit(backend, keep=1)
         await tell(backend, "I now drink oolong instead of coffee.", turn="t_two")
-        with backend._users.using(Tenant()) as space:
+        with backend._engine._users.using(Tenant()) as space:
             wait_for_vectors(space)
         before = await answers(backend)
     for path in user_dir(tmp_path, Tenant()).glob("index.db*"):
         path.unlink()
     async with opened(tmp_path, engine) as backend:
-        with backend._users.using(Tenant()) as space:
+        with backend._engine._users.using(Tenant()) as space:
             wait_for_vectors(space)
         after = await answers(backend)
     assert [[(hit.uri, hit.text) for hit in hits] for hits in after] == [
@@ -238,7 +237,7 @@ async def test_a_list_is_read_on_as_its_first_page_found_it(tmp_path: Path, monk
         folder.joinpath(f"{name}.md").write_text(f"The {name} is green.\n")
         os.utime(folder / f"{name}.md", (day, day))
     async with opened(tmp_path) as backend:
-        memories = EmbeddedMemories(backend)
+        memories = backend.memories
 
         async def texts(after: Place | None) -> list[str]:
             found = [await memories.newest(who(), MemoryFilter(), after, 2, soon())]

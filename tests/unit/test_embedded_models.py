@@ -69,7 +69,7 @@ async def test_vectors_come_from_the_server(tmp_path: Path, httpx_mock: HTTPXMoc
             [said(1, "The Turin office paid")],
             soon(),
         )
-        with backend._users.using(WHO.tenant) as space:
+        with backend._engine._users.using(WHO.tenant) as space:
             if job := space.index.embed():
                 job.result(60)
         assert "Biscuit" in (await backend.find(WHO, "any pet", Target.MEMORIES, 5, soon()))[0].text

@@ -17,7 +17,6 @@ from app.core.memories.memory import MemoryFilter
 from app.embedded.backend import EmbeddedBackend
 from app.embedded.extraction.updates import NEAREST, replaced_by
 from app.embedded.index.superseded_rows import left_of, superseded_by
-from app.embedded.memory_store import EmbeddedMemories
 from app.embedded.storage.layout import user_dir
 from app.embedded.storage.record_lines import read_records
 from app.embedded.storage.records import Record, Source
@@ -193,7 +192,7 @@ async def test_what_is_forgotten_while_the_judge_judges_stays_away(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with judging(tmp_path, monkeypatch) as backend:
-        memories, soon = EmbeddedMemories(backend), Deadline.after_ms(2_000)
+        memories, soon = backend.memories, Deadline.after_ms(2_000)
         [old] = [one for one in await memories.newest(WHO, MemoryFilter(), None, 10, soon) if "tabs." in one.text]
         await memories.forget(WHO, old.id, soon)
     assert held(tmp_path)[1] == []

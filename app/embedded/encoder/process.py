@@ -1,6 +1,6 @@
 """The serving process' side: a child that has the model, started when there is something for it.
 
-One at the lowest priority makes the vectors of many texts; with an adapter one reads pairs of texts that an answer
+One at the lowest priority makes the vectors of many texts; with adapters one reads pairs of texts that an answer
 waits for. In a thread of this process the work would hold Python's lock in between, at a priority that nothing else
 has, and requests would wait for it.
 """
@@ -17,6 +17,7 @@ from io import RawIOBase
 from pathlib import Path
 from typing import Any, cast
 
+from app.core.recall.text_pairs import Task, Texts
 from app.embedded.encoder.framing import read_frame, write_frame
 
 TRIES = 2
@@ -32,13 +33,13 @@ class EncoderClosed(EncoderFailed):
 
 
 class EncoderProcess:
-    """Vectors of many texts, or with an ``adapter`` the log-odds of pairs, from another process.
+    """Vectors of many texts, or with ``adapters`` the log-odds of pairs, from another process.
 
     All methods may be called from any thread.
     """
 
-    def __init__(self, model: Path, adapter: Path | None = None) -> None:
-        self._files = [str(model)] if adapter is None else [str(model), str(adapter)]
+    def __init__(self, model: Path, *adapters: Path) -> None:
+        self._files = [str(model), *map(str, adapters)]
         self._lock = threading.Lock()
         self._child: subprocess.Popen[bytes] | None = None
         self._started = False
@@ -76,10 +77,10 @@ class EncoderProcess:
         size = len(answer) // len(texts)
         return [answer[at : at + size] for at in range(0, len(answer), size)]
 
-    def log_odds(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        """For each (earlier, later) the log-odds that the later one replaces the earlier one, where there is an
-        adapter that was learnt for it. Raises `EncoderFailed`."""
-        return list(array("f", self._answer(list(pairs)))) if pairs else []
+    def log_odds(self, task: Task, pairs: Sequence[Texts]) -> list[float]:
+        """For each pair of texts the log-odds of what the task asks, where there is an adapter that was learnt for it
+        (`app.embedded.encoder.pair_reader`). Raises `EncoderFailed`."""
+        return list(array("f", self._answer([task, *pairs]))) if pairs else []
 
     def close(self) -> None:
         """End the child at once, whatever it is at."""

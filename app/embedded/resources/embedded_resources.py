@@ -1,7 +1,6 @@
 """The port to documents and skills on local files: `.shelf` in worker threads, under a deadline."""
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from app.core.deadline import Deadline
 from app.core.identity import Identity
@@ -9,15 +8,13 @@ from app.core.reasons import Reason
 from app.core.recall.hits import Hit
 from app.documents.passage_ranking import CANDIDATES
 from app.documents.resource import FoundPassage, Kind, Resource, known_path
+from app.embedded.local_engine import LocalEngine
 from app.embedded.memory_store import nothing_is_normal
 from app.embedded.resources.resource_files import Outdated
 from app.embedded.resources.resource_index import realm_of
+from app.embedded.space import UserSpace
 from app.gathering.spool import SpoolDamaged
 from app.ports import BackendError, NewResource, ReadResource
-
-if TYPE_CHECKING:  # it makes them
-    from app.embedded.backend import EmbeddedBackend
-    from app.embedded.space import UserSpace
 
 MAX_CANDIDATES = 400
 
@@ -25,7 +22,7 @@ MAX_CANDIDATES = 400
 class EmbeddedResources:
     """`app.ports.ResourceStore` on local files."""
 
-    def __init__(self, engine: "EmbeddedBackend") -> None:
+    def __init__(self, engine: LocalEngine) -> None:
         self._engine = engine
 
     async def digests(self, who: Identity, path: str, deadline: Deadline) -> Mapping[str, str]:

@@ -13,6 +13,8 @@ from app.text.log_odds import logistic
 
 MEANINGS = {
     "personal": "how much the question is about the one who asks",
+    "read": "what a model says that has read it beside the question",
+    "read_rivals": "how likely another one answers that was read",
     "odds": "how likely its meaning answers the question",
     "rivals": "how likely another one answers it",
     "height": "how far it stands above what is usual for this question",

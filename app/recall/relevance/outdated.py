@@ -8,13 +8,14 @@ regression, learnt by ``python -m training.outdated``.
 
 import math
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
 from app.classify import replaces
 from app.classify.changes import RAREST, Words
 from app.classify.replaces import change_of, meaning_of, pairs_of_statements, weight_of
+from app.core.recall.text_pairs import KnownPair
 from app.recall.candidate_statements import Statement
 from app.recall.relevance.model import Weights, load_weights
 from app.text.log_odds import log_odds
@@ -22,8 +23,6 @@ from app.text.log_odds import log_odds
 KINDS = ("words", "meaning", "read")
 """What a pair is judged by: where the vectors of both are known, by their meaning as well; where a model has read both
 together, by what came of it."""
-Compared = Callable[[str, str], float | None]
-"""The log-odds that a later statement replaces an earlier one, as a model says that has read them together, or None."""
 LEAST_ACTED_ON = 0.3
 """The probability below which nothing comes of a pair."""
 LEAST, MOST = -8.0, 4.0
@@ -83,12 +82,12 @@ class Outdated:
         asked: Words,
         vectors: Mapping[str, bytes],
         replacing: Replacing | None = None,
-        compared: Compared | None = None,
+        read: KnownPair | None = None,
     ) -> None:
         self._asked = asked
         self._vectors = vectors
         self._replacing = replacing or shipped()
-        self._compared = compared
+        self._read = read
 
     def likely(self, pairs: Sequence[Pair]) -> list[float]:
         """For each pair the probability that the earlier one is out of date; from a half on it may be acted on."""
@@ -96,7 +95,7 @@ class Outdated:
 
     def _likely(self, pair: Pair) -> float:
         beside = self._beside(pair)
-        if self._compared:
+        if self._read:
             at_most = probability({**beside, "read": MOST_READ / PER_ODDS}, load_weights("read", "outdated"))
             if at_most < LEAST_ACTED_ON:  # whatever came of reading them: most pairs need not be read
                 return at_most
@@ -128,7 +127,7 @@ class Outdated:
 
     def _with_pair(self, pair: Pair, found: dict[str, float]) -> dict[str, float]:
         """With what the two tell that are read together, or whose vectors are known."""
-        if self._compared and (odds := self._compared(pair.earlier.said, pair.later.said)) is not None:
+        if self._read and (odds := self._read("replaces", (pair.earlier.said, pair.later.said))) is not None:
             return {**found, "read": _between(LEAST, odds, MOST_READ) / PER_ODDS}
         before, after = self._vectors.get(pair.earlier.said), self._vectors.get(pair.later.said)
         if before is not None and after is not None:

@@ -1,7 +1,7 @@
 """Long-term memories: what the user and earlier conversations told. Looked up for every question."""
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from app.classify.changes import words_of
 from app.core.identity import SessionKind
@@ -17,7 +17,9 @@ from app.recall.decision import Decision
 from app.recall.experience_format import no_experiences
 from app.recall.ranking import COMPARED_CHARS, Candidate, Policy, drop, rank, rest
 from app.recall.relevance.excerpt import excerpt
+from app.recall.relevance.model import judge
 from app.recall.relevance.outdated import Outdated, Pair
+from app.recall.relevance.read_hits import judge_reading
 from app.recall.selection import Selection, select
 from app.recall.shown import MIN_LINE_CHARS, is_said, said_before, shown_items
 from app.recall.source import Asked, candidates_for
@@ -136,15 +138,15 @@ class Memories:
             personal=asked.personal,
             detail=rules.detail,
             refuses=_refusal(asked),
+            judges=partial(judge_reading, read=asked.read) if asked.read else judge,
         )
         found = rank(hits, asked.query, policy)
 
-        def judge(pairs: Sequence[Pair]) -> Sequence[float]:
-            return Outdated(words_of(asked.query), vectors_in(found, MAX_CANDIDATES), compared=asked.compared).likely(
-                pairs
-            )
+        def outdated(pairs: Sequence[Pair]) -> Sequence[float]:
+            vectors = vectors_in(found, MAX_CANDIDATES)
+            return Outdated(words_of(asked.query), vectors, read=asked.read).likely(pairs)
 
-        ranked = without_superseded(found, asked.query, judge)
+        ranked = without_superseded(found, asked.query, outdated)
         if before := said_before(asked.messages):
             ranked = drop(ranked, lambda candidate: is_said(candidate.hit.text, before), Verdict.SAID)
         ranked = [_to_the_point(candidate, asked.query, rules.detail) for candidate in ranked]
