@@ -311,3 +311,36 @@ def test_a_code_for_a_keypad_is_masked(text: str) -> None:
 )
 def test_what_is_made_to_be_shown_stays(text: str) -> None:
     assert masked(text) == text
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        'echo "db.internal:5432:orders:app:{}" >> ~/.pgpass',
+        "put this in .pgpass: db.internal:5432:*:app:{}",
+        "  db.internal:5432:orders:app:{}",
+        "ssh-keygen -p -P {} -N Gr0undnut-9 -f id_rsa",
+        "ssh-keygen -p -P Gr0undnut-9 -N {} -f id_rsa",
+        "Enter passphrase for key '/home/mo/.ssh/id_ed25519': {}",
+        "[sudo] password for mo: {}",
+        "光猫后台用 admin 登录，后面那串是 {}",
+        "路由器登录的时候输 admin 再输 {} 就行",
+    ],
+)
+@pytest.mark.parametrize("value", ["Saffron!2081", "Kestrel#19"])
+def test_what_is_typed_where_one_signs_in_is_masked(frame: str, value: str) -> None:
+    assert value not in masked(frame.format(value))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Password for the portal: see KeePass entry 12",
+        "Enter passphrase for key '/home/mo/.ssh/id_ed25519': ",
+        "路由器用的是 AX3000，后台是 v2.3.1 版",
+        "the router takes RJ45-CAT6 cables, the account uses iso8601-dates",
+        "10.0.0.4:5432:open:tcp is what the scan said, see .pgpass",
+    ],
+)
+def test_what_is_said_about_signing_in_stays(text: str) -> None:
+    assert masked(text) == text

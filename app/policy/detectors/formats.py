@@ -7,8 +7,12 @@ from app.policy.detector import Span
 from app.policy.linear_patterns import Match, Pattern
 from app.policy.placeholders import is_placeholder
 
-_PGPASS = Pattern(r"(?m)^[^\s:#/]{1,255}:(?:\d{3,5}|\*):[^\s:/]{1,64}:[^\s:/]{1,64}:(?P<secret>[^\s:][^\s]{2,})$")
+_PG_ENTRY = r"[^\s:#/\"'`=，：]{1,255}:(?:\d{3,5}|\*):[^\s:/]{1,64}:[^\s:/]{1,64}:"
+_PGPASS = Pattern(rf"(?m)^[ \t]{{0,16}}{_PG_ENTRY}(?P<secret>[^\s:][^\s]{{2,}})[ \t]{{0,4}}$")
 """``host:port:database:user:password``, a line of its own."""
+_PGPASS_NAMED = Pattern(rf"(?:^|[\s\"'`(=，：])\\?{_PG_ENTRY}(?P<secret>[^\s:\"'`][^\s\"'`，。]{{2,}})")
+_PGPASS_FILE = Pattern(r"(?i)pgpass")
+"""Where the file is named, the entry may stand anywhere."""
 _NPMRC = Pattern(r"(?i)(?:^|[\s/]):_(?:authToken|password)[ \t]{0,4}=[ \t]{0,4}[\"']?(?P<secret>[^\s\"']{6,})")
 _USER = Pattern(
     r"\b(?:curl|https?|xh|wget|etcdctl|influx|clickhouse-client)\b(?:[^\n|;]|\\\n){0,1000}?\s(?:-u[ \t]{0,4}|-a[ \t]{1,4}|--user[ =]{1,4})"
@@ -38,6 +42,14 @@ _ORACLE = Pattern(
 )
 """``sqlplus user/password@service``."""
 _SHARE = Pattern(r"(?i)\bnet[ \t]+use\b[^\n]{0,200}?[ \t](?P<secret>[^\s/*\\:][^\s/\\:]{3,})[ \t]+/user:")
+_KEYGEN = Pattern(r"\bssh-keygen\b[^\n|;]{0,200}?[ \t]-[NP][ \t]{1,4}[\"']?(?P<secret>[^\s\"'$<{-][^\s\"']{3,})")
+_KEYGEN_OLD = Pattern(r"\bssh-keygen\b[^\n|;]{0,200}[ \t]-[NP][ \t]{1,4}[\"']?(?P<secret>[^\s\"'$<{-][^\s\"']{3,})")
+"""The old passphrase, the new one, or both."""
+_PROMPT = Pattern(
+    r"(?im)^[ \t]{0,8}(?:(?:please )?(?:enter|type) (?:the |your |new |old |same )?(?:passphrase|password)(?: again)?|(?:bad|wrong) passphrase|"
+    r"(?:\[sudo\] )?password)(?: for| of)? [^\n:]{1,200}:[ \t]{1,4}(?P<secret>[^\s<\[(*][^\s]{5,127})[ \t]{0,4}$"
+)
+"""What a program asks at a terminal, with the answer pasted behind it."""
 _COMMUNITY = Pattern(r"\bsnmp[a-z]{2,12}\b[^\n|;]{0,200}?[ \t]-c[ =]?[\"']?(?P<secret>[^\s\"'$<{-][^\s\"']{3,})")
 _WIFI = Pattern(r"WIFI:(?:[^\n;\\]|\\[^\n]|;[A-OQ-Z]){0,300}?;P:(?P<secret>(?:[^\n;\\]|\\[^\n]){3,100});")
 _JWK = Pattern(r"\"kty\"")
@@ -52,7 +64,7 @@ _MERCHANT = Pattern(
 )
 """Of WeChat Pay."""
 _LINES = (_PGPASS, _NPMRC, _WIFI, _AUTH, _TOOL, _ORACLE, _SQL, _MERCHANT)
-_COMMANDS = (_USER_FIRST, _USER_LAST, _SHARE, _COMMUNITY)
+_COMMANDS = (_USER_FIRST, _USER_LAST, _SHARE, _COMMUNITY, _KEYGEN, _KEYGEN_OLD, _PROMPT)
 
 
 def find(text: str) -> Iterator[Span]:
@@ -63,6 +75,8 @@ def find(text: str) -> Iterator[Span]:
         yield from (span for span in _groups(match, "secret", "single", "double") if _is_value(text[slice(*span)]))
     for pattern in _COMMANDS:
         yield from (span for span in pattern.spans(text, "secret") if _is_chosen(text[slice(*span)]))
+    if _PGPASS_FILE.is_in(text):
+        yield from (span for span in _PGPASS_NAMED.spans(text, "secret") if not is_placeholder(text[slice(*span)]))
     if _JWK.is_in(text):
         yield from _PRIVATE.spans(text, "secret")
 
@@ -82,4 +96,4 @@ def _is_chosen(value: str) -> bool:
 
 def signs() -> Sequence[Pattern]:
     """See `Detector`."""
-    return (*_LINES, *_COMMANDS, _USER, _JWK)
+    return (*_LINES, *_COMMANDS, _USER, _PGPASS_FILE, _JWK)

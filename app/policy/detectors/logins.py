@@ -38,6 +38,13 @@ _MAILED = Pattern(
     r"(?:^|[^\w.+-])[\w.+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,4}"
     rf"(?:[ \t]{{0,2}}(?:[,;:/|、，；：]|->|→)[ \t]{{0,2}}|[ \t]{{1,2}})(?:(?:and|und|et|y|then|dann|type|pw)[ \t]){{0,2}}(?P<secret>{_CHOSEN})(?:$|[\s,;，；。）)])"
 )
+_TYPED = Pattern(
+    r"(?i)(?:log(?:s|ged|ging)?[ -]?(?:in|on)|sign(?:s|ed|ing)?[ -]?in|account|portal|router|admin (?:page|panel)|einloggen|anmelden)\b[^\n.!?;]{0,60}?"
+    r"[ \t](?:uses|wants|takes|accepts|expects|with|then|type|enter|mit)[ \t](?:[\"'`])?(?P<en>[A-Za-z0-9!@#$%^&*_+=?~.-]{6,64})"
+    r"|(?:登录|登陆|登入|登錄|后台|後台|管理页|管理界面|光猫|路由器|网关|账号|帐号|帳號)[^\n。！？；]{0,40}?(?:要?填|输入|输|輸入|敲|打的?是|再输|那串是|就是|用的是)[ \t:：]{0,2}"
+    r"[\"'“「]?(?P<zh>[A-Za-z0-9!@#$%^&*_+=?~.-]{6,64})"
+)
+"""What is typed where one signs in."""
 _ADDRESS = Pattern(r"\w@\w")
 _VERSION = re.compile(r"@v\d|@\d+\.\d")
 """Of a package or an action: ``actions/login@v3``."""
@@ -64,6 +71,12 @@ def find(text: str) -> Iterator[Span]:
         value = text[start:end].rstrip(".?-=")
         if form_of(value) in _CHOSEN_FORMS and any(c.isdigit() for c in value) and not is_placeholder(value):
             yield start, start + len(value)
+    for language in ("en", "zh"):
+        for start, end in _TYPED.spans(text, language):
+            value = text[start:end].rstrip(".?-=")
+            # In English one signs in "with Office365", too.
+            if _is_chosen(value) and (language == "zh" or not _SIGNS.isdisjoint(value)):
+                yield start, start + len(value)
     for pattern in (_NAMED, _WIFI):
         for start, end in pattern.spans(text, "secret"):
             value = text[start:end].rstrip(".;")
@@ -81,4 +94,4 @@ def _is_chosen(value: str) -> bool:
 
 def signs() -> Sequence[Pattern]:
     """See `Detector`."""
-    return (_KNOWN, _LOGIN, _ADDRESS, _USER, _NAMED, _WIFI)
+    return (_KNOWN, _LOGIN, _ADDRESS, _USER, _TYPED, _NAMED, _WIFI)
