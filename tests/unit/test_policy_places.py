@@ -4,7 +4,7 @@ from types import ModuleType
 
 import pytest
 
-from app.policy.detectors import dials, formats, login_codes, logins, passphrases, tables
+from app.policy.detectors import dials, formats, han_passwords, login_codes, logins, passphrases, tables
 from app.policy.policy import Policy
 
 DEFAULT = Policy.of({}, {})
@@ -250,7 +250,7 @@ def test_the_key_that_is_pressed_behind_a_code_goes_with_it(key: str) -> None:
         "-u a -p b1cd\n",
     ],
 )
-@pytest.mark.parametrize("detector", [dials, login_codes, tables, logins, passphrases, formats])
+@pytest.mark.parametrize("detector", [dials, han_passwords, login_codes, tables, logins, passphrases, formats])
 def test_each_place_is_found_once_in_a_text_of_any_length(unit: str, detector: ModuleType) -> None:
     counts: list[int] = []
     for size in (1_000, 2_000):
@@ -343,4 +343,17 @@ def test_what_is_typed_where_one_signs_in_is_masked(frame: str, value: str) -> N
     ],
 )
 def test_what_is_said_about_signing_in_stays(text: str) -> None:
+    assert masked(text) == text
+
+
+@pytest.mark.parametrize("frame", ["密码是{}", "家里WiFi密码：{}，别外传", "压缩包密码是「{}」", "登录口令改成了“{}”"])
+@pytest.mark.parametrize("value", ["春风十里2024", "小猫爱吃鱼88"])
+def test_a_password_of_chinese_characters_with_digits_is_masked_whole(frame: str, value: str) -> None:
+    assert masked(frame.format(value)) == frame.format("[secret removed]")
+
+
+@pytest.mark.parametrize(
+    "text", ["密码为空的用户有123", "密码是上个月5号换的", "密码：请看附件第12页", "密码 错误次数15"]
+)
+def test_what_is_said_about_a_password_in_chinese_stays(text: str) -> None:
     assert masked(text) == text
