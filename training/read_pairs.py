@@ -2,7 +2,9 @@
 
 Statements, an earlier and a later one, are those of `training.replaces` and of ``read.jsonl`` beside them, and those of
 worlds. Questions, each with a memory that helps with it or does not, are those of worlds and of ``asked.jsonl``, whose
-lines have a ``question``, the ``answers`` that belong beside it, and what is ``near`` and does not.
+lines have a ``question``, the ``answers`` that belong beside it, and what is ``near`` and does not. Those of
+``asked.unread.jsonl`` measure. Learnt from as well, they make the model distrust words that question and answer share
+("Where is the shed key?"): of what they tell one in ten helps, of the others one in six.
 """
 
 import json

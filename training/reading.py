@@ -93,6 +93,7 @@ def _questions() -> tuple[list[Pair], dict[str, list[Pair]]]:
     prompts = [prompt for prompt in off_topic() if not unread(prompt)]
     learnt = [*asked("asked"), *asked_of(heard, vectors), *unrelated(prompts, heard, vectors)]
     tests = {
+        "unread questions": list(asked("asked.unread")),
         "unread worlds": list(asked_of(unheard, vectors)),
         "blind worlds": list(asked_of(worlds(blind=True), vectors)),
     }
