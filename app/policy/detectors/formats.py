@@ -42,9 +42,9 @@ _ORACLE = Pattern(
 )
 """``sqlplus user/password@service``."""
 _SHARE = Pattern(r"(?i)\bnet[ \t]+use\b[^\n]{0,200}?[ \t](?P<secret>[^\s/*\\:][^\s/\\:]{3,})[ \t]+/user:")
-_KEYGEN = Pattern(r"\bssh-keygen\b[^\n|;]{0,200}?[ \t]-[NP][ \t]{1,4}[\"']?(?P<secret>[^\s\"'$<{-][^\s\"']{3,})")
-_KEYGEN_OLD = Pattern(r"\bssh-keygen\b[^\n|;]{0,200}[ \t]-[NP][ \t]{1,4}[\"']?(?P<secret>[^\s\"'$<{-][^\s\"']{3,})")
-"""The old passphrase, the new one, or both."""
+_KEYGEN_FIRST = Pattern(r"\bssh-keygen\b[^\n|;]{0,200}?[ \t]-[NP][ \t]{1,4}[\"']?(?P<secret>[^\s\"'$<{-][^\s\"']{3,})")
+_KEYGEN_LAST = Pattern(r"\bssh-keygen\b[^\n|;]{0,200}[ \t]-[NP][ \t]{1,4}[\"']?(?P<secret>[^\s\"'$<{-][^\s\"']{3,})")
+"""The first and the last passphrase of a command: the old one and the new one."""
 _PROMPT = Pattern(
     r"(?im)^[ \t]{0,8}(?:(?:please )?(?:enter|type) (?:the |your |new |old |same )?(?:passphrase|password)(?: again)?|(?:bad|wrong) passphrase|"
     r"(?:\[sudo\] )?password)(?: for| of)? [^\n:]{1,200}:[ \t]{1,4}(?P<secret>[^\s<\[(*][^\s]{5,127})[ \t]{0,4}$"
@@ -64,7 +64,7 @@ _MERCHANT = Pattern(
 )
 """Of WeChat Pay."""
 _LINES = (_PGPASS, _NPMRC, _WIFI, _AUTH, _TOOL, _ORACLE, _SQL, _MERCHANT)
-_COMMANDS = (_USER_FIRST, _USER_LAST, _SHARE, _COMMUNITY, _KEYGEN, _KEYGEN_OLD, _PROMPT)
+_COMMANDS = (_USER_FIRST, _USER_LAST, _SHARE, _COMMUNITY, _KEYGEN_FIRST, _KEYGEN_LAST, _PROMPT)
 
 
 def find(text: str) -> Iterator[Span]:

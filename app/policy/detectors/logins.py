@@ -63,19 +63,10 @@ def find(text: str) -> Iterator[Span]:
         around = text[max(0, start - _BEFORE) : start] + "\n" + text[end : end + _BEHIND]
         if (match["known"] and not _SIGNS.isdisjoint(value)) or _LOGIN.is_in(around):
             yield start, start + len(value)
-    for start, end in _MAILED.spans(text, "secret"):
-        value = text[start:end].rstrip(".?-=")
-        if _is_chosen(value) and not _SIGNS.isdisjoint(value):
-            yield start, start + len(value)
-    for start, end in _USER.spans(text, "secret"):
-        value = text[start:end].rstrip(".?-=")
-        if form_of(value) in _CHOSEN_FORMS and any(c.isdigit() for c in value) and not is_placeholder(value):
-            yield start, start + len(value)
-    for language in ("en", "zh"):
-        for start, end in _TYPED.spans(text, language):
+    for pattern, group, is_password in _PLACES:
+        for start, end in pattern.spans(text, group):
             value = text[start:end].rstrip(".?-=")
-            # In English one signs in "with Office365", too.
-            if _is_chosen(value) and (language == "zh" or not _SIGNS.isdisjoint(value)):
+            if is_password(value):
                 yield start, start + len(value)
     for pattern in (_NAMED, _WIFI):
         for start, end in pattern.spans(text, "secret"):
@@ -90,6 +81,24 @@ def _is_chosen(value: str) -> bool:
     if not digits or not any(c.isalpha() for c in value) or is_placeholder(value) or _VERSION.search(value):
         return False
     return not _SIGNS.isdisjoint(value) or (digits >= 3 and form_of(value) in {"mixed", "long", "strong"})
+
+
+def _has_a_sign(value: str) -> bool:
+    """Chosen, and no name of a product: one signs in "with Office365", too."""
+    return _is_chosen(value) and not _SIGNS.isdisjoint(value)
+
+
+def _has_a_form(value: str) -> bool:
+    return form_of(value) in _CHOSEN_FORMS and any(c.isdigit() for c in value) and not is_placeholder(value)
+
+
+_PLACES = (
+    (_MAILED, "secret", _has_a_sign),
+    (_USER, "secret", _has_a_form),
+    (_TYPED, "en", _has_a_sign),
+    (_TYPED, "zh", _is_chosen),
+)
+"""Where a password stands, the group that holds it, and what it must look like there."""
 
 
 def signs() -> Sequence[Pattern]:
