@@ -21,6 +21,7 @@ def recallable(settings: Settings, query: str, found: Sequence[ScoredMemory]) ->
     policy = Policy(
         threshold=rules.score_threshold,
         relative_cut=rules.relative_cut,
+        eased=True,
         mmr_lambda=rules.mmr_lambda,
         half_life_days=rules.half_life_days,
         today=datetime.now(UTC).date(),

@@ -24,6 +24,12 @@ from app.text.dates import moment_of
 from app.text.log_odds import log_odds
 from app.text.words import token_set
 
+FEW_PIECES, MANY_PIECES = 100, 500
+"""Where more is stored, probabilities tell less: what belongs to an answer stands among hundreds of texts on the same
+matters, and shares little with the question. From the one number to the other the bars give way, until the best one
+alone has to reach them: it decides whether anything is shown, the search's order and the limits what else."""
+PROBABLE = 0.5
+"""What is as likely as not to help comes first, wherever the search put it."""
 FAR_ABOVE = math.log(2)
 """How far (in log-odds) a resting memory must lead the best fresh one to be shown again: twice its odds."""
 COMPARED_CHARS = 4_000
@@ -54,6 +60,9 @@ class Policy(NamedTuple):
     floor: float = 0.0
     """Lowest score of the backend's own."""
     relative_cut: float = 0.0
+    """Lowest share of the best one's score."""
+    eased: bool = False
+    """Whether threshold and relative cut give way where much is stored (`MANY_PIECES`)."""
     own_only: bool = False
     mmr_lambda: float = 1.0
     half_life_days: float = 0.0
@@ -129,10 +138,26 @@ def category_of(hit: Hit) -> str:
     return path.split("/", 1)[0].removesuffix(".md") or "memory"
 
 
-def cut_score(candidates: Iterable[Candidate], policy: Policy) -> float:
-    """The score that the relative cut asked for; 0 where it is off or nothing was scored."""
-    best = max((c.score for c in candidates if "backend" in c.parts), default=0.0)
-    return best * policy.relative_cut
+class Bars(NamedTuple):
+    """The scores that a candidate has to reach; 0 where a bar is off or nothing was scored."""
+
+    threshold: float
+    relative: float
+    """The share of the best score, as a score."""
+
+
+def bars_for(candidates: Iterable[Candidate], policy: Policy) -> Bars:
+    """What `Policy.threshold` and `Policy.relative_cut` come to among these candidates."""
+    scored = [c for c in candidates if "backend" in c.parts]
+    best = max((c.score for c in scored), default=0.0)
+    share = _share_of_bars(scored) if policy.eased and best >= policy.threshold else 1.0
+    return Bars(policy.threshold * share, best * policy.relative_cut * share)
+
+
+def _share_of_bars(candidates: Sequence[Candidate]) -> float:
+    """1 where few pieces are stored, or it is not known how many; 0 where many are."""
+    pieces = max((c.hit.evidence.pieces or 0 for c in candidates if c.hit.evidence), default=0)
+    return min(1.0, max(0.0, (MANY_PIECES - pieces) / (MANY_PIECES - FEW_PIECES)))
 
 
 def _admit(hits: Sequence[Hit], policy: Policy) -> tuple[list[Candidate], list[Candidate]]:
@@ -232,13 +257,13 @@ def _worded(text: str) -> str:
 
 
 def _cut(candidates: Sequence[Candidate], policy: Policy) -> tuple[list[Candidate], list[Candidate]]:
-    bar = cut_score(candidates, policy)
+    bars = bars_for(candidates, policy)
     kept: list[Candidate] = []
     low: list[Candidate] = []
     for candidate in candidates:
-        if candidate.score < policy.threshold or candidate.parts["backend"] < policy.floor:
+        if candidate.score < bars.threshold or candidate.parts["backend"] < policy.floor:
             low.append(candidate.dropped(Verdict.BELOW_THRESHOLD))
-        elif candidate.score < bar:
+        elif candidate.score < bars.relative:
             low.append(candidate.dropped(Verdict.BELOW_CUT))
         else:
             kept.append(candidate)
@@ -249,10 +274,10 @@ def _ordered(candidates: list[Candidate], mmr_lambda: float) -> list[Candidate]:
     """The order in which what is worth showing is shown.
 
     A backend that gives evidence has read its whole index, its turns with their neighbours, and has seen to variety:
-    what it puts first stays first. Elsewhere the probability decides.
+    what it puts first stays first, behind what probably helps. Elsewhere the probability decides.
     """
     if candidates and all(candidate.hit.evidence is not None for candidate in candidates):
-        return sorted(candidates, key=lambda c: (-c.parts["backend"], -c.score, c.hit.uri))
+        return sorted(candidates, key=lambda c: (c.score < PROBABLE, -c.parts["backend"], -c.score, c.hit.uri))
     return _varied(candidates, mmr_lambda)
 
 

@@ -8,7 +8,7 @@ from app.core.messages.tokens import estimate_tokens
 from app.core.recall.trace import CandidateTrace, CutTrace, Verdict
 from app.engine.results import RecalledItem
 from app.recall.block import Item, Section, fit
-from app.recall.ranking import Candidate, Policy, cut_score
+from app.recall.ranking import Candidate, Policy, bars_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +35,10 @@ class Selection:
 
     def cut(self) -> CutTrace:
         """The scores that a candidate had to reach."""
-        threshold = max(self.policy.threshold, self.policy.floor)
+        bars = bars_for(self.candidates, self.policy)
+        threshold = max(bars.threshold, self.policy.floor)
         detail = self.policy.detail.value if self.policy.detail else ""
-        return CutTrace(self.section.name, threshold, round(cut_score(self.candidates, self.policy), 4), detail)
+        return CutTrace(self.section.name, threshold, round(bars.relative, 4), detail)
 
     def traced(self, *, texts: bool) -> list[CandidateTrace]:
         """The candidates for the trace, with their text only where ``texts`` allows it."""

@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from datetime import date
 
 import pytest
@@ -8,6 +9,7 @@ from app.core.recall.hits import Evidence, Hit
 from app.core.recall.trace import Verdict
 from app.recall.experience_format import no_experiences, only_experiences
 from app.recall.ranking import Candidate, Policy, category_of, event_date, rank, rest
+from app.recall.relevance.model import Judged
 from tests.unit.recalling import HOME, experience, memory
 
 MEMORIES = Policy(refuses=no_experiences)
@@ -133,6 +135,47 @@ def test_a_score_out_of_range_breaks_nothing(score: float) -> None:
     assert 0 <= rank([memory("a", "xx", score)], "zzz", MEMORIES)[0].score <= 1
 
 
+def judged_by_score(_question: object, hits: Sequence[Hit]) -> list[Judged]:
+    return [Judged(hit.score, {}) for hit in hits]
+
+
+def stored_among(pieces: int | None, *scores: float) -> list[Hit]:
+    evidence = Evidence(words=0.5, pieces=pieces)
+    return [
+        memory(name, f"text {name}", score)._replace(evidence=evidence)
+        for name, score in zip("abcd", scores, strict=False)
+    ]
+
+
+EASED = Policy(threshold=0.2, relative_cut=0.5, eased=True, judges=judged_by_score)
+
+
+@pytest.mark.parametrize(
+    ("pieces", "shown"),
+    [(None, "a"), (1, "a"), (100, "a"), (300, "abc"), (500, "abcd"), (100_000, "abcd")],
+)
+def test_where_much_is_stored_the_bars_give_way_behind_the_best(pieces: int | None, shown: str) -> None:
+    ranked = rank(stored_among(pieces, 0.8, 0.3, 0.25, 0.01), "q", EASED)
+    assert kept(ranked) == list(shown)
+
+
+def test_what_probably_helps_comes_before_what_the_search_put_first() -> None:
+    found = [one._replace(score=score) for one, score in zip(stored_among(500, 0, 0, 0), (0.9, 0.8, 0.7), strict=True)]
+    likely = dict(zip("abc", (0.1, 0.3, 0.8), strict=True))
+    policy = EASED._replace(judges=lambda _, hits: [Judged(likely[hit.text[-1]], {}) for hit in hits])
+    assert kept(rank(found, "q", policy)) == ["c", "a", "b"]
+
+
+@pytest.mark.parametrize("pieces", [None, 1, 300, 500, 100_000])
+def test_what_does_not_reach_the_threshold_is_no_better_for_being_one_of_many(pieces: int | None) -> None:
+    assert kept(rank(stored_among(pieces, 0.19, 0.19), "q", EASED)) == []
+
+
+def test_bars_give_way_only_where_the_policy_says_so() -> None:
+    hits = stored_among(100_000, 0.8, 0.3, 0.01)
+    assert kept(rank(hits, "q", EASED._replace(eased=False))) == ["a"]
+
+
 def test_the_relative_cut_drops_what_is_far_behind_the_best() -> None:
     hits = [memory("a", "bees on the roof", 0.8), memory("b", "bees", 0.6), memory("c", "three", 0.1)]
     all_shown = rank(hits, "bees on the roof", MEMORIES)
@@ -240,12 +283,8 @@ def test_machine_records_never_stand_among_memories(folder: str) -> None:
     assert candidate.verdict == "machine_record"
 
 
-def test_what_a_backend_with_evidence_puts_first_stays_first_among_what_is_shown() -> None:
-    known = Evidence(words=0.5)
-    hits = [
-        Hit("viking://user/d/memories/events/1", "We walked along the river.", 0.9, category="events", evidence=known),
-        Hit("viking://user/d/memories/events/2", "The river house is blue.", 0.5, category="events", evidence=known),
-        Hit("viking://user/d/memories/events/3", "Which river was it?", 0.7, category="events", evidence=known),
-    ]
-    shown = [c.hit.score for c in rank(hits, "the blue house at the river", Policy()) if c.verdict is Verdict.KEPT]
-    assert shown == sorted(shown, reverse=True) and len(shown) == 3
+@pytest.mark.parametrize("likely", [0.3, 0.6])
+def test_what_a_backend_with_evidence_puts_first_stays_first_among_what_is_as_likely(likely: float) -> None:
+    policy = Policy(judges=lambda _, hits: [Judged(likely - hit.score / 100, {}) for hit in hits])
+    shown = rank([hit._replace(evidence=Evidence(words=0.5)) for hit in stored_among(1, 0.9, 0.5, 0.7)], "q", policy)
+    assert kept(shown) == ["a", "c", "b"]

@@ -35,6 +35,8 @@ class Evidence:
     document frequency over the tenant's own pieces."""
     odds: float | None = None
     """Log-odds that the hit answers the query rather than nothing stored does, by its similarity (`Calibration`)."""
+    pieces: int | None = None
+    """How many pieces of text the search looked among: all that is stored for the tenant."""
     vector: bytes | None = None
     """The vector of all of the hit, 32-bit floats of unit length; None for what holds several pieces, or is long."""
 

@@ -61,8 +61,9 @@ class ChunkTable:
             rows = db.execute(query, (any_of(wanted), *realms, limit)).fetchall()
         return [_id_and_score(row) for row in rows]
 
-    def rarity(self, asked: str) -> dict[str, float]:
-        """How much each word that is ``asked`` and says something tells: its inverse document frequency."""
+    def rarity(self, asked: str) -> tuple[dict[str, float], int]:
+        """How much each word that is ``asked`` and says something tells: its inverse document frequency; and of how
+        many pieces."""
         wanted = token_set(asked)
         counts: dict[str, int] = {}
         with self._database.reading() as db:
@@ -72,7 +73,7 @@ class ChunkTable:
                 count = _holders(db, terms, MAX_COUNTED) if terms else total
                 near = [] if count else [other for term in terms for other in _near_words(db, term)]
                 counts[near[0] if near else word] = _holders(db, near[:1], MAX_COUNTED) if near else count
-        return {word: math.log(1 + total / (1 + count)) for word, count in counts.items()}
+        return {word: math.log(1 + total / (1 + count)) for word, count in counts.items()}, total
 
     def chunks(self, ids: Iterable[int]) -> list[Chunk]:
         """The chunks of these ids; those that are gone are left out."""

@@ -115,13 +115,13 @@ class LiveIndex:
             found += [chunk for chunk in beside if chunk.document.realm in realms]
         of_past = asks_about_past(query)
         found = self._to_show([chunk for chunk in found if admits(chunk.document)], of_past=of_past)
-        rarity = self._index.rarity(query)
+        rarity, pieces = self._index.rarity(query)
 
         def all_at(places: Collection[tuple[int, int]]) -> Sequence[Chunk]:
             return self._to_show(self._index.turns_at(places, whole=True), of_past=of_past)
 
         return best_hits.hits(
-            query, words, similar, found, self._settings, now, limit, rarity, all_at=all_at if whole else None
+            query, words, similar, found, self._settings, now, limit, rarity, pieces, all_at=all_at if whole else None
         )
 
     def _to_show(self, chunks: Sequence[Chunk], *, of_past: bool) -> list[Chunk]:

@@ -4,6 +4,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from app.classify.fillers import is_no_query
@@ -58,12 +59,13 @@ def hits(
     now: datetime,
     limit: int,
     rarity: Mapping[str, float],
+    pieces: int,
     *,
     all_at: Callable[[Collection[tuple[int, int]]], Sequence[Chunk]] | None = None,
 ) -> list[Hit]:
     """The best ``limit`` hits of what holds ``now``. ``words`` are BM25 scores by chunk id, ``chunks`` the candidates
-    with neighbours, ``rarity`` says how much each word of the query tells (`Index.rarity`). ``all_at``
-    gives all pieces of the turns at these places; then hits have their whole.
+    with neighbours, ``rarity`` says how much each word of the query tells, among how many ``pieces`` (`Index.rarity`).
+    ``all_at`` gives all pieces of the turns at these places; then hits have their whole.
 
     Scores are between 0 and 1, in the order of the hits: what speaks for the best of them, and of the others the share
     that the search found for them.
@@ -80,7 +82,7 @@ def hits(
     texts = [said(excerpt.documents, named) for excerpt in excerpts]
     whole_texts = wholes(excerpts, all_at, named) if all_at else [None] * len(excerpts)
     evidence = [
-        _evidence(excerpt, text, rarity, cosines, vectors, similar)
+        replace(_evidence(excerpt, text, rarity, cosines, vectors, similar), pieces=pieces)
         for excerpt, text in zip(excerpts, texts, strict=True)
     ]
     top = max(map(_likely, evidence, [len(_held(text, rarity)) for text in texts]), default=0.0)

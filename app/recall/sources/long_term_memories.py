@@ -130,6 +130,7 @@ class Memories:
             max_chars=rules.max_injected_chars,
             threshold=rules.score_threshold,
             relative_cut=rules.relative_cut,
+            eased=True,
             own_only=rules.own_only,
             mmr_lambda=rules.mmr_lambda,
             half_life_days=rules.half_life_days,
