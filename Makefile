@@ -41,7 +41,7 @@ test-postgres: $(BIN)/.installed-dev ## what runs on both databases, on PostgreS
 test-browser: $(BIN)/.installed-dev ## the pages in Chromium; says why it skips without one
 	$(BIN)/pytest tests/browser -rs
 
-test-random: $(BIN)/.installed-dev ## properties with four times as many examples as in `make test`, volumes, labelled texts, the store encrypted
+test-random: $(BIN)/.installed-dev ## properties with three times as many examples as in `make test`, volumes, labelled texts, the store encrypted
 	$(TESTS) -m "(hypothesis or long) and not postgres" --hypothesis-profile thorough
 
 check: $(BIN)/.installed-dev ## format, lint, types, layers, generated files

@@ -1,6 +1,6 @@
 """The real OpenViking beside the checkout: started once per way to start it, taken down at the end.
 
-The rig lies in ``../shared/rig`` beside the checkout, or where ``SIDECAR_RIG_DIR`` says. Without it, these tests skip.
+The rig lies in ``../shared/rig`` beside the checkout, or where ``RIG_DIR`` says. Without it, these tests skip.
 """
 
 import json
@@ -18,7 +18,7 @@ import pytest
 from app.settings import OpenVikingSettings
 from tests.process import free_port
 
-RIG_DIR = Path(os.environ.get("SIDECAR_RIG_DIR") or Path(__file__).parents[3] / "shared" / "rig")
+RIG_DIR = Path(os.environ.get("RIG_DIR") or Path(__file__).parents[3] / "shared" / "rig")
 RIG_HOME = Path(os.environ.get("OPENVIKING_RIG_HOME") or Path.home() / ".cache" / "openviking-rig")
 
 
@@ -104,7 +104,7 @@ class Rigs:
 @pytest.fixture(scope="session")
 def rigs() -> Iterator[Rigs]:
     if not (RIG_DIR / "openviking" / "rig").exists():
-        pytest.skip(f"no OpenViking rig at {RIG_DIR}; set SIDECAR_RIG_DIR")
+        pytest.skip(f"no OpenViking rig at {RIG_DIR}; set RIG_DIR")
     if not (RIG_HOME / "venvs").exists():
         pytest.skip(f"the OpenViking rig is not set up below {RIG_HOME}; run its ./setup")
     with ExitStack() as stack:

@@ -19,13 +19,13 @@ from app.core.messages.fingerprints import known
 from app.core.messages.host_message import Role
 from tests.messages import raw, typed
 
-RIGS = Path(os.environ.get("SIDECAR_RIG_DIR", Path(__file__).parents[3] / "shared" / "rig"))
+RIGS = Path(os.environ.get("RIG_DIR", Path(__file__).parents[3] / "shared" / "rig"))
 RECORDING = RIGS / "openclaw" / "recordings" / "turns.jsonl"
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
 pytestmark = [
     pytest.mark.rig,
-    pytest.mark.skipif(not RECORDING.exists(), reason=f"no recorded turns at {RECORDING}; set SIDECAR_RIG_DIR"),
+    pytest.mark.skipif(not RECORDING.exists(), reason=f"no recorded turns at {RECORDING}; set RIG_DIR"),
 ]
 
 

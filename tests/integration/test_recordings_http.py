@@ -16,7 +16,7 @@ RECORDING = RIG_DIR / "openclaw" / "recordings" / "turns.jsonl"
 
 pytestmark = [
     pytest.mark.rig,
-    pytest.mark.skipif(not RECORDING.exists(), reason=f"no recorded turns at {RECORDING}; set SIDECAR_RIG_DIR"),
+    pytest.mark.skipif(not RECORDING.exists(), reason=f"no recorded turns at {RECORDING}; set RIG_DIR"),
 ]
 
 SCOPE = ("sessionId", "sessionKey", "agentId", "runtimeContext", "tokenBudget")

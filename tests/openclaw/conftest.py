@@ -78,7 +78,8 @@ def _world(
 ) -> World:
     data_dir = directories.mktemp(name) / "data"
     settings = {"BACKEND": request.param, "LOG_LEVEL": "debug"}
-    settings |= {"RECALL__RESOURCES": "true", "RECALL__TIMEOUT_MS": "30000"}
+    # What is relevant is judged elsewhere, and in `test_guidance`: a model that reads would take half of the machine.
+    settings |= {"RECALL__RESOURCES": "true", "RECALL__TIMEOUT_MS": "30000", "RECALL__RERANK": "false"}
     if request.param == "openviking":
         server = request.getfixturevalue("rigs").up("api_key")
         headers = server.users[user]

@@ -20,7 +20,7 @@ from tests.process import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 PLUGIN = ROOT / "integrations" / "openclaw"
-RIG = Path(os.environ.get("SIDECAR_RIG_DIR") or ROOT.parent / "shared" / "rig") / "openclaw" / "rig"
+RIG = Path(os.environ.get("RIG_DIR") or ROOT.parent / "shared" / "rig") / "openclaw" / "rig"
 INSTALLED = Path(os.environ.get("OPENCLAW_RIG_HOME") or Path.home() / ".cache" / "openclaw-rig")
 
 T = TypeVar("T")
@@ -29,7 +29,7 @@ T = TypeVar("T")
 def why_not() -> str | None:
     """Why the real OpenClaw can not be had here, or None."""
     if not RIG.exists():
-        return f"no OpenClaw rig at {RIG}; set SIDECAR_RIG_DIR"
+        return f"no OpenClaw rig at {RIG}; set RIG_DIR"
     if not (INSTALLED / "openclaw" / "node_modules").exists():
         return f"the OpenClaw rig is not set up below {INSTALLED}; run its ./setup"
     return None
