@@ -20,7 +20,7 @@ from app.text.days import Day, days_in
 from app.text.sentences import ends_in_question
 from app.text.words import STOP_WORDS, tokens
 
-WORD_NEIGHBOURS = (0.5, 0.25, 0.1)
+WORD_NEIGHBOURS = (0.35, 0.2, 0.1)
 """Shares of the BM25 scores of the turns beside a turn, of those one further, and so on, that it gets."""
 VECTOR_NEIGHBOURS = (0.5, 0.3)
 """The same of similarities."""
@@ -38,7 +38,7 @@ QUESTION, ASKED_CHARS = 0.8, 100
 """Factor for a turn that is a question and little more (characters): it seldom answers one."""
 ECHO = 0.25
 """Factor for a question that says nothing which the query does not say: it was asked before, and is no answer."""
-BREVITY = 0.3
+BREVITY = 0.45
 """A text's score is divided by its length to this power: the block's characters are what hits compete for."""
 BRIEF_CHARS = 30
 """A text shorter than this gains nothing more."""
