@@ -119,12 +119,19 @@ class Reader(nn.Module):
         return self(ids, part)
 
     @torch.no_grad()
-    def begin(self, adapter: Adapter) -> None:
-        """Begin with the changes of the matrices that were learnt for another task, or before."""
+    def begin(self, adapter: Adapter, *, same_task: bool = False) -> None:
+        """Begin with the changes of the matrices that were learnt for another task, or, with its head as well, for the
+        ``same_task`` before."""
         for number, layer in enumerate(self.layers):
             for name in MATRICES:
                 layer[name].down.copy_(torch.from_numpy(adapter.down[name][number]))
                 layer[name].up.copy_(torch.from_numpy(adapter.up[name][number]))
+        if same_task:
+            _, inner, _, outer = self.head
+            inner.weight.copy_(torch.from_numpy(adapter.head.inner))
+            inner.bias.copy_(torch.from_numpy(adapter.head.inner_bias))
+            outer.weight.copy_(torch.from_numpy(adapter.head.outer[None]))
+            outer.bias.fill_(adapter.head.bias)
 
     def learnt(self) -> dict[str, Any]:
         """What `app.embedded.encoder.adapter` reads."""

@@ -3,8 +3,9 @@
 Statements, an earlier and a later one, are those of `training.replaces` and of ``read.jsonl`` beside them, and those of
 worlds. Questions, each with a memory that helps with it or does not, are those of worlds and of ``asked.jsonl``, whose
 lines have a ``question``, the ``answers`` that belong beside it, and what is ``near`` and does not. Those of
-``asked.unread.jsonl`` measure. Learnt from as well, they make the model distrust words that question and answer share
-("Where is the shed key?"): of what they tell one in ten helps, of the others one in six.
+``asked.unread.jsonl`` measure. Learning from most of them as well was tried: of the others, by the same authors, far
+more is found (0.85 instead of 0.68 with 5 of 100 others), but less in worlds that nobody had looked at, and silence
+is worse there.
 """
 
 import json
@@ -16,7 +17,7 @@ import numpy as np
 from training.relevance import Vectors
 from training.replaces import EXAMPLES
 from training.world_pairs import pairs_of_worlds
-from training.worlds import Question, World
+from training.worlds import Fact, Question, World
 
 LOOK_ALIKES_SHARE = 0.4
 """Of what only looks like a replacement in worlds, seen in each epoch: there are nine for each that is one."""
@@ -87,10 +88,15 @@ def unrelated(prompts: Sequence[str], told: Sequence[World], vectors: Vectors) -
 def _beside(question: Question, world: World, vectors: Vectors) -> Iterator[Pair]:
     helps = question.needs | question.outdated
     others = [fact for fact in world.facts if fact.id not in helps]
-    near = np.argsort(-(vectors.passages([fact.text for fact in others]) @ vectors.query(question.text)))
     for fact in world.facts:
         if fact.id in helps:
             yield Pair(question.text, fact.text, True, world.language)
-    for place, at in enumerate(near):
+    for place, at in enumerate(_nearest(question, others, vectors)):
         often = NEAREST_SHARE if place < NEAREST else OTHERS_SHARE
         yield Pair(question.text, others[at].text, False, world.language, 1.0, often)
+
+
+def _nearest(question: Question, facts: Sequence[Fact], vectors: Vectors) -> Sequence[int]:
+    if len(facts) <= NEAREST:
+        return range(len(facts))
+    return np.argsort(-(vectors.passages([fact.text for fact in facts]) @ vectors.query(question.text)))

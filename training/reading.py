@@ -38,7 +38,7 @@ BATCH_TOKENS, SORTED_AT_ONCE = 1536, 1024
 ASIDES = 0.25
 """How often what is stored has an aside while it is learnt, and how often that comes first: people tell and ask in one
 breath."""
-MISTAKEN = 0.005
+MISTAKEN = 0.002
 """Of what only looks like a replacement, the share that may be taken for one where a memory is replaced for good."""
 
 Judged = tuple[float, bool]
@@ -48,7 +48,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("task", choices=TASKS)
     parser.add_argument("--epochs", type=int, default=EPOCHS)
-    parser.add_argument("--begin", type=Path, help="what was learnt before: answers begin with learnt/replaces.npz")
+    parser.add_argument(
+        "--begin", type=Path, help="learnt before: answers begin with learnt/replaces.npz, or go on from <task>.npz"
+    )
+    parser.add_argument("--rate", type=float, default=RATE, help="highest rate of learning: less, to learn further")
     options = parser.parse_args()
     torch.manual_seed(0)
     weights = read_weights(model_file())
@@ -56,9 +59,9 @@ def main() -> int:
     learnt, tests = _statements() if options.task == "replaces" else _questions()
     model = Reader(weights)
     if options.begin:
-        model.begin(read_adapter(options.begin))
+        model.begin(read_adapter(options.begin), same_task=options.begin.stem == options.task)
     for epoch in range(options.epochs):
-        learn(model, marking, learnt, epoch, options.epochs)
+        learn(model, marking, learnt, options.rate, epoch, options.epochs)
         np.savez(adapter_file(options.task), **model.learnt())
         judged = {name: judge(model, map(marking, test)) for name, test in tests.items()}
         for name, of_test in judged.items():
@@ -129,7 +132,7 @@ class Marking:
         return f"{aside} {text}" if random.rand() < ASIDES else f"{text} {aside}"
 
 
-def learn(model: Reader, marking: Marking, pairs: Sequence[Pair], epoch: int, epochs: int) -> None:
+def learn(model: Reader, marking: Marking, pairs: Sequence[Pair], rate: float, epoch: int, epochs: int) -> None:
     """One pass over the pairs, in batches of like length. The rate rises at first and falls to nothing at the end."""
     random = np.random.RandomState(epoch)
     seen = [marking(pairs[n], random) for n in random.permutation(len(pairs)) if random.rand() < pairs[n].often]
@@ -139,13 +142,13 @@ def learn(model: Reader, marking: Marking, pairs: Sequence[Pair], epoch: int, ep
     random.shuffle(batches)
     numbers = [number for number in model.parameters() if number.requires_grad]
     if epoch == 0:
-        model.optimizer = torch.optim.AdamW(numbers, lr=RATE, weight_decay=DECAY)
+        model.optimizer = torch.optim.AdamW(numbers, lr=rate, weight_decay=DECAY)
     model.train()
     for step, batch in enumerate(batches):
         done = (epoch + step / len(batches)) / epochs
         rise, fall = done / WARM_UP, 0.5 * (1 + np.cos(np.pi * (done - WARM_UP) / (1 - WARM_UP)))
         for group in model.optimizer.param_groups:
-            group["lr"] = RATE * min(rise, fall)
+            group["lr"] = rate * min(rise, fall)
         counts = torch.tensor([pair.weight for pair in batch])
         targets = torch.tensor([float(pair.yes) for pair in batch])
         wrong = functional.binary_cross_entropy_with_logits(model.put(batch), targets, reduction="none")
