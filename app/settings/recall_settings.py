@@ -16,7 +16,9 @@ class RecallSettings(BaseModel):
         description="How much of a memory is shown: `abstract` (L0, the sentences that answer), `overview` (L1, the "
         "passage that was found) or `full` (L2, all of it where there is room).",
     )
-    score_threshold: Fraction = Field(0.15, description="Least probability that a memory helps; applied last.")
+    score_threshold: Fraction = Field(
+        0.15, description="Least probability that a memory helps; where much is stored, that the best one does."
+    )
     relative_cut: Fraction = Field(0.5, description="Lowest share of the best score that a memory needs; 0 is off.")
     max_injected_chars: int = Field(4000, ge=0, le=1_000_000, description="Characters for memory lines.")
     timeout_ms: int = Field(5000, ge=10, le=120_000, description="Longest recall; what is ready by then is used.")
