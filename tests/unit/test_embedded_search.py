@@ -94,6 +94,7 @@ def test_every_hit_says_what_speaks_for_it(said: Said) -> None:
     assert best.evidence and other.evidence
     assert best.evidence.words == pytest.approx(1.0) and 0 < (other.evidence.words or 0) < 0.5
     assert best.score > 2 * other.score
+    assert best.evidence.pieces == other.evidence.pieces == 3
     assert best.evidence.similarity is None and best.evidence.background is None
 
 

@@ -4,7 +4,6 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 
 from app.classify.fillers import is_no_query
@@ -82,7 +81,7 @@ def hits(
     texts = [said(excerpt.documents, named) for excerpt in excerpts]
     whole_texts = wholes(excerpts, all_at, named) if all_at else [None] * len(excerpts)
     evidence = [
-        replace(_evidence(excerpt, text, rarity, cosines, vectors, similar), pieces=pieces)
+        _evidence(excerpt, text, rarity, pieces, cosines, vectors, similar)
         for excerpt, text in zip(excerpts, texts, strict=True)
     ]
     top = max(map(_likely, evidence, [len(_held(text, rarity)) for text in texts]), default=0.0)
@@ -168,6 +167,7 @@ def _evidence(
     excerpt: Excerpt,
     text: str,
     rarity: Mapping[str, float],
+    pieces: int,
     cosines: Mapping[int, float],
     vectors: Mapping[int, bytes],
     similar: Similar,
@@ -181,6 +181,7 @@ def _evidence(
         odds=similar.calibration.odds(near) if similar.calibration and near is not None else None,
         vector=vectors.get(excerpt.only.id) if similar.calibration and excerpt.only else None,
         words=sum(rarity[word] for word in held) / total if total else 0.0,
+        pieces=pieces,
     )
 
 
