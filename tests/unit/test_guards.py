@@ -360,7 +360,9 @@ def test_whatever_comes_fits_and_is_valid_and_stable_and_named(plan: dict[str, A
     without_store = guarded(list(answer.messages), Decisions(), budget)
     assert without_store.estimated_tokens <= budget
     shown = "\n".join(message.text for message in answer.messages)
-    gone = [message.text.split()[0] for message in sent if message.role is Role.USER and message.text not in shown]
+    lines = {line.strip() for line in shown.split("\n")}
+    asked = [message.text.strip() for message in sent if message.role is Role.USER and message.text]
+    gone = [text.split()[0] for text in asked if text not in lines]
     for name in gone[-50:]:
         assert name in shown, f"{name} left without a word"
     assert len(gone) <= 50 or f"{len(gone) - 50} turns" in shown
