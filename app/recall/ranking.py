@@ -29,7 +29,7 @@ FEW_PIECES, MANY_PIECES = 100, 500
 matters, and shares little with the question. From the one number to the other the bars give way, until the best one
 alone has to reach them: it decides whether anything is shown, the search's order and the limits what else."""
 PROBABLE = 0.5
-"""What is as likely as not to help comes first, wherever the search put it."""
+"""Where few pieces are stored, what is as likely as not to help comes first, wherever the search put it."""
 FAR_ABOVE = math.log(2)
 """How far (in log-odds) a resting memory must lead the best fresh one to be shown again: twice its odds."""
 COMPARED_CHARS = 4_000
@@ -110,7 +110,7 @@ def rank(hits: Sequence[Hit], query: str, policy: Policy) -> list[Candidate]:
     scored = _by_score(_score(admitted, query, policy))
     unique, repeats = _unique(scored)
     kept, low = _cut(unique, policy)
-    return [*_ordered(kept, policy.mmr_lambda), *_by_score([*low, *repeats]), *refused]
+    return [*_ordered(kept, policy), *_by_score([*low, *repeats]), *refused]
 
 
 def drop(candidates: Sequence[Candidate], which: Callable[[Candidate], bool], verdict: Verdict) -> list[Candidate]:
@@ -150,12 +150,14 @@ def bars_for(candidates: Iterable[Candidate], policy: Policy) -> Bars:
     """What `Policy.threshold` and `Policy.relative_cut` come to among these candidates."""
     scored = [c for c in candidates if "backend" in c.parts]
     best = max((c.score for c in scored), default=0.0)
-    share = _share_of_bars(scored) if policy.eased and best >= policy.threshold else 1.0
+    share = _share_of_bars(scored, policy) if best >= policy.threshold else 1.0
     return Bars(policy.threshold * share, best * policy.relative_cut * share)
 
 
-def _share_of_bars(candidates: Sequence[Candidate]) -> float:
-    """1 where few pieces are stored, or it is not known how many; 0 where many are."""
+def _share_of_bars(candidates: Iterable[Candidate], policy: Policy) -> float:
+    """1 where few pieces are stored, or it is not known how many, or bars are not eased; 0 where many are."""
+    if not policy.eased:
+        return 1.0
     pieces = max((c.hit.evidence.pieces or 0 for c in candidates if c.hit.evidence), default=0)
     return min(1.0, max(0.0, (MANY_PIECES - pieces) / (MANY_PIECES - FEW_PIECES)))
 
@@ -270,15 +272,17 @@ def _cut(candidates: Sequence[Candidate], policy: Policy) -> tuple[list[Candidat
     return kept, low
 
 
-def _ordered(candidates: list[Candidate], mmr_lambda: float) -> list[Candidate]:
+def _ordered(candidates: list[Candidate], policy: Policy) -> list[Candidate]:
     """The order in which what is worth showing is shown.
 
     A backend that gives evidence has read its whole index, its turns with their neighbours, and has seen to variety:
-    what it puts first stays first, behind what probably helps. Elsewhere the probability decides.
+    what it puts first stays first, behind what probably helps where few pieces are stored. Elsewhere the probability
+    decides.
     """
     if candidates and all(candidate.hit.evidence is not None for candidate in candidates):
-        return sorted(candidates, key=lambda c: (c.score < PROBABLE, -c.parts["backend"], -c.score, c.hit.uri))
-    return _varied(candidates, mmr_lambda)
+        probable = 1 - (1 - PROBABLE) * _share_of_bars(candidates, policy)
+        return sorted(candidates, key=lambda c: (c.score < probable, -c.parts["backend"], -c.score, c.hit.uri))
+    return _varied(candidates, policy.mmr_lambda)
 
 
 def _varied(candidates: list[Candidate], mmr_lambda: float) -> list[Candidate]:
