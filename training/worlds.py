@@ -12,7 +12,7 @@ depends on it, ``multi`` needs several, ``superseded`` the later of two that dis
 ``none`` sounds personal, and nothing answers it. Every fact that a question does not need is noise.
 
 Other files have lines of one form each: ``*.pairs`` of ``<question> | <what an answer is, or depends on>``,
-``*.offtopic`` of ``<kind> <language>: <prompt>``.
+``*.questions`` of ``<language>: <prompt>``, ``*.offtopic`` of ``<kind> <language>: <prompt>``.
 """
 
 import json
@@ -79,6 +79,11 @@ def unread(one: World | str) -> bool:
 def off_topic(blind: bool = False) -> list[str]:
     """Prompts that nothing stored helps with, to learn from or to be judged on."""
     return read_prompts(EXAMPLES / ("blind.offtopic" if blind else "learnt.offtopic"))
+
+
+def questions() -> list[tuple[str, str]]:
+    """The language of each and prompts that something stored may help with, to learn what such are like."""
+    return [(lang, text) for lang, text in (line.split(": ", 1) for line in _lines(EXAMPLES / "learnt.questions"))]
 
 
 def pairs() -> list[tuple[str, str]]:

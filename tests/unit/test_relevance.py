@@ -72,7 +72,7 @@ def test_a_prompt_about_nobody_is_known_by_its_words(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["Where does my sister live?", "我妈妈住在哪里？", "Wie heißt meine Katze?"])
 def test_a_question_about_oneself_is_known_by_its_words(text: str) -> None:
-    assert ByWords().personal(text) > 0.8
+    assert ByWords().personal(text) > 0.6
 
 
 def test_whether_a_memory_names_a_day_is_read_off_it_once(monkeypatch: pytest.MonkeyPatch) -> None:
