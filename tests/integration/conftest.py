@@ -9,6 +9,7 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ from tests.process import free_port
 
 RIG_DIR = Path(os.environ.get("RIG_DIR") or Path(__file__).parents[3] / "shared" / "rig")
 RIG_HOME = Path(os.environ.get("OPENVIKING_RIG_HOME") or Path.home() / ".cache" / "openviking-rig")
+_NUMBERS = count()
+"""A process has more than one `Rigs`, and each server a name of its own."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +86,7 @@ class Rigs:
         """
         key = (auth, *sorted(flags), *(["to break"] if to_break else []))
         if key not in self._running:
-            self._running[key] = self._start(auth, flags, f"pytest-{os.getpid()}-{len(self._running)}")
+            self._running[key] = self._start(auth, flags, f"pytest-{os.getpid()}-{next(_NUMBERS)}")
         return self._running[key]
 
     def _start(self, auth: str, flags: tuple[str, ...], name: str) -> OpenViking:

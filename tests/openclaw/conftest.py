@@ -93,6 +93,7 @@ def _world(
 def _parts(
     openclaw: Rig, name: str, data_dir: Path, settings: dict[str, str], config: Mapping[str, int] = MappingProxyType({})
 ) -> tuple[Gateway, Sidecar]:
+    openclaw.script.write_text("[]")  # the model is one for all modules: what it does for the last one is over
     sidecar = Sidecar(data_dir, settings)
     return Gateway(openclaw, name, {"baseUrl": sidecar.url, **config}), sidecar
 
