@@ -14,7 +14,7 @@ SPLIT := -n 2 --dist loadfile
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help train-reading run test test-postgres test-browser test-random check format openapi docs integration crash soak sequences histories neighbours openclaw train train-tokens bench bench-tokens bench-recall bench-relevance bench-corrections clean
+.PHONY: help train-reading run test test-postgres test-browser test-random check format openapi docs integration crash soak sequences histories openclaw train train-tokens bench bench-tokens bench-recall bench-relevance bench-corrections clean
 
 help: ## what there is to make
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -79,9 +79,6 @@ crash: $(BIN)/.installed-dev ## kill, drop, hang, restart: no turn lost, none do
 
 soak: $(BIN)/.installed-dev ## 10,000 turns against everything that goes wrong, on both databases; prints its figures
 	$(BIN)/python -m tests.crash.soak
-
-neighbours: $(BIN)/.installed-dev ## integration, crash and openclaw at the same time: they wait for their neighbours more than they compute
-	$(TESTS) --dist loadfile tests/openclaw tests/crash tests/integration
 
 openclaw: $(BIN)/.installed-dev ## against the real OpenClaw; says why it skips when the rig is missing
 	$(BIN)/pytest tests/openclaw -rs $(SPLIT)
