@@ -1,9 +1,9 @@
 """Learn what is told as a secret: ``python -m training.secrets``. Writes ``app/policy/weights/told.json``.
 
 The examples are sentences and lines of code with slots (``examples/secrets.jsonl``), filled anew many times with values
-of every kind; what stands in no secret's slot is none. This repository's own code and documents are further examples of
-texts without secrets. Prints how well sentences are judged that were not learnt from (five-fold, by sentence), and any
-labelled file named with ``--on``. Needs numpy.
+of every kind; what stands in no secret's slot is none. Long messages about secrets (``examples/secrets.clean.jsonl``),
+and this repository's own code and documents, are further examples of texts that hold none. Prints how well sentences
+are judged that were not learnt from (``--check``: five-fold, by sentence). Needs numpy.
 """
 
 import argparse
@@ -23,6 +23,7 @@ from training.secret_values import NOUNS, OTHER, SECRET, noun, thing
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = Path(__file__).parent / "examples" / "secrets.jsonl"
+CLEAN = EXAMPLES.with_name("secrets.clean.jsonl")
 WEIGHTS = ROOT / "app" / "policy" / "weights" / "told.json"
 FOLDS = 5
 ROUNDS = 20
@@ -34,6 +35,19 @@ SHIFT = 0.25
 """Log-odds that a secret must have: a text without one that is masked hurts more often than it helps."""
 WORST = 60
 """Sentences that are printed of those judged worst."""
+LABELS = (
+    "User: ",
+    "User - ",
+    "user: ",
+    "Assistant: ",
+    "assistant - ",
+    "[2026-03-04] User: ",
+    "- [events] 2026-03-04 User: ",
+)
+LABELLED = 0.15
+"""The share of texts with a label in front, as turns have where they are stored: its user is no name to log in."""
+CLEAN_WEIGHT = 5.0
+"""What a value of a long message counts, against one of a filled sentence: each message is there once."""
 _SLOT = re.compile(r"\{(\w+)\}")
 _CONTEXT = ("l0:", "r0:", "none|", "d:", "rb:", "b:")
 
@@ -80,6 +94,15 @@ def augmented(rng: Random, filled: Filled, other: Filled) -> Filled:
         return text + joint + other[0], [*spans, *((a + shift, b + shift) for a, b in other[1])]
     shift = len(other[0]) + len(joint)
     return other[0] + joint + text, [*other[1], *((a + shift, b + shift) for a, b in spans)]
+
+
+def labelled(rng: Random, filled: Filled) -> Filled:
+    """As it is, or as a turn is stored."""
+    if rng.random() >= LABELLED:
+        return filled
+    text, spans = filled
+    label = rng.choice(LABELS)
+    return label + text, [(a + len(label), b + len(label)) for a, b in spans]
 
 
 def judged(text: str, spans: list[tuple[int, int]]) -> Iterator[tuple[Judged, int]]:
@@ -133,13 +156,21 @@ def rows(seed: int = 7) -> list[Row]:
         for _ in range(ROUNDS):
             other = fill(rng, rng.choice(templates))
             mine = fill(rng, row)
-            text, spans = augmented(rng, mine, other)
+            text, spans = labelled(rng, augmented(rng, mine, other))
             for one, label in judged(text, spans):
                 found.append((features(one), label, group, 1.0))
     for text in (*repository(), *installed(rng)):
-        for one, label in judged(text, []):
-            found.append((features(one), label, -1, 1.0))
+        found += [(features(one), 0, -1, 1.0) for one in to_judge(text)]
+    for text in clean():
+        for form in (text, rng.choice(LABELS) + text):
+            found += [(features(one), 0, -1, CLEAN_WEIGHT) for one in to_judge(form)]
     return found
+
+
+def clean() -> Iterator[str]:
+    """Long messages about secrets that hold none."""
+    for line in CLEAN.read_text(encoding="utf-8").splitlines():
+        yield json.loads(line)["text"]
 
 
 class Matrix:
@@ -191,13 +222,14 @@ def main() -> int:
     asked = parser.parse_args()
     data = rows()
     labels = np.array([label for _, label, _, _ in data])
+    balance = np.array([weight for _, _, _, weight in data])
     print(f"{len(data)} candidates, {labels.sum()} secrets")
     if asked.check:
-        _cross_validated(data, labels)
+        _cross_validated(data, labels, balance)
     present = [row for row, _, _, _ in data]
     vocabulary = vocabulary_of(present)
     matrix = Matrix(present, vocabulary)
-    weights = learn(matrix, labels, np.ones(len(labels)))
+    weights = learn(matrix, labels, balance)
     _print(matrix.scores(weights), labels, "learnt from")
     kept = {f: round(float(weights[at]), 2) for f, at in vocabulary.items() if abs(weights[at]) >= LEAST_WEIGHT}
     bias = round(float(weights[-1]) - asked.shift, 3)
@@ -216,14 +248,14 @@ def _count(row: list[str]) -> int:
     return next((at for at, feature in enumerate(row) if feature == "quoted" or feature.startswith(_CONTEXT)), len(row))
 
 
-def _cross_validated(data: list[Row], labels: Any) -> None:
+def _cross_validated(data: list[Row], labels: Any, balance: Any) -> None:
     groups = np.array([group for _, _, group, _ in data])
     scores = np.zeros(len(data))
     for fold in range(FOLDS):
         held = (groups % FOLDS == fold) & (groups >= 0)
         inside = [data[at][0] for at in np.flatnonzero(~held)]
         vocabulary = vocabulary_of(inside)
-        weights = learn(Matrix(inside, vocabulary), labels[~held], np.ones(len(inside)), steps=150)
+        weights = learn(Matrix(inside, vocabulary), labels[~held], balance[~held], steps=150)
         scores[held] = Matrix([data[at][0] for at in np.flatnonzero(held)], vocabulary).scores(weights)
     _print(scores[groups >= 0], labels[groups >= 0], "not learnt from")
     _print_by_language(scores, labels, groups)

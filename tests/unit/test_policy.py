@@ -80,6 +80,8 @@ def test_each_class_is_masked_by_its_name(kind: str, text: str, value: str) -> N
         "The IMEI is 356178092440319 and the order 406-8127735-2094618.",
         "The test card is 4000 0000 0000 0002, any security code will do.",
         "-----BEGIN PUBLIC KEY-----\nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEHn4Vt8KcHn4Vt8Kc\n-----END PUBLIC KEY-----",
+        "Install it first:\n\n```sh\npip install Django-Argon2\n```\n\nThen hash the password with it.",
+        "Turning 'teaching knowledge' into 'learning by playing together' is the key to keep them interested.",
     ],
 )
 def test_what_only_looks_like_a_secret_stays(text: str) -> None:

@@ -45,6 +45,9 @@ def test_the_column_below_a_head_for_passwords_is_masked(form: str, value: str) 
         "| key | action |\n|---|---|\n| Ctrl+K2 | search |",
         "user,password,role\nada,${ADA_PASSWORD},admin\neve,********,reader",
         "password,since\nsee the vault,2024",
+        "def matches(self, password):\n    return check_password_hash(self.password_hash, password)\n",
+        "if check(stored, password):\n    flash('Login successful!', 'success')\n",
+        "    if not user or not verify(user.hash, password):\n        return failed('Invalid credentials', 401)\n",
     ],
 )
 def test_other_columns_stay(text: str) -> None:
