@@ -139,20 +139,23 @@ def _decided(
     decided = list(candidates)
     for number in {earlier.candidate for earlier in replaced}:
         gone = {earlier: later for earlier, later in replaced.items() if earlier.candidate == number}
-        whole = candidates[number]
-        left = [one for one in statements_in(number, whole) if one not in gone]
-        at_length = any(len(line) > WHOLE_CHARS for line in whole.hit.text.split("\n"))
-        if at_length or any(not one.by_assistant for one in left):
-            decided[number] = whole._replace(hit=whole.hit._replace(text=without(whole.hit.text, gone)))
-            continue
-        by = candidates[next(iter(gone.values())).candidate]
-        decided[number] = whole.dropped(Verdict.SUPERSEDED)._replace(replaced_by=by.hit.uri)
         for later in gone.values():
-            decided[later.candidate] = _shown(decided[later.candidate], whole)
+            decided[later.candidate] = _shown(decided[later.candidate], candidates[number])
+        decided[number] = _without(decided[number], gone, candidates)
     for earlier, later in beside.items():
         if decided[earlier.candidate].verdict is Verdict.KEPT:
             decided[later.candidate] = _shown(decided[later.candidate], candidates[earlier.candidate])
     return sorted(decided, key=lambda one: one.verdict is not Verdict.KEPT)
+
+
+def _without(whole: Candidate, gone: Mapping[Statement, Statement], candidates: Sequence[Candidate]) -> Candidate:
+    """A candidate without the statements that hold no more: the rest of it, or none of it."""
+    left = [one for one in statements_in(next(iter(gone)).candidate, whole) if one not in gone]
+    at_length = any(len(line) > WHOLE_CHARS for line in whole.hit.text.split("\n"))
+    if at_length or any(not one.by_assistant for one in left):
+        return whole._replace(hit=whole.hit._replace(text=without(whole.hit.text, gone)))
+    by = candidates[next(iter(gone.values())).candidate]
+    return whole.dropped(Verdict.SUPERSEDED)._replace(replaced_by=by.hit.uri)
 
 
 def _shown(later: Candidate, earlier: Candidate) -> Candidate:

@@ -103,6 +103,11 @@ def test_a_sentence_that_still_holds_stays() -> None:
     assert sorted(shown([on(1, f"{LISBON} I have a dog."), on(2, PORTO)])) == ["I have a dog.", PORTO]
 
 
+def test_what_replaces_one_sentence_of_several_is_shown_although_it_scored_too_low() -> None:
+    hits = [on(1, f"{LISBON} I have a dog.", 0.6), on(2, PORTO, 0.05)]
+    assert sorted(shown(hits, threshold=0.3)) == ["I have a dog.", PORTO]
+
+
 def test_what_was_said_at_length_stays_whole() -> None:
     at_length = f"I live in Lisbon. {'We talked about the harbour. ' * 12}".strip()
     judge = Scripted((LISBON, PORTO))
