@@ -32,7 +32,8 @@ def test_five_turns_of_an_outage_arrive_once_and_in_order(alone: World) -> None:
     assert [m.text for m in stored if m.role == "assistant"] == replies
     asked = [m.text for m in stored if m.role == "user"]
     assert asked[1:6] == [f"Turn {n} of the outage.\nSecond line. SAY: heard {n}" for n in range(5)]
-    assert alone.gateway.log().count("is back") == 1
+    # A busy machine may say the same of the backend behind it, too.
+    assert alone.gateway.log().count(f"openviking-sidecar: {alone.sidecar.url} is back") == 1
     assert "degraded to" not in alone.gateway.log()
 
 
