@@ -54,6 +54,10 @@ def test_other_columns_stay(text: str) -> None:
     assert masked(text) == text
 
 
+def test_a_head_may_say_more_in_brackets() -> None:
+    assert list(tables.find("user,password (initial)\nada,Nutmeg_4410\n")) == [(28, 39)]
+
+
 def test_a_table_ends_where_its_rows_do() -> None:
     text = "user,password\nada,Nutmeg_4410\n\nbuild,release-2024-b7\n"
     assert list(tables.find(text)) == [(18, 29)]

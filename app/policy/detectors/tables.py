@@ -20,10 +20,9 @@ _LEAST_CELLS, _MOST_CELLS = 2, 40
 _MOST_CHARS = 1_000
 """Characters of the longest line of a table."""
 _AROUND = " \t\r\"'`*"
-_CODE = frozenset("(){}[]<>=")
-"""Signs of a line of code: ``if verify(stored, password):`` is no head, although its last argument is named like one."""
-_DRAWN_TABLES = frozenset("|\t")
-"""Signs between the cells of tables that nobody writes code with: a head there may have brackets."""
+_IN_CODE = frozenset((",", ";", "  "))
+"""Signs between cells that stand in lines of code, too."""
+_CODE = re.compile(r"[\[\]{}<>=]|\w\(")
 _RULE = re.compile(r"[\s|+:=-]+")
 _WORD = re.compile(r"[^\W_]+")
 _LONG = ["密码", "密碼", "口令", "パスワード", "暗証番号", "비밀번호"]
@@ -80,11 +79,17 @@ def _columns(line: str) -> Iterator[tuple[str, int, dict[int, bool]]]:
     """How a head parts its cells, how many there are, and which hold passwords, with whether those must be drawn."""
     for sign, cell in _CELLS.items():
         heads = [match[0].strip(_AROUND) for match in cell.finditer(line)]
-        code = sign not in _DRAWN_TABLES and not _CODE.isdisjoint(line)
-        if _LEAST_CELLS <= len(heads) <= _MOST_CELLS and not code and not any(c.isdigit() for c in line):
+        if sign in _IN_CODE and _is_code(heads):
+            continue
+        if _LEAST_CELLS <= len(heads) <= _MOST_CELLS and not any(c.isdigit() for c in line):
             named = {place: name for place, head in enumerate(heads) if (name := _name_of(head))}
             if named:
                 yield sign, len(heads), {place: name in _DRAWN for place, name in named.items()}
+
+
+def _is_code(heads: Sequence[str]) -> bool:
+    """Whether a line is code and no head: ``if verify(stored, password):``, although an argument is named like one."""
+    return any(_CODE.search(head) or head.count("(") != head.count(")") for head in heads)
 
 
 def _name_of(head: str) -> str:
