@@ -1,7 +1,7 @@
 """The context backend port over OpenViking's HTTP API (facts: OpenViking 0.5.2).
 
-Each method is one request, but for `history` of a session with archives and `re_extract`. Nothing is retried here: the
-caller knows its deadline and whether a write may be repeated.
+Each method is one request, but for `history` of a session with archives, `re_extract`, and writes to a torn session.
+Nothing is retried here: the caller knows its deadline and whether a write may be repeated.
 """
 
 import re
@@ -36,6 +36,7 @@ from app.openviking.search_places import asked_for, period, places
 from app.openviking.session_archives import SessionArchives, session_path, session_uri
 from app.openviking.session_messages import to_wire
 from app.openviking.task_sessions import NOT_RESTRICTED, TaskSessions
+from app.openviking.torn_sessions import TornSessions
 from app.ports import (
     Appended,
     BackendError,
@@ -91,6 +92,7 @@ class OpenVikingBackend:
         self._health = Health(self._gateway, settings.keys(), common_key(settings))
         self.calls = self._calls = Calls(settings, self._gateway, self._health, outgoing_headers)
         self._archives = SessionArchives(self._calls)
+        self._torn = TornSessions(self._calls)
         self._task_sessions = TaskSessions(self._calls, teaches=automation_teaches)
         self._evolution = Evolution(settings, self._calls, clock) if experiences else None
         self.recall: LedgerRecall | None = None
@@ -196,7 +198,10 @@ class OpenVikingBackend:
             await self._task_sessions.make(who, deadline)
         body = {"messages": [to_wire(message) for message in messages]}
         path = session_path(who, "/messages/batch")
-        return await self._calls.make(_APPEND, who, "POST", path, session_answers.appended, deadline, body=body)
+        try:
+            return await self._calls.make(_APPEND, who, "POST", path, session_answers.appended, deadline, body=body)
+        except BackendError as error:
+            raise await self._torn.mended(who, error, _APPEND, deadline) from error
 
     async def arrived(self, who: Identity, turn_id: str, deadline: Deadline) -> frozenset[str]:
         """See `ContextBackend.arrived`. A grep over the session's files, live and archived."""
@@ -241,9 +246,11 @@ class OpenVikingBackend:
         body |= (
             {"reset_context": True} if new_epoch else {"keep_recent_count": min(max(keep_recent, 0), MAX_KEEP_RECENT)}
         )
-        return await self._calls.make(
-            _COMMIT, who, "POST", session_path(who, "/commit"), task_answers.receipt, deadline, body=body
-        )
+        path = session_path(who, "/commit")
+        try:
+            return await self._calls.make(_COMMIT, who, "POST", path, task_answers.receipt, deadline, body=body)
+        except BackendError as error:
+            raise await self._torn.mended(who, error, _COMMIT, deadline) from error
 
     async def commit_status(self, who: Identity, task_id: str, deadline: Deadline) -> CommitStatus:
         """See `ContextBackend.commit_status`. OpenViking forgets tasks after a while."""

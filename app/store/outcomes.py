@@ -7,7 +7,7 @@ from sqlalchemy import Connection, delete, select, update
 from app.core.cleaning.host_text import storable
 from app.core.history import commit_policy
 from app.core.history.commit_policy import Cause
-from app.store import commit_rows, layouts, session_rows
+from app.store import commit_rows, layouts, lost_turns, session_rows
 from app.store.commit_rows import CommitRow
 from app.store.schema import commits, turns
 from app.store.session_rows import SessionRow
@@ -20,6 +20,7 @@ from app.store.work import (
     CommitPostponed,
     CommitProgress,
     CommitRefused,
+    DeliveredLost,
     ExtractionFailed,
     Outcome,
     TurnDelivered,
@@ -41,6 +42,8 @@ def record(connection: Connection, session: SessionRow, outcome: Outcome, now: f
     match outcome:
         case TurnDelivered() | TurnFailed() | TurnInDoubt() | TurnRejected():
             _record_turn(connection, session, outcome, now)
+        case DeliveredLost():
+            lost_turns.send_again(connection, session, outcome, now)
         case _:
             row = connection.execute(select(commits).where(commits.c.id == outcome.id)).one_or_none()
             if row is not None:

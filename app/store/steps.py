@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import Connection, Integer, Row, and_, bindparam, cast, func, select, update
 
 from app.core.history.commit_policy import ASKED_FOR, CommitRules
-from app.store import quiet_commits, session_rows
+from app.store import lost_turns, quiet_commits, session_rows
 from app.store.codec import NO_MESSAGES, StoredMessages
 from app.store.commit_rows import CommitRow
 from app.store.outcomes import record
@@ -34,7 +34,14 @@ from app.store.work import (
 TurnRow = Row[*tuple[Any, ...]]
 _ASKED = and_(commit_table.c.cause.in_(ASKED_FOR), commit_table.c.state == CommitPhase.RUNNING)
 _TURN = turns.c.id, turns.c.turn_id, turns.c.position, turns.c.state
-_ATTEMPTS = turns.c.captured, turns.c.sent, turns.c.attempts, turns.c.doubt_until, turns.c.error
+_ATTEMPTS = (
+    turns.c.captured,
+    turns.c.sent,
+    turns.c.attempts,
+    turns.c.attempt_started,
+    turns.c.doubt_until,
+    turns.c.error,
+)
 _OLDEST = (
     select(*_TURN, *_ATTEMPTS)
     .where(turns.c.session_id == bindparam("session_id"), turns.c.state == bindparam("state"))
@@ -115,17 +122,18 @@ def _choose(connection: Connection, session: SessionRow, lane: Lane, rules: Work
     if unsent and unsent[0].next_at <= now and (held or _is_next(unsent[0], turn)):
         return _begin_commit(connection, session, unsent[0], now, rules.doubt_s)
     if turn is not None and not held:
-        return begin_turn(connection, turn, rules, now)
+        return begin_turn(connection, session, turn, rules, now)
     return None
 
 
-def begin_turn(connection: Connection, turn: TurnRow, rules: WorkRules, now: float) -> SendTurn:
+def begin_turn(connection: Connection, session: SessionRow, turn: TurnRow, rules: WorkRules, now: float) -> SendTurn:
     """Mark a turn as being sent; one in doubt is not sent before it was looked for, so that its doubt stays."""
     if turn.doubt_until is None:
         _mark(connection, turn.id, rules, now, turn.sent)
     payload = connection.execute(_PAYLOAD, {"id": turn.id}).scalar()
     messages = StoredMessages(payload, turn.captured) if payload else NO_MESSAGES
-    return SendTurn(turn.id, turn.turn_id, messages, turn.sent, turn.attempts, turn.doubt_until)
+    before = None if turn.doubt_until is None else lost_turns.last_before(connection, session, turn.attempt_started)
+    return SendTurn(turn.id, turn.turn_id, messages, turn.sent, turn.attempts, turn.doubt_until, before)
 
 
 def mark_attempt(connection: Connection, lease: Lease, rules: WorkRules, step: SendTurn, sent: int, now: float) -> bool:
@@ -243,7 +251,14 @@ def _begin_commit(
     connection.execute(marked.values(started | {"attempts": commit.attempts + 1}))
     in_doubt = commit.state == CommitPhase.SENDING
     return SendCommit(
-        commit.id, keep, commit.new_epoch, commit.attempts, in_doubt, session.commit_refusals, commit.instructions
+        id=commit.id,
+        keep_recent=keep,
+        new_epoch=commit.new_epoch,
+        attempts=commit.attempts,
+        in_doubt=in_doubt,
+        refusals=session.commit_refusals,
+        instructions=commit.instructions,
+        before=lost_turns.last_before(connection, session, commit.attempt_started) if in_doubt else None,
     )
 
 

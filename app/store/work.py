@@ -71,6 +71,14 @@ class Lease:
 
 
 @dataclass(frozen=True, slots=True)
+class Sent:
+    """A turn of which the backend has taken the first ``messages`` messages."""
+
+    turn_id: str
+    messages: int
+
+
+@dataclass(frozen=True, slots=True)
 class SendTurn:
     """Deliver the messages after the first ``sent``.
 
@@ -83,6 +91,8 @@ class SendTurn:
     sent: int
     attempts: int
     doubt_until: float | None
+    before: Sent | None = None
+    """The last turn that was delivered before that write began, unless the store does not hold what it says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +108,8 @@ class SendCommit:
     """Commits of the session that the backend refused in a row."""
     instructions: str = ""
     """What the summary has to keep."""
+    before: Sent | None = None
+    """Of one in doubt: the last turn that was delivered before it was asked for, as in `SendTurn`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +187,13 @@ class TurnRejected:
 
 
 @dataclass(frozen=True, slots=True)
+class DeliveredLost:
+    """The backend has lost what was delivered of the session since its last archive."""
+
+    step: SendTurn | SendCommit
+
+
+@dataclass(frozen=True, slots=True)
 class CommitAccepted:
     """An archive is being made; ``poll_at``: when to look at its task."""
 
@@ -244,6 +263,7 @@ Outcome = (
     | TurnFailed
     | TurnInDoubt
     | TurnRejected
+    | DeliveredLost
     | CommitAccepted
     | CommitEmpty
     | CommitRefused

@@ -18,6 +18,7 @@ from app.store.work import (
     CommitPostponed,
     CommitProgress,
     CommitRefused,
+    DeliveredLost,
     ExtractionFailed,
     FollowCommit,
     Lease,
@@ -25,6 +26,7 @@ from app.store.work import (
     SendCommit,
 )
 from app.worker.backoff import Backoff
+from app.worker.deliver import has_lost
 from app.worker.outages import LONGEST_OF_COMMIT_S, Outages
 from app.worker.settling import settles_in
 
@@ -35,7 +37,14 @@ LOST_AFTER_S = 900.0
 """How long an archive whose task the backend forgot may stay without a result before it counts as failed."""
 
 CommitOutcome = (
-    CommitAccepted | CommitEmpty | CommitRefused | CommitPostponed | CommitProgress | CommitExtracted | ExtractionFailed
+    CommitAccepted
+    | CommitEmpty
+    | CommitRefused
+    | CommitPostponed
+    | CommitProgress
+    | CommitExtracted
+    | ExtractionFailed
+    | DeliveredLost
 )
 
 
@@ -68,6 +77,8 @@ async def send(archivist: Archivist, lease: Lease, step: SendCommit, marked_at: 
     if deadline.expired:  # this process was stopped after the mark: by now the session may be another worker's
         return CommitPostponed(step.id, "too late for this commit", archivist.clock(), in_doubt=step.in_doubt)
     try:
+        if await has_lost(archivist.backend, lease, step.before, deadline):
+            return DeliveredLost(step)
         receipt = await archivist.backend.commit(
             lease.who, step.keep_recent, deadline, new_epoch=step.new_epoch, instructions=step.instructions
         )

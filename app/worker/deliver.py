@@ -20,7 +20,7 @@ from app.core.deadline import Clock, Deadline
 from app.core.identity import Identity
 from app.core.reasons import REJECTED, Reason
 from app.ports import BackendError, ContextBackend
-from app.store.work import Lease, SendTurn, TurnDelivered, TurnFailed, TurnInDoubt, TurnRejected
+from app.store.work import DeliveredLost, Lease, SendTurn, Sent, TurnDelivered, TurnFailed, TurnInDoubt, TurnRejected
 from app.worker.backoff import Backoff
 from app.worker.duplicates import Duplicates
 from app.worker.outages import Outages
@@ -28,7 +28,7 @@ from app.worker.poison import PoisonTurns
 from app.worker.settling import longest_s, settles_in
 
 T = TypeVar("T")
-TurnOutcome = TurnDelivered | TurnFailed | TurnInDoubt | TurnRejected
+TurnOutcome = TurnDelivered | TurnFailed | TurnInDoubt | TurnRejected | DeliveredLost
 MarkAttempt = Callable[[Lease, SendTurn, int], Awaitable[bool]]
 """Writes down that ``sent`` messages of the turn are there and that a write of the next ones begins now.
 
@@ -74,7 +74,7 @@ async def deliver(courier: Courier, lease: Lease, step: SendTurn, marked_at: flo
     marked = step.doubt_until is None
     if step.doubt_until is not None:
         found = await _look(courier, lease, step, step.doubt_until)
-        if isinstance(found, TurnDelivered | TurnInDoubt | TurnRejected):
+        if isinstance(found, TurnDelivered | TurnInDoubt | TurnRejected | DeliveredLost):
             return found
         missing = found
     if (why := courier.poison_turns.hopeless(step.turn_id)) is not None:
@@ -106,11 +106,14 @@ class _Missing(NamedTuple):
 
 async def _look(
     courier: Courier, lease: Lease, step: SendTurn, until: float
-) -> TurnDelivered | TurnInDoubt | TurnRejected | _Missing:
+) -> TurnDelivered | TurnInDoubt | TurnRejected | DeliveredLost | _Missing:
     """The messages that must still be sent, or an outcome when that can not be said yet, or never."""
     settled = courier.clock() >= until
     try:
-        arrived = await courier.backend.arrived(lease.who, step.turn_id, courier.deadline(courier.monotonic()))
+        deadline = courier.deadline(courier.monotonic())
+        arrived = await courier.backend.arrived(lease.who, step.turn_id, deadline)
+        # Not before it is settled: a server that is writing the session anew shows a part of it.
+        lost = settled and (len(arrived) < step.sent or await has_lost(courier.backend, lease, step.before, deadline))
     except BackendError as error:
         if not error.not_found:
             if error.answered or error.reason in {*REJECTED, Reason.DEADLINE_EXCEEDED}:  # it may lie in the session
@@ -119,7 +122,7 @@ async def _look(
                     return TurnRejected(step, why)
             retry_at = courier.retry_at(lease, step, error)
             return TurnInDoubt(step, error.detail, max(until, retry_at + courier.settle_s), retry_at)
-        arrived = frozenset()
+        arrived, lost = frozenset(), False
     left = await _decoded(step, lambda: sum(1 for _ in _without(step, arrived)))
     if not left:
         return TurnDelivered(step)
@@ -128,7 +131,14 @@ async def _look(
         until = min(until, now + longest_s(courier.call_s, courier.settle_s))
         retry_at = min(until, now + max(courier.settle_s / 4, 0.05))
         return TurnInDoubt(step, "waiting for a write that may still happen", until, retry_at)
+    if lost:
+        return DeliveredLost(step)
     return _Missing(_without(step, arrived), left)
+
+
+async def has_lost(backend: ContextBackend, lease: Lease, turn: Sent | None, deadline: Deadline) -> bool:
+    """Whether some of a turn that the backend has taken is gone: see `app.store.lost_turns`. Raises `BackendError`."""
+    return turn is not None and len(await backend.arrived(lease.who, turn.turn_id, deadline)) < turn.messages
 
 
 def _without(step: SendTurn, arrived: frozenset[str]) -> Iterator[CapturedMessage]:

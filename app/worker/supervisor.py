@@ -26,6 +26,7 @@ from app.store.work import (
     CommitAccepted,
     CommitPostponed,
     CommitProgress,
+    DeliveredLost,
     ExtractionFailed,
     FollowCommit,
     Lane,
@@ -294,5 +295,7 @@ def _log(lease: Lease, step: WorkStep, outcome: Outcome) -> None:
         log.debug("worker_step", **known)
     elif isinstance(outcome, TurnRejected):
         log.error("dead_letter", **known)
+    elif isinstance(outcome, DeliveredLost):
+        log.warning("delivered_lost", **known)
     else:
         log.info("worker_step", **known)

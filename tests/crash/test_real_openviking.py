@@ -1,6 +1,8 @@
 """The real OpenViking dies in the middle of deliveries and commits, and its chat model goes away and comes back."""
 
 import json
+import os
+import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +12,7 @@ import httpx
 import pytest
 
 from tests.crash.harness import Sidecar, drained, expected_texts, talk_all
-from tests.integration.conftest import OpenViking, Rigs
+from tests.integration.conftest import RIG_HOME, OpenViking, Rigs
 
 pytestmark = pytest.mark.rig
 
@@ -40,6 +42,27 @@ def test_a_hundred_turns_survive_a_server_that_is_killed(server: OpenViking, tmp
         drained([sidecar], 90)
     for session in sessions:
         assert everything_in(server.url, session) == expected_texts(session, turns), session
+
+
+@pytest.mark.parametrize("kept", [0.0, 0.95], ids=["empty", "torn"])
+def test_a_session_is_made_whole_whose_file_was_being_written(server: OpenViking, tmp_path: Path, kept: float) -> None:
+    """What a killed server leaves of the messages that it was writing anew, with one more turn on its way."""
+    session, turns = f"cut-{kept * 100:.0f}", 6
+    instance = RIG_HOME / "instances" / server.name
+    with Sidecar(tmp_path / "data", OPENVIKING__URL=server.url, OPENVIKING__TIMEOUT_MS="2000", **SETTINGS) as sidecar:
+        sidecar.wait_up()
+        talk_all([sidecar.url], [session], turns - 1, token_budget=200_000)()
+        drained([sidecar], 60)
+        os.kill(json.loads((instance / "server.pid").read_text())["pid"], signal.SIGSTOP)
+        talk_all([sidecar.url], [session], turns, token_budget=200_000)()
+        while not any(turn["attempts"] for turn in sidecar.undelivered()):
+            time.sleep(0.1)
+        [live] = instance.glob(f"data/**/{session}/messages.jsonl")
+        whole = live.read_bytes()
+        live.write_bytes(whole[: int(len(whole) * kept)])
+        server.restart(kill=True)
+        drained([sidecar], 90)
+    assert everything_in(server.url, session) == expected_texts(session, turns)
 
 
 def test_the_history_stays_visible_while_the_model_is_down_and_is_extracted_when_it_is_back(

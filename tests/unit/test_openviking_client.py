@@ -867,3 +867,35 @@ async def test_what_a_session_holds_twice_is_read_once(backend: OpenVikingBacken
     httpx_mock.add_response(**ok("\n".join(map(json.dumps, messages))))
     archived = await backend.archived_messages(who(), "archive_001", soon())
     assert [part.text for one in archived for part in one.parts] == ["q", "yes", "yes"]  # type: ignore[union-attr]
+
+
+# A session whose file is torn
+
+
+@pytest.mark.parametrize("name", sorted(WRITES))
+async def test_a_torn_session_is_mended_with_what_can_be_read(
+    backend: OpenVikingBackend, httpx_mock: HTTPXMock, name: str
+) -> None:
+    """A line a message, as observed; the last one was cut when the server was killed."""
+    torn = {"code": "INVALID_ARGUMENT", "message": "Invalid live message JSONL at line 2: Unterminated string"}
+    httpx_mock.add_response(status_code=400, json={"status": "error", "error": torn})
+    line = {"role": "user", "parts": [{"type": "text", "text": "tea\u2028ok"}], "source_message_ids": ["t_zero.0"]}
+    httpx_mock.add_response(**ok(json.dumps(line, ensure_ascii=False) + '\n{"role": "user", "pa'), method="GET")
+    httpx_mock.add_response(**ok({}), method="DELETE")
+    httpx_mock.add_response(**ok({"message_count": 1, "pending_tokens": 1}))
+    caught = await failure(CALLS[name](backend, who()))
+    assert (caught.retryable, caught.uncertain, caught.answered) == (True, True, True)
+    _, _, deleted, written = httpx_mock.get_requests()
+    assert deleted.url.params["uri"] == "viking://~/sessions/s 1/ä/messages.jsonl"
+    [message] = json.loads(written.content)["messages"]
+    assert (message["parts"][0]["text"], message["source_message_ids"]) == ("tea\u2028ok", ["t_zero.0"])
+
+
+async def test_a_torn_session_that_can_not_be_read_is_left_as_it_is(
+    backend: OpenVikingBackend, httpx_mock: HTTPXMock
+) -> None:
+    torn = {"code": "INVALID_ARGUMENT", "message": "Invalid live message JSONL at line 2: Unterminated string"}
+    httpx_mock.add_response(status_code=400, json={"status": "error", "error": torn})
+    httpx_mock.add_response(**error(503))
+    assert (await failure(APPEND(backend, who()))).retryable
+    assert [request.method for request in httpx_mock.get_requests()] == ["POST", "GET"]
