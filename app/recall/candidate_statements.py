@@ -90,7 +90,7 @@ def without(text: str, gone: Mapping[Statement, Statement]) -> str:
     lines = text.split("\n")
     for one in gone:
         before, _, behind = lines[one.place].partition(one.text)
-        line = before + behind.lstrip()
+        line = (before + behind.lstrip()).rstrip()
         bare = SPEAKER.sub("", DATED.sub("", f"{line} ")).strip(" -")
         lines[one.place] = line if bare else ""
     return "\n".join(line for line in lines if line)

@@ -25,8 +25,8 @@ SHARE_OF_DEADLINE = 0.5
 MAX_KEPT = 4096
 MAX_UNDER_WAY = 4
 """Recalls that wait for their pairs at once. One is read after the other, so that more would wait in vain."""
-MAX_CHOICES = 1 + len(TASKS)
-"""One after the pairs of each task."""
+MAX_CHOICES = 2 + len(TASKS)
+"""One after the hits are read, one after statements of the chosen ones, and one after what may replace them."""
 
 T = TypeVar("T")
 

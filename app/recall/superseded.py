@@ -25,6 +25,8 @@ MAX_COMPARED = 64
 """Pairs of which is looked at what they share: those that are the likeliest answers."""
 MAX_JUDGED = 8
 """Pairs that are judged, a third of a millisecond each: those that most likely answer both and share most."""
+MAX_TOLD_WITH = 8
+"""Statements that are read with the question, to tell which one of a candidate answers it."""
 LEAST_ANSWER = 0.005
 """A candidate less likely than this to be an answer says nothing about those that are."""
 SAME_SHARE = 0.6
@@ -93,11 +95,30 @@ def _comparable(said: Sequence[Statement], kept: Set[int], odds: Mapping[int, fl
         for less, n, m in sorted(likely)[:MAX_COMPARED]
         if not _names_another(said[n], said[m], asked) and not _is_of_another(said[n], said[m], asked)
     ]
-    pairs = ((said[n], said[m]) for _, n, m in sorted(near)[:MAX_JUDGED])
+    pairs = [(said[n], said[m]) for _, n, m in sorted(near)[:MAX_JUDGED]]
+    told = _told_with(said, [earlier.candidate for earlier, _ in pairs])
     return [
-        Pair(earlier, later, odds[earlier.candidate], odds[later.candidate], _best_other(odds, earlier, later))
+        Pair(
+            earlier,
+            later,
+            odds[earlier.candidate],
+            odds[later.candidate],
+            _best_other(odds, earlier, later),
+            told[earlier.candidate],
+        )
         for earlier, later in pairs
     ]
+
+
+def _told_with(said: Sequence[Statement], candidates: Sequence[int]) -> Mapping[int, tuple[str, ...]]:
+    """For each candidate its statements where it has several: those of the first ones, `MAX_TOLD_WITH` in all."""
+    told: dict[int, tuple[str, ...]] = {}
+    room = MAX_TOLD_WITH
+    for number in dict.fromkeys(candidates):
+        texts = tuple(dict.fromkeys(one.text for one in said if one.candidate == number))
+        told[number] = texts if 1 < len(texts) <= room else ()
+        room -= len(told[number])
+    return told
 
 
 def _names_another(earlier: Statement, later: Statement, asked: Words) -> bool:

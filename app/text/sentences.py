@@ -1,7 +1,8 @@
 """Where sentences and clauses end: at ``.!?`` before white space, at ``。！？`` anywhere, and at line breaks.
 
 A closing quotation mark or bracket goes with its sentence, unless the sentence goes on behind it ("Why?" she asked).
-Any language that uses these marks. Abbreviations are not known: "e.g. this" is two sentences.
+Any language that uses these marks. Of abbreviations a few are known, in front of a name or an example ("Dr.",
+"e.g.").
 """
 
 import re
@@ -9,8 +10,12 @@ from collections.abc import Callable, Iterator
 from itertools import chain
 
 # A run of marks is looked at once, from its first one on, however long it is.
-_SENTENCE_END = re.compile(r"[。！？]++[”’」』）]*+|\n++|(?<![.!?])[.!?]++(?:(?=\s|$)|[\"”’)]++(?=$|\s(?![a-z])))")
-_CLAUSE_END = re.compile(r"(?<![.!?;])[.!?;]++(?=\s|$|[^\x00-\x7f])|[。！？；\n]")
+_ABBREVIATIONS = ("M[rsx]", "Mrs", "[DHF]r", "Prof", "Sr", "Sra", r"e\.g", r"i\.e", r"z\.B", "vs")
+_ABBREVIATED = "".join(rf"(?<!\b{word})" for word in _ABBREVIATIONS)
+_SENTENCE_END = re.compile(
+    rf"[。！？]++[”’」』）]*+|\n++|(?<![.!?]){_ABBREVIATED}[.!?]++(?:(?=\s|$)|[\"”’)]++(?=$|\s(?![a-z])))"
+)
+_CLAUSE_END = re.compile(rf"(?<![.!?;]){_ABBREVIATED}[.!?;]++(?=\s|$|[^\x00-\x7f])|[。！？；\n]")
 
 
 def sentences(text: str) -> Iterator[str]:

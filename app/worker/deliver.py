@@ -113,7 +113,8 @@ async def _look(
         deadline = courier.deadline(courier.monotonic())
         arrived = await courier.backend.arrived(lease.who, step.turn_id, deadline)
         # Not before it is settled: a server that is writing the session anew shows a part of it.
-        lost = settled and (len(arrived) < step.sent or await has_lost(courier.backend, lease, step.before, deadline))
+        lost = settled and len(arrived) < len(step.messages)
+        lost = lost and (len(arrived) < step.sent or await has_lost(courier.backend, lease, step.before, deadline))
     except BackendError as error:
         if not error.not_found:
             if error.answered or error.reason in {*REJECTED, Reason.DEADLINE_EXCEEDED}:  # it may lie in the session

@@ -11,7 +11,7 @@ import pytest
 from app.core.deadline import Deadline
 from app.core.recall.text_pairs import KnownPair, Task, Texts
 from app.recall import comparisons as module
-from app.recall.comparisons import MAX_UNDER_WAY, Comparisons
+from app.recall.comparisons import MAX_CHOICES, MAX_UNDER_WAY, Comparisons
 from tests.unit.recalling import Recalling, ScriptedBackend, memory
 
 pytestmark = pytest.mark.anyio
@@ -65,7 +65,8 @@ async def test_what_helps_is_read_first_and_then_whether_it_still_holds() -> Non
         return odds
 
     await comparisons.helping(choose, soon())
-    assert read == [("answers", ("Where do I live?", PAIR[1])), ("replaces", (PAIR[0], "0"))]
+    replacing = [("replaces", (PAIR[0], str(n))) for n in range(MAX_CHOICES - 2)]
+    assert read == [("answers", ("Where do I live?", PAIR[1])), *replacing]
     await comparisons.aclose()
 
 

@@ -27,7 +27,7 @@ def shown(told: str, later: str, query: str) -> bool:
     hits = [memory("a", told, 0.97, updated_at=at(3)), memory("b", later, 0.96, updated_at=at(9))]
     assert datetime.fromisoformat(at(3)) < datetime.fromisoformat(at(9))
     ranked = [one._replace(score=0.95, verdict=Verdict.KEPT) for one in rank(hits, query, Policy())]
-    decided = without_superseded(ranked, query, Outdated(words_of(query), {}).likely)
+    decided = without_superseded(ranked, query, Outdated(query, {}).likely)
     return any(one.hit.text == told and one.verdict is Verdict.KEPT for one in decided)
 
 

@@ -5,7 +5,6 @@ from functools import cache
 
 import pytest
 
-from app.classify.changes import words_of
 from app.classify.classifier import ByWords
 from app.core.recall.trace import Verdict
 from app.recall.candidate_statements import vectors_in
@@ -69,7 +68,7 @@ def shown(told: Told) -> Shown:
 
     def shown(kind: str, case: Case) -> set[str]:
         vectors = vectors_in(case.ranked, MAX_CANDIDATES)
-        judge = Outdated(words_of(case.question.text), vectors, read=reading(kind))
+        judge = Outdated(case.question.text, vectors, read=reading(kind))
         decided = without_superseded(case.ranked, case.question.text, judge.likely)
         return {one.hit.uri.removeprefix("m/") for one in decided if one.verdict is Verdict.KEPT}
 

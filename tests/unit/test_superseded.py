@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from app.classify.changes import words_of
 from app.core.recall.hits import Evidence, Hit
+from app.core.recall.text_pairs import Task, Texts
 from app.core.recall.trace import Verdict
 from app.recall.candidate_statements import vectors_in
 from app.recall.ranking import Candidate, Policy, rank
@@ -58,9 +58,40 @@ def test_nothing_is_decided_where_no_date_tells_them_apart(at: str | None) -> No
     assert sorted(shown(hits)) == [LISBON, PORTO]
 
 
-@pytest.mark.parametrize("query", ["where did I live before?", "我以前住在哪里？", "where have I lived in the past"])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "where did I live before?",
+        "where was my home before the war?",
+        "我以前住在哪里？",
+        "where have I lived in the past",
+    ],
+)
 def test_who_asks_about_the_past_gets_it(query: str) -> None:
     assert sorted(shown([on(1, LISBON), on(2, PORTO)], query)) == [LISBON, PORTO]
+
+
+@pytest.mark.parametrize(
+    "query", ["where do I live, before tax?", "where do I go before I go home?", "我周五之前住在哪里？"]
+)
+def test_a_time_before_which_something_is_due_is_no_past(query: str) -> None:
+    assert shown([on(1, LISBON), on(2, PORTO)], query) == [PORTO]
+
+
+def test_of_several_statements_that_one_goes_which_answers_the_question() -> None:
+    """Both seem to be replaced, as what is read together is all of what was said later."""
+    coffee, dog = "I drink an oat flat white.", "I walk the dog at noon."
+    hits = [on(1, f"{coffee} {dog}"), on(2, "Change of habits: it is a decaf cortado, and the dog stays as it is.")]
+
+    for query, answer, kept in (("what do I drink?", coffee, dog), ("when do I go out?", dog, coffee)):
+
+        def read(task: Task, texts: Texts, answer: str = answer) -> float:
+            return 6.0 if task == "replaces" else 3.0 if texts[1] == answer else -3.0
+
+        ranked = [one._replace(score=0.5) for one in rank(hits, query, Policy())]
+        judge = Outdated(query, {}, read=read)
+        decided = without_superseded(ranked, query, judge.likely)
+        assert [one.hit.text for one in decided if one.hit.uri == hits[0].uri] == [kept]
 
 
 def test_what_says_so_is_shown_in_its_place_although_it_scored_too_low() -> None:
@@ -161,5 +192,5 @@ async def test_a_recall_shows_the_later_one_and_the_trace_says_why() -> None:
 
 def test_look_alikes_stay() -> None:
     hits = [on(1, "My boss is Carlos."), on(2, "My boss is angry today."), on(3, "My sister's boss is Anna now.")]
-    decided = without_superseded(rank(hits, "my boss", Policy()), "my boss", Outdated(words_of("my boss"), {}).likely)
+    decided = without_superseded(rank(hits, "my boss", Policy()), "my boss", Outdated("my boss", {}).likely)
     assert {one.verdict for one in decided} == {Verdict.KEPT}

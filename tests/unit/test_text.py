@@ -61,6 +61,8 @@ def test_scripts_hold_no_other(ranges: str, script: str):
         ('He said "stop." Then he left.', ['He said "stop."', "Then he left."]),
         ('"Why?" she asked.', ['"Why?" she asked.']),
         ("a\n\n b \n", ["a", "b"]),
+        ("Dr. Okoye and Mrs. Lin left. Use tea, e.g. Assam.", ["Dr. Okoye and Mrs. Lin left.", "Use tea, e.g. Assam."]),
+        ("It took 12 ms. Then", ["It took 12 ms.", "Then"]),
         ("....x", ["....x"]),
         ("", []),
     ],

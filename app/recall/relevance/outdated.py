@@ -13,11 +13,12 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from app.classify import replaces
-from app.classify.changes import RAREST, Words
+from app.classify.changes import RAREST, words_of
 from app.classify.replaces import change_of, meaning_of, pairs_of_statements, weight_of
 from app.core.recall.text_pairs import KnownPair
 from app.recall.candidate_statements import Statement
 from app.recall.relevance.model import Weights, load_weights
+from app.recall.relevance.read_hits import with_text
 from app.text.log_odds import log_odds
 
 KINDS = ("words", "meaning", "read")
@@ -47,6 +48,8 @@ class Pair(NamedTuple):
     earlier_odds: float
     later_odds: float
     best_other: float
+    told_with: tuple[str, ...] = ()
+    """The statements of the earlier one's candidate, where it has several and they may be read."""
 
 
 class Replacing:
@@ -79,12 +82,13 @@ class Outdated:
 
     def __init__(
         self,
-        asked: Words,
+        query: str,
         vectors: Mapping[str, bytes],
         replacing: Replacing | None = None,
         read: KnownPair | None = None,
     ) -> None:
-        self._asked = asked
+        self._query = query
+        self._asked = words_of(query)
         self._vectors = vectors
         self._replacing = replacing or shipped()
         self._read = read
@@ -99,12 +103,26 @@ class Outdated:
             at_most = probability({**beside, "read": MOST_READ / PER_ODDS}, load_weights("read", "outdated"))
             if at_most < LEAST_ACTED_ON:  # whatever came of reading them: most pairs need not be read
                 return at_most
-        found = self._with_pair(pair, beside)
+        found = self.evidence(pair)
         return probability(found, load_weights(kind_of(found), "outdated"))
 
     def evidence(self, pair: Pair) -> dict[str, float]:
         """What speaks for and against it, by name."""
+        pair = pair._replace(earlier_odds=self._odds_of_earlier(pair))
         return self._with_pair(pair, self._beside(pair))
+
+    def _odds_of_earlier(self, pair: Pair) -> float:
+        """That the earlier one is an answer: less than of its candidate where another statement of it is a better one.
+
+        What replaces one of several statements is told from the others by what is asked about.
+        """
+        if self._read is None or not pair.told_with:
+            return pair.earlier_odds
+        read = [self._read("answers", with_text(self._query, text)) for text in pair.told_with]
+        known = {text: odds for text, odds in zip(pair.told_with, read, strict=True) if odds is not None}
+        if len(known) < len(read):
+            return pair.earlier_odds
+        return pair.earlier_odds + known[pair.earlier.text] - max(known.values())
 
     def _beside(self, pair: Pair) -> dict[str, float]:
         """What the question tells, and what both share."""

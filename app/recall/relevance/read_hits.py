@@ -50,7 +50,11 @@ def judge_reading(question: Question, hits: Sequence[Hit], read: KnownPair) -> l
 
 def pair_of(query: str, hit: Hit) -> Texts:
     """What of a question and a hit is read."""
-    text = hit.text if len(hit.text) <= WHOLE_CHARS else excerpt(hit.text, query, Detail.ABSTRACT)
+    return with_text(query, hit.text if len(hit.text) <= WHOLE_CHARS else excerpt(hit.text, query, Detail.ABSTRACT))
+
+
+def with_text(query: str, text: str) -> Texts:
+    """What of a question is read, and a text without its date and speaker."""
     return sample(query, HEAD_CHARS, TAIL_CHARS), without_label(text)
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 
-from app.classify.changes import words_of
 from app.core.identity import SessionKind
 from app.core.injection.fence import neutralise, neutralise_line
 from app.core.injection.markers import declared
@@ -145,7 +144,7 @@ class Memories:
 
         def outdated(pairs: Sequence[Pair]) -> Sequence[float]:
             vectors = vectors_in(found, MAX_CANDIDATES)
-            return Outdated(words_of(asked.query), vectors, read=asked.read).likely(pairs)
+            return Outdated(asked.query, vectors, read=asked.read).likely(pairs)
 
         ranked = without_superseded(found, asked.query, outdated)
         if before := said_before(asked.messages):
