@@ -14,7 +14,7 @@ from app.core.recall.trace import Verdict
 from app.recall.candidate_statements import Statement, statements_in, without
 from app.recall.ranking import Candidate
 from app.recall.relevance.outdated import LEAST_ACTED_ON, Pair
-from app.text.log_odds import log_odds
+from app.text.log_odds import log_odds, logistic
 from app.text.past import asks_about_past
 
 MAX_CANDIDATES = 24
@@ -39,11 +39,16 @@ _BEATEN = frozenset({Verdict.BELOW_THRESHOLD, Verdict.BELOW_CUT})
 
 Judge = Callable[[Sequence[Pair]], Sequence[float]]
 """For each pair the probability that its earlier statement is out of date."""
+Answers = Callable[[str], float | None]
+"""The log-odds that a statement answers the question, where that was read."""
 
 
-def without_superseded(candidates: Sequence[Candidate], query: str, judge: Judge) -> list[Candidate]:
+def without_superseded(
+    candidates: Sequence[Candidate], query: str, judge: Judge, answers: Answers = lambda _text: None
+) -> list[Candidate]:
     """The candidates; those kept that hold no more get the verdict `Verdict.SUPERSEDED`, or lose a sentence.
 
+    What is left of one is as much less likely an answer as its sentences are than the one that it lost, by ``answers``.
     What says so takes the place of what it supersedes where it scored too low to be shown itself. What may say so, and
     is not sure to, is shown beside it.
     """
@@ -51,7 +56,7 @@ def without_superseded(candidates: Sequence[Candidate], query: str, judge: Judge
     if not pairs:
         return list(candidates)
     judged = sorted(zip(judge(pairs), pairs, strict=True), key=lambda one: -one[0])
-    return _decided(candidates, _replaced(judged), _beside(judged))
+    return _decided(candidates, _replaced(judged), _beside(judged), answers)
 
 
 def pairs_in(candidates: Sequence[Candidate], query: str) -> list[Pair]:
@@ -155,28 +160,44 @@ def _say_the_same(one: Statement, other: Statement) -> bool:
 
 
 def _decided(
-    candidates: Sequence[Candidate], replaced: Mapping[Statement, Statement], beside: Mapping[Statement, Statement]
+    candidates: Sequence[Candidate],
+    replaced: Mapping[Statement, Statement],
+    beside: Mapping[Statement, Statement],
+    answers: Answers,
 ) -> list[Candidate]:
     decided = list(candidates)
     for number in {earlier.candidate for earlier in replaced}:
         gone = {earlier: later for earlier, later in replaced.items() if earlier.candidate == number}
         for later in gone.values():
             decided[later.candidate] = _shown(decided[later.candidate], candidates[number])
-        decided[number] = _without(decided[number], gone, candidates)
+        decided[number] = _without(decided[number], gone, candidates, answers)
     for earlier, later in beside.items():
         if decided[earlier.candidate].verdict is Verdict.KEPT:
             decided[later.candidate] = _shown(decided[later.candidate], candidates[earlier.candidate])
     return sorted(decided, key=lambda one: one.verdict is not Verdict.KEPT)
 
 
-def _without(whole: Candidate, gone: Mapping[Statement, Statement], candidates: Sequence[Candidate]) -> Candidate:
+def _without(
+    whole: Candidate, gone: Mapping[Statement, Statement], candidates: Sequence[Candidate], answers: Answers
+) -> Candidate:
     """A candidate without the statements that hold no more: the rest of it, or none of it."""
-    left = [one for one in statements_in(next(iter(gone)).candidate, whole) if one not in gone]
+    said = list(statements_in(next(iter(gone)).candidate, whole))
+    left = [one for one in said if one not in gone]
     at_length = any(len(line) > WHOLE_CHARS for line in whole.hit.text.split("\n"))
     if at_length or any(not one.by_assistant for one in left):
-        return whole._replace(hit=whole.hit._replace(text=without(whole.hit.text, gone)))
+        score = whole.score if at_length else _of_rest(whole.score, said, left, answers)
+        return whole._replace(hit=whole.hit._replace(text=without(whole.hit.text, gone)), score=score)
     by = candidates[next(iter(gone.values())).candidate]
     return whole.dropped(Verdict.SUPERSEDED)._replace(replaced_by=by.hit.uri)
+
+
+def _of_rest(score: float, said: Sequence[Statement], left: Sequence[Statement], answers: Answers) -> float:
+    """The score of what is left of a candidate with this ``score``."""
+    read = {text: answers(text) for text in {one.text for one in said}} if len(said) <= MAX_TOLD_WITH else {}
+    odds = {text: each for text, each in read.items() if each is not None}
+    if not odds or len(odds) < len(read):
+        return score
+    return logistic(log_odds(score) + max(odds[one.text] for one in left) - max(odds.values()))
 
 
 def _shown(later: Candidate, earlier: Candidate) -> Candidate:

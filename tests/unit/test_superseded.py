@@ -94,6 +94,18 @@ def test_of_several_statements_that_one_goes_which_answers_the_question() -> Non
         assert [one.hit.text for one in decided if one.hit.uri == hits[0].uri] == [kept]
 
 
+@pytest.mark.parametrize(("rest", "score"), [(3.0, 0.8), (-3.0, 0.8 / 81)])
+def test_what_is_left_of_several_statements_is_less_likely_an_answer_than_what_was_lost(
+    rest: float, score: float
+) -> None:
+    hits = [on(1, f"{LISBON} My dog is called Rex."), on(2, PORTO)]
+    ranked = [one._replace(score=0.8) for one in rank(hits, "where do I live?", Policy())]
+    odds = {LISBON: 3.0, "My dog is called Rex.": rest}
+    decided = without_superseded(ranked, "where do I live?", MOVED, odds.get)
+    [left] = [one.score for one in decided if one.hit.uri == hits[0].uri]
+    assert left == pytest.approx(score, rel=0.3)
+
+
 def test_what_says_so_is_shown_in_its_place_although_it_scored_too_low() -> None:
     assert shown([on(1, LISBON, 0.6), on(2, PORTO, 0.05)], threshold=0.3) == [PORTO]
 

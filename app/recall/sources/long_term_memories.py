@@ -14,11 +14,11 @@ from app.recall.block import Section
 from app.recall.candidate_statements import vectors_in
 from app.recall.decision import Decision
 from app.recall.experience_format import no_experiences
-from app.recall.ranking import COMPARED_CHARS, Candidate, Policy, drop, rank, rest
+from app.recall.ranking import COMPARED_CHARS, Candidate, Policy, bars_for, drop, rank, rest
 from app.recall.relevance.excerpt import excerpt
 from app.recall.relevance.model import judge
 from app.recall.relevance.outdated import Outdated, Pair
-from app.recall.relevance.read_hits import judge_reading
+from app.recall.relevance.read_hits import judge_reading, with_text
 from app.recall.selection import Selection, select
 from app.recall.shown import MIN_LINE_CHARS, is_said, said_before, shown_items
 from app.recall.source import Asked, candidates_for
@@ -146,7 +146,12 @@ class Memories:
             vectors = vectors_in(found, MAX_CANDIDATES)
             return Outdated(asked.query, vectors, read=asked.read).likely(pairs)
 
-        ranked = without_superseded(found, asked.query, outdated)
+        def answers(text: str) -> float | None:
+            return asked.read("answers", with_text(asked.query, text)) if asked.read else None
+
+        bar = max(bars_for(found, policy))
+        ranked = without_superseded(found, asked.query, outdated, answers)
+        ranked = drop(ranked, lambda candidate: candidate.score < bar, Verdict.BELOW_CUT)
         if before := said_before(asked.messages):
             ranked = drop(ranked, lambda candidate: is_said(candidate.hit.text, before), Verdict.SAID)
         ranked = [_to_the_point(candidate, asked.query, rules.detail) for candidate in ranked]
