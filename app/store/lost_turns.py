@@ -18,11 +18,12 @@ LOST = "the backend has lost it; it is sent again"
 def last_before(connection: Connection, session: SessionRow, began: float | None) -> Sent | None:
     """The last turn that was delivered before a write that ``began`` then, of those that may be live.
 
-    One that was sent again since does not count: a backend that never finds what it has must not get it for ever.
+    A write may begin in the moment in which the turn before was noted as delivered. One that was sent again since does
+    not count: a backend that never finds what it has must not get it for ever.
     """
     if began is None:
         return None
-    query = select(turns.c.turn_id, turns.c.sent).where(*_live(connection, session), turns.c.delivered_at < began)
+    query = select(turns.c.turn_id, turns.c.sent).where(*_live(connection, session), turns.c.delivered_at <= began)
     row = connection.execute(query.order_by(turns.c.position.desc()).limit(1)).one_or_none()
     return None if row is None else Sent(row.turn_id, row.sent)
 

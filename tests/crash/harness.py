@@ -104,10 +104,10 @@ def meanwhile(*works: Callable[[threading.Event], None]) -> Iterator[None]:
 
 
 def messages_of(session: str, number: int) -> list[dict[str, str]]:
-    """A turn that can be told from every other, and mostly short."""
+    """A turn that can be told from every other, mostly short, and not all ASCII."""
     length = LONG_TURN if number % BATCHES_EVERY == BATCHES_EVERY - 1 else 2
     roles = ("user", "assistant")
-    return [{"role": roles[i % 2], "content": f"{session} turn {number} message {i}"} for i in range(length)]
+    return [{"role": roles[i % 2], "content": f"{session} turn {number} message {i}, 好, é"} for i in range(length)]
 
 
 def expected_texts(session: str, turns: int) -> list[str]:

@@ -891,6 +891,25 @@ async def test_a_torn_session_is_mended_with_what_can_be_read(
     assert (message["parts"][0]["text"], message["source_message_ids"]) == ("tea\u2028ok", ["t_zero.0"])
 
 
+@pytest.mark.parametrize(
+    ("said", "taken_for"), [("我住在成都。", "latin-1"), ("我住成都", "gbk"), ("café, já", "latin-1")]
+)
+async def test_what_was_cut_within_a_character_is_read_as_it_was_written(
+    backend: OpenVikingBackend, httpx_mock: HTTPXMock, said: str, taken_for: str
+) -> None:
+    """OpenViking takes a file that is no UTF-8 for GBK, and then for Latin-1 (observed)."""
+    torn = {"code": "INVALID_ARGUMENT", "message": "Invalid live message JSONL at line 2: Unterminated string"}
+    httpx_mock.add_response(status_code=400, json={"status": "error", "error": torn})
+    line = {"role": "user", "parts": [{"type": "text", "text": said}], "source_message_ids": ["t_zero.0"]}
+    half = (json.dumps(line, ensure_ascii=False) + '\n{"role": "user", "parts": [{"text": "火').encode()[:-1]
+    httpx_mock.add_response(**ok(half.decode(taken_for)), method="GET")
+    httpx_mock.add_response(**ok({}), method="DELETE")
+    httpx_mock.add_response(**ok({"message_count": 1, "pending_tokens": 1}))
+    await failure(APPEND(backend, who()))
+    [message] = json.loads(httpx_mock.get_requests()[-1].content)["messages"]
+    assert message["parts"][0]["text"] == said
+
+
 async def test_a_torn_session_that_can_not_be_read_is_left_as_it_is(
     backend: OpenVikingBackend, httpx_mock: HTTPXMock
 ) -> None:
