@@ -8,7 +8,7 @@ from what a user said. A candidate of several sentences keeps those that still h
 import math
 from collections.abc import Callable, Mapping, Sequence, Set
 
-from app.classify.changes import RAREST, Words, differences, words_of
+from app.classify.changes import RAREST, Words, words_of
 from app.classify.replaces import WHOLE_CHARS, weight_of
 from app.core.recall.trace import Verdict
 from app.recall.candidate_statements import Statement, statements_in, without
@@ -19,8 +19,6 @@ from app.text.past import asks_about_past
 
 MAX_CANDIDATES = 24
 MAX_STATEMENTS = 48
-MAX_ALIGNED = 24
-"""Words of each of two statements that are laid side by side."""
 MAX_COMPARED = 64
 """Pairs of which is looked at what they share: those that are the likeliest answers."""
 MAX_JUDGED = 8
@@ -98,7 +96,7 @@ def _comparable(said: Sequence[Statement], kept: Set[int], odds: Mapping[int, fl
     near = [
         (less - weight_of(said[n].telling & said[m].telling) / RAREST, n, m)
         for less, n, m in sorted(likely)[:MAX_COMPARED]
-        if not _names_another(said[n], said[m], asked) and not _is_of_another(said[n], said[m], asked)
+        if not _numbers_another(said[n], said[m], asked)
     ]
     pairs = [(said[n], said[m]) for _, n, m in sorted(near)[:MAX_JUDGED]]
     told = _told_with(said, [earlier.candidate for earlier, _ in pairs])
@@ -126,26 +124,16 @@ def _told_with(said: Sequence[Statement], candidates: Sequence[int]) -> Mapping[
     return told
 
 
-def _names_another(earlier: Statement, later: Statement, asked: Words) -> bool:
-    """Whether both are about several, and the later one names another of them than is asked about."""
-    wanted = (earlier.words.names | earlier.words.numbers) & asked.bag
-    others = (later.words.names | later.words.numbers) & earlier.words.bag - asked.bag
-    return bool(others) and not wanted <= later.words.bag
+def _numbers_another(earlier: Statement, later: Statement, asked: Words) -> bool:
+    """Whether the earlier one is about several things that are told apart by numbers, and the later one about another
+    of them than is asked about: "class 5a" is not "class 3b"."""
+    wanted = asked.bag & earlier.words.bag - later.words.bag
+    others = later.words.bag & earlier.words.bag - asked.bag
+    return any(map(_has_digit, wanted)) and any(map(_has_digit, others))
 
 
-def _is_of_another(earlier: Statement, later: Statement, asked: Words) -> bool:
-    """Whether both say the same word for word but for two or more, and the later one has another word in the place of
-    what is asked about: "the staging database is on port 5433" says nothing of the production database."""
-    before, after = earlier.words.keys[:MAX_ALIGNED], later.words.keys[:MAX_ALIGNED]
-    if not earlier.telling & asked.bag - later.words.bag:
-        return False
-    blocks = differences(before, after)
-    swaps = [
-        (before[old.start], after[new.start])
-        for old, new in blocks
-        if old.stop - old.start == new.stop - new.start == 1
-    ]
-    return len(swaps) > 1 and any(old in earlier.telling & asked.bag and new not in asked.bag for old, new in swaps)
+def _has_digit(word: str) -> bool:
+    return any(map(str.isdigit, word))
 
 
 def _best_other(odds: Mapping[int, float], earlier: Statement, later: Statement) -> float:

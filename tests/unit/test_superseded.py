@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from app.core.recall.hits import Evidence, Hit
-from app.core.recall.text_pairs import Task, Texts
+from app.core.recall.text_pairs import KnownPair, Task, Texts
 from app.core.recall.trace import Verdict
 from app.recall.candidate_statements import vectors_in
 from app.recall.ranking import Candidate, Policy, rank
@@ -170,6 +170,16 @@ def test_what_is_asked_about_by_name_stays_where_the_later_one_does_not_name_it(
     judge = Scripted((both, later))
     assert shown([on(1, both), on(2, later)], "where does 5a meet?", judge) == [later]
     assert sorted(shown([on(1, both), on(2, later)], "where does 3b meet?", judge)) == sorted([both, later])
+
+
+@pytest.mark.parametrize("read", [lambda task, _: 6.0 if task == "replaces" else None, None])
+def test_an_update_may_name_something_else_but_only_reading_tells(read: KnownPair | None) -> None:
+    hits = [on(1, "I go from Lodi to Milan by the 7:12 train."), on(2, "My train to Milan leaves at 6:48 now.")]
+    query = "when do I leave Lodi?"
+    ranked = [one._replace(score=0.7) for one in rank(hits, query, Policy())]
+    decided = without_superseded(ranked, query, Outdated(query, {}, read=read).likely)
+    left = {one.hit.uri for one in decided if one.verdict is Verdict.KEPT}
+    assert left == {one.uri for one in (hits[1:] if read else hits)}
 
 
 def test_one_statement_replaces_one_thing_however_often_it_was_said() -> None:

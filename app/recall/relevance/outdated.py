@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from app.classify import replaces
-from app.classify.changes import RAREST, words_of
+from app.classify.changes import RAREST, Words, differences, words_of
 from app.classify.replaces import change_of, meaning_of, pairs_of_statements, weight_of
 from app.core.recall.text_pairs import KnownPair
 from app.recall.candidate_statements import Statement
@@ -36,6 +36,8 @@ LEAST_RIVAL = -3.0
 """Log-odds that another one answers below which nobody competes."""
 USUAL_NEAR, NEAR_PER = 0.85, 0.1
 """Cosine of two statements that have nothing in common, and by how much it is more for some that have."""
+MAX_ALIGNED = 24
+"""Words of each of two statements that are laid side by side."""
 PER_ODDS, PER_DAYS = 4.0, 4.0
 """By what evidence is divided, so that all of it is about 1 where it is much."""
 
@@ -104,7 +106,10 @@ class Outdated:
             if at_most < LEAST_ACTED_ON:  # whatever came of reading them: most pairs need not be read
                 return at_most
         found = self.evidence(pair)
-        return probability(found, load_weights(kind_of(found), "outdated"))
+        kind = kind_of(found)
+        if kind != "read" and (_names_another(pair, self._asked) or _is_of_another(pair, self._asked)):
+            return 0.0  # an update may name something else as well, but words and vectors can not tell
+        return probability(found, load_weights(kind, "outdated"))
 
     def evidence(self, pair: Pair) -> dict[str, float]:
         """What speaks for and against it, by name."""
@@ -177,6 +182,30 @@ def crossed(evidence: Mapping[str, float]) -> dict[str, float]:
 @lru_cache(maxsize=4)
 def _each_two(names: tuple[str, ...]) -> tuple[tuple[str, str, str], ...]:
     return tuple((f"{one}*{other}", one, other) for n, one in enumerate(names) for other in names[n:])
+
+
+def _names_another(pair: Pair, asked: Words) -> bool:
+    """Whether both are about several, and the later one names another of them than is asked about."""
+    wanted = (pair.earlier.words.names | pair.earlier.words.numbers) & asked.bag
+    others = (pair.later.words.names | pair.later.words.numbers) & pair.earlier.words.bag - asked.bag
+    return bool(others) and not wanted <= pair.later.words.bag
+
+
+def _is_of_another(pair: Pair, asked: Words) -> bool:
+    """Whether both say the same word for word but for two or more, and the later one has another word in the place of
+    what is asked about: "the staging database is on port 5433" says nothing of the production database."""
+    before, after = pair.earlier.words.keys[:MAX_ALIGNED], pair.later.words.keys[:MAX_ALIGNED]
+    if not pair.earlier.telling & asked.bag - pair.later.words.bag:
+        return False
+    blocks = differences(before, after)
+    swaps = [
+        (before[old.start], after[new.start])
+        for old, new in blocks
+        if old.stop - old.start == new.stop - new.start == 1
+    ]
+    return len(swaps) > 1 and any(
+        old in pair.earlier.telling & asked.bag and new not in asked.bag for old, new in swaps
+    )
 
 
 def _few(words: frozenset[str]) -> float:
