@@ -52,6 +52,9 @@ def main() -> int:
         "--begin", type=Path, help="learnt before: answers begin with learnt/replaces.npz, or go on from <task>.npz"
     )
     parser.add_argument("--rate", type=float, default=RATE, help="highest rate of learning: less, to learn further")
+    parser.add_argument(
+        "--keep", type=float, default=0.0, help="share of what it began with in what is written: less is forgotten"
+    )
     options = parser.parse_args()
     torch.manual_seed(0)
     weights = read_weights(model_file())
@@ -60,8 +63,11 @@ def main() -> int:
     model = Reader(weights)
     if options.begin:
         model.begin(read_adapter(options.begin), same_task=options.begin.stem == options.task)
+    begun = [number.detach().clone() for number in model.parameters()]
     for epoch in range(options.epochs):
         learn(model, marking, learnt, options.rate, epoch, options.epochs)
+        if epoch == options.epochs - 1:
+            keep(model, begun, options.keep)
         np.savez(adapter_file(options.task), **model.learnt())
         judged = {name: judge(model, map(marking, test)) for name, test in tests.items()}
         for name, of_test in judged.items():
@@ -156,6 +162,13 @@ def learn(model: Reader, marking: Marking, pairs: Sequence[Pair], rate: float, e
         ((wrong * counts).sum() / counts.sum()).backward()
         nn.utils.clip_grad_norm_(numbers, 1.0)
         model.optimizer.step()
+
+
+@torch.no_grad()
+def keep(model: Reader, begun: Sequence[torch.Tensor], share: float) -> None:
+    """Take back this share of what was learnt since the model's numbers were those it has ``begun`` with."""
+    for number, before in zip(model.parameters(), begun, strict=True):
+        number.lerp_(before, share)
 
 
 def _batches(pairs: Iterable[Marked]) -> Iterator[list[Marked]]:
