@@ -22,9 +22,9 @@ from training.relevance import WEIGHTS_FILE, Asked, Searcher, Unseen, Vectors, f
 from training.worlds import Question, World, off_topic, read_prompts, read_worlds, unread, updates, worlds
 
 NAMES = ("before", "read", "read_rivals", "personal", "words", "unseen", "asks", "assistant", "dated")
-MISSED = 1.2
+MISSED = 1.4
 """What a missed memory costs against one too many."""
-UNANSWERED, OFF_TOPIC = 1.0, 3.0
+UNANSWERED, OFF_TOPIC = 2.0, 1.0
 """What one too many costs where nothing answers, and beside a prompt that nothing stored helps with."""
 LEAST_FACTS = 5
 """Where two statements are all there is, one is asked about: that is no measure of how often a hit is relevant."""

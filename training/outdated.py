@@ -39,15 +39,27 @@ KINDS: Mapping[str, Sequence[str]] = {
     "read": ("answer",),
 }
 """For each of the weights the evidence of relevance that hits come with where they judge."""
+BESIDE = (
+    "told",
+    "rival",
+    "asked_of_both",
+    "asked_of_earlier",
+    "asked_of_later",
+    "shared",
+    "names",
+    "numbers",
+    "number",
+    "days",
+)
 NAMES: Mapping[str, Sequence[str]] = {
-    "words": (
-        *("told", "likely", "likelier", "rival", "asked_of_both", "asked_of_earlier", "asked_of_later"),
-        *("shared", "names", "numbers", "number", "days"),
-    )
+    "words": ("likely", "likelier", *BESIDE),
+    "meaning": ("likely", "likelier", *BESIDE, "meant", "near"),
+    "read": ("later", "another", *BESIDE, "behind", "later_read", "read"),
 }
-NAMES = {**NAMES, "meaning": (*NAMES["words"], "meant", "near"), "read": (*NAMES["words"], "read")}
-NEEDED: Mapping[str, float] = {"meaning": 5.0, "words": 3.0, "read": 1.0}
+NEEDED: Mapping[str, float] = {"meaning": 5.0, "words": 3.0, "read": 0.7}
 """What it costs to leave out what is needed, against showing what is out of date."""
+OTHER = 0.25
+"""So far ``behind`` another statement of its fact, a statement is not the one that is asked about, and stays."""
 FOLDS = 4
 ALONE, ALONE_FACTS = 3.0, 2
 """What a question counts where nothing but two statements is stored."""
@@ -222,7 +234,8 @@ def _row(
 ) -> Row:
     earlier, later = (_fact_of(ranked[one.candidate]) for one in (pair.earlier, pair.later))
     needed = earlier in question.needs
-    return Row(evidence, (earlier, later) in changes and not needed, needed and earlier != later)
+    is_asked = evidence.get("behind", 0.0) < OTHER
+    return Row(evidence, (earlier, later) in changes and is_asked and not needed, needed and earlier != later)
 
 
 def _fact_of(candidate: Candidate) -> str:

@@ -27,6 +27,7 @@ from app.embedded.encoder.tokenizer import Tokenizer
 from app.embedded.encoder.weights import read_weights
 from app.embedded.index.embedders import adapter_file, model_file
 from app.text.log_odds import logistic
+from training.further_pairs import further_pairs
 from training.pair_model import Marked, Reader
 from training.read_pairs import TOLD_WEIGHT, Pair, asked, asked_of, lines, statements, statements_of, unrelated
 from training.relevance import Vectors
@@ -55,11 +56,14 @@ def main() -> int:
     parser.add_argument(
         "--keep", type=float, default=0.0, help="share of what it began with in what is written: less is forgotten"
     )
+    parser.add_argument(
+        "--further", action="store_true", help="answers: a pass over `training.further_pairs` instead of all pairs"
+    )
     options = parser.parse_args()
     torch.manual_seed(0)
     weights = read_weights(model_file())
     marking = Marking(options.task, Tokenizer(weights.vocabulary))
-    learnt, tests = _statements() if options.task == "replaces" else _questions()
+    learnt, tests = _statements() if options.task == "replaces" else _questions(options.further)
     model = Reader(weights)
     if options.begin:
         model.begin(read_adapter(options.begin), same_task=options.begin.stem == options.task)
@@ -95,12 +99,15 @@ def _statements() -> tuple[list[Pair], dict[str, list[Pair]]]:
     }
 
 
-def _questions() -> tuple[list[Pair], dict[str, list[Pair]]]:
+def _questions(further: bool) -> tuple[list[Pair], dict[str, list[Pair]]]:
     """The same for ``answers``."""
     heard, unheard = _told()
     vectors = Vectors()
     prompts = [prompt for prompt in off_topic() if not unread(prompt)]
-    learnt = [*asked("asked"), *asked_of(heard, vectors), *unrelated(prompts, heard, vectors)]
+    if further:
+        learnt = list(further_pairs(heard, prompts))
+    else:
+        learnt = [*asked("asked"), *asked_of(heard, vectors), *unrelated(prompts, heard, vectors)]
     tests = {
         "unread questions": list(asked("asked.unread")),
         "unread worlds": list(asked_of(unheard, vectors)),

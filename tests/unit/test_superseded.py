@@ -86,7 +86,7 @@ def test_of_several_statements_that_one_goes_which_answers_the_question() -> Non
     for query, answer, kept in (("what do I drink?", coffee, dog), ("when do I go out?", dog, coffee)):
 
         def read(task: Task, texts: Texts, answer: str = answer) -> float:
-            return 6.0 if task == "replaces" else 3.0 if texts[1] == answer else -3.0
+            return 6.0 if task == "replaces" else -3.0 if texts[1] in {coffee, dog} - {answer} else 3.0
 
         ranked = [one._replace(score=0.5) for one in rank(hits, query, Policy())]
         judge = Outdated(query, {}, read=read)
@@ -172,7 +172,7 @@ def test_what_is_asked_about_by_name_stays_where_the_later_one_does_not_name_it(
     assert sorted(shown([on(1, both), on(2, later)], "where does 3b meet?", judge)) == sorted([both, later])
 
 
-@pytest.mark.parametrize("read", [lambda task, _: 6.0 if task == "replaces" else None, None])
+@pytest.mark.parametrize("read", [lambda task, _: 6.0 if task == "replaces" else 3.0, None])
 def test_an_update_may_name_something_else_but_only_reading_tells(read: KnownPair | None) -> None:
     hits = [on(1, "I go from Lodi to Milan by the 7:12 train."), on(2, "My train to Milan leaves at 6:48 now.")]
     query = "when do I leave Lodi?"
@@ -180,6 +180,20 @@ def test_an_update_may_name_something_else_but_only_reading_tells(read: KnownPai
     decided = without_superseded(ranked, query, Outdated(query, {}, read=read).likely)
     left = {one.hit.uri for one in decided if one.verdict is Verdict.KEPT}
     assert left == {one.uri for one in (hits[1:] if read else hits)}
+
+
+def test_what_seems_to_replace_a_statement_and_does_not_answer_the_question_takes_nothing_away() -> None:
+    later = "I signed for the flat in Porto, for my mother."
+    hits, query = [on(1, LISBON), on(2, later)], "where do I live?"
+
+    for answers, left in ((-6.0, [LISBON]), (3.0, [])):
+
+        def read(task: Task, texts: Texts, answers: float = answers) -> float:
+            return 1.0 if task == "replaces" else 3.0 if texts[1] == LISBON else answers
+
+        ranked = [one._replace(score=0.6) for one in rank(hits, query, Policy())]
+        decided = without_superseded(ranked, query, Outdated(query, {}, read=read).likely)
+        assert [one.hit.text for one in decided if one.verdict is Verdict.KEPT and one.hit.text == LISBON] == left
 
 
 def test_one_statement_replaces_one_thing_however_often_it_was_said() -> None:

@@ -18,7 +18,7 @@ from app.classify.replaces import change_of, meaning_of, pairs_of_statements, we
 from app.core.recall.text_pairs import KnownPair
 from app.recall.candidate_statements import Statement
 from app.recall.relevance.model import Weights, load_weights
-from app.recall.relevance.read_hits import with_text
+from app.recall.relevance.read_hits import SUREST, with_text
 from app.text.log_odds import log_odds
 
 KINDS = ("words", "meaning", "read")
@@ -32,6 +32,13 @@ MOST_READ = 8.0
 """The same for what a model has read: it is surer, and right."""
 LEAST_LIKELY, MOST_LIKELY = -5.0, 3.0
 """The same of that a statement answers the question."""
+BOUNDS = {
+    "later": (LEAST_LIKELY, MOST_LIKELY),
+    "behind": (0.0, SUREST),
+    "later_read": (-SUREST, SUREST),
+    "read": (LEAST, MOST_READ),
+}
+"""The same of what counts where a model has read the pair."""
 LEAST_RIVAL = -3.0
 """Log-odds that another one answers below which nobody competes."""
 USUAL_NEAR, NEAR_PER = 0.85, 0.1
@@ -97,37 +104,35 @@ class Outdated:
 
     def likely(self, pairs: Sequence[Pair]) -> list[float]:
         """For each pair the probability that the earlier one is out of date; from a half on it may be acted on."""
-        return list(map(self._likely, pairs))
-
-    def _likely(self, pair: Pair) -> float:
-        beside = self._beside(pair)
-        if self._read:
-            at_most = probability({**beside, "read": MOST_READ / PER_ODDS}, load_weights("read", "outdated"))
-            if at_most < LEAST_ACTED_ON:  # whatever came of reading them: most pairs need not be read
-                return at_most
-        found = self.evidence(pair)
-        kind = kind_of(found)
-        if kind != "read" and (_names_another(pair, self._asked) or _is_of_another(pair, self._asked)):
-            return 0.0  # an update may name something else as well, but words and vectors can not tell
-        return probability(found, load_weights(kind, "outdated"))
+        return [self._unread(pair) if (read := self._as_read(pair)) is None else read for pair in pairs]
 
     def evidence(self, pair: Pair) -> dict[str, float]:
         """What speaks for and against it, by name."""
-        pair = pair._replace(earlier_odds=self._odds_of_earlier(pair))
-        return self._with_pair(pair, self._beside(pair))
+        beside = self._beside(pair)
+        if (answering := self._answering(pair)) and (replacing := self._replaces(pair)):
+            return {**beside, **self._of_later(pair), **answering, **replacing}
+        return {**beside, **self._meant(pair)}
 
-    def _odds_of_earlier(self, pair: Pair) -> float:
-        """That the earlier one is an answer: less than of its candidate where another statement of it is a better one.
+    def _as_read(self, pair: Pair) -> float | None:
+        """By what a model has read. Where nothing that it may still say makes the pair likely, it is not read: most
+        are not."""
+        if not self._read:
+            return None
+        weights = load_weights("read", "outdated")
+        found = {**self._beside(pair), **self._of_later(pair)}
+        for more in (self._answering, self._replaces):
+            if (most := _at_most(found, weights)) < LEAST_ACTED_ON:
+                return most
+            if (told := more(pair)) is None:
+                return None
+            found |= told
+        return probability(found, weights)
 
-        What replaces one of several statements is told from the others by what is asked about.
-        """
-        if self._read is None or not pair.told_with:
-            return pair.earlier_odds
-        read = [self._read("answers", with_text(self._query, text)) for text in pair.told_with]
-        known = {text: odds for text, odds in zip(pair.told_with, read, strict=True) if odds is not None}
-        if len(known) < len(read):
-            return pair.earlier_odds
-        return pair.earlier_odds + known[pair.earlier.text] - max(known.values())
+    def _unread(self, pair: Pair) -> float:
+        if _names_another(pair, self._asked) or _is_of_another(pair, self._asked):
+            return 0.0  # an update may name something else as well, but words and vectors can not tell
+        found = {**self._beside(pair), **self._meant(pair)}
+        return probability(found, load_weights(kind_of(found), "outdated"))
 
     def _beside(self, pair: Pair) -> dict[str, float]:
         """What the question tells, and what both share."""
@@ -148,16 +153,49 @@ class Outdated:
             "days": math.log1p(max(0, (pair.later.at - pair.earlier.at).days)) / PER_DAYS,
         }
 
-    def _with_pair(self, pair: Pair, found: dict[str, float]) -> dict[str, float]:
-        """With what the two tell that are read together, or whose vectors are known."""
-        if self._read and (odds := self._read("replaces", (pair.earlier.text, pair.later.said))) is not None:
-            return {**found, "read": _between(LEAST, odds, MOST_READ) / PER_ODDS}
+    def _of_later(self, pair: Pair) -> dict[str, float]:
+        """What is evidence only where a model reads the pair as well."""
+        another = _names_another(pair, self._asked) or _is_of_another(pair, self._asked)
+        return {"later": _scaled("later", pair.later_odds), "another": float(another)}
+
+    def _answering(self, pair: Pair) -> dict[str, float] | None:
+        """Whether each answers the question, as the model reads it. What only looks like news of it does not, and of
+        several statements in one candidate that one goes which is asked about. None where not all of it was read."""
+        texts = {pair.later.said, *pair.told_with}
+        read = {text: self._read("answers", with_text(self._query, text)) for text in texts} if self._read else {}
+        known = {text: odds for text, odds in read.items() if odds is not None}
+        if not known or len(known) < len(read):
+            return None
+        best = max((known[text] for text in pair.told_with), default=0.0)
+        behind = best - known[pair.earlier.text] if pair.told_with else 0.0
+        return {
+            "behind": _scaled("behind", behind),
+            "later_read": _scaled("later_read", known[pair.later.said]),
+        }
+
+    def _replaces(self, pair: Pair) -> dict[str, float] | None:
+        """What the model says of the two. None where they were not read."""
+        odds = self._read("replaces", (pair.earlier.text, pair.later.said)) if self._read else None
+        return None if odds is None else {"read": _scaled("read", odds)}
+
+    def _meant(self, pair: Pair) -> dict[str, float]:
+        """What the meaning of the two tells, where the vectors of both are known."""
         before, after = self._vectors.get(pair.earlier.said), self._vectors.get(pair.later.said)
-        if before is not None and after is not None:
-            meant, near = self._replacing.meant(pair.earlier.said, pair.later.said, before, after)
-            found["meant"] = _between(LEAST, meant, MOST) / PER_ODDS
-            found["near"] = (near - USUAL_NEAR) / NEAR_PER
-        return found
+        if before is None or after is None:
+            return {}
+        meant, near = self._replacing.meant(pair.earlier.said, pair.later.said, before, after)
+        return {"meant": _between(LEAST, meant, MOST) / PER_ODDS, "near": (near - USUAL_NEAR) / NEAR_PER}
+
+
+def _scaled(name: str, odds: float) -> float:
+    least, most = BOUNDS[name]
+    return _between(least, odds, most) / PER_ODDS
+
+
+def _at_most(found: Mapping[str, float], weights: Weights) -> float:
+    """The probability if all that is not known yet spoke for it."""
+    best = {name: bounds[weights.weights[name] > 0] / PER_ODDS for name, bounds in BOUNDS.items()}
+    return probability({**best, **found}, weights)
 
 
 def kind_of(evidence: Mapping[str, float]) -> str:

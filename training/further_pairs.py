@@ -1,0 +1,103 @@
+"""The pairs that ``answers`` learns further from: what a later message says of a question beside what it leaves alone.
+
+Questions about two messages teach that a message on the same subject need not answer, and that one that corrects does.
+Alone they also teach that whatever is near answers. So most of a pass is what was learnt from before, and above all
+what is near to questions that nothing answers.
+"""
+
+import random
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from app.classify.changes import words_of
+from app.classify.replaces import weight_of
+from training.read_pairs import TOLD_WEIGHT, Pair, asked
+from training.worlds import Fact, Question, World
+
+NEAREST, OTHERS_SHARE = 4, 0.3
+"""Of what does not help with a question: those that share most with it, and how much less often others are seen."""
+LOOKED_AT = 600
+"""Facts of which a prompt off any topic is put beside the nearest."""
+CORRECTIONS = "correction"
+"""What the names of worlds of two messages begin with."""
+
+
+class Count(NamedTuple):
+    """How many pairs of a group a pass sees."""
+
+    helping: int
+    others: int
+
+
+COUNTS: Mapping[str, Count] = {
+    "corrections": Count(2900, 1300),
+    "worlds": Count(1500, 1300),
+    "unanswered": Count(0, 2400),
+    "asked": Count(800, 1400),
+    "off topic": Count(0, 500),
+}
+
+
+def further_pairs(told: Sequence[World], prompts: Iterable[str]) -> Iterator[Pair]:
+    """Some 12,000 pairs a pass of all that is ``told``, of prompts that nothing helps with, and of questions of their
+    own; which of them differs from pass to pass."""
+    corrections = [world for world in told if world.name.startswith(CORRECTIONS)]
+    worlds = [world for world in told if not world.name.startswith(CORRECTIONS)]
+    groups = {
+        "corrections": _beside(corrections),
+        "worlds": _beside(worlds),
+        "unanswered": _beside(worlds, unanswered=True),
+        "asked": asked("asked"),
+        "off topic": _off_topic(prompts, worlds),
+    }
+    for name, group in groups.items():
+        pairs = list(group)
+        yield from _some([pair for pair in pairs if pair.yes], COUNTS[name].helping)
+        yield from _some([pair for pair in pairs if not pair.yes], COUNTS[name].others)
+
+
+def _some(pairs: Sequence[Pair], count: int) -> Iterator[Pair]:
+    """So that about ``count`` of them are seen in a pass."""
+    share = count / max(1.0, sum(pair.often for pair in pairs))
+    return (pair._replace(often=min(1.0, pair.often * share)) for pair in pairs)
+
+
+def _beside(told: Iterable[World], unanswered: bool = False) -> Iterator[Pair]:
+    """Questions that something answers, or that nothing does, with all that is told in their worlds."""
+    for world in told:
+        for question in world.questions:
+            if not question.earlier and (question.kind == "none") == unanswered:
+                yield from _of_question(question, world)
+
+
+def _of_question(question: Question, world: World) -> Iterator[Pair]:
+    helps = question.needs | question.outdated
+    for fact in world.facts:
+        if fact.id in helps:
+            yield Pair(question.text, fact.text, True, world.language)
+    others = sorted((fact for fact in world.facts if fact.id not in helps), key=_nearness(question.text), reverse=True)
+    for place, fact in enumerate(others):
+        often = 1.0 if place < NEAREST else OTHERS_SHARE
+        yield Pair(question.text, fact.text, False, world.language, 1.0, often)
+
+
+def _nearness(question: str) -> Callable[[Fact], float]:
+    asked = _words(question)
+    return lambda fact: weight_of(asked & _words(fact.text))
+
+
+@cache
+def _words(text: str) -> frozenset[str]:
+    return words_of(text).bag
+
+
+def _off_topic(prompts: Iterable[str], told: Iterable[World]) -> Iterator[Pair]:
+    """Each prompt beside the nearest of some facts, and beside any."""
+    facts = [(fact, world.language) for world in told for fact in world.facts]
+    chosen = random.Random(5)
+    for prompt in prompts:
+        nearness = _nearness(prompt)
+        nearest = max(chosen.sample(facts, min(LOOKED_AT, len(facts))), key=lambda one: nearness(one[0]))
+        for fact, language in (nearest, chosen.choice(facts)):
+            yield Pair(prompt, fact.text, False, language, TOLD_WEIGHT)
