@@ -7,8 +7,8 @@ ARGS ?=
 # One process more than there are cores, as tests wait for processes of their own; four at the most.
 WORKERS ?= $(shell cores=$$(getconf _NPROCESSORS_ONLN); echo $$((cores < 4 ? cores + 1 : 4)))
 TESTS := $(BIN)/pytest -rs -n $(WORKERS) --dist worksteal
-# Tests beside real servers run two files at a time: those of one file share servers and sessions, and go in order.
-SPLIT := -n 2 --dist loadfile
+# Those of one file share servers and sessions, and go in order.
+SPLIT := --dist loadfile
 
 # Where this is set, each of the many processes that tests start compiles all it imports anew: twice the time.
 unexport PYTHONDONTWRITEBYTECODE
@@ -39,7 +39,7 @@ test-postgres: $(BIN)/.installed-dev ## what runs on both databases, on PostgreS
 	$(TESTS) -m postgres
 
 test-browser: $(BIN)/.installed-dev ## the pages in Chromium; says why it skips without one
-	$(BIN)/pytest tests/browser -rs
+	$(BIN)/pytest tests/browser -rs -n 2
 
 test-random: $(BIN)/.installed-dev ## properties with three times as many examples as in `make test`, volumes, labelled texts, the store encrypted
 	$(TESTS) -m "(hypothesis or long) and not postgres" --hypothesis-profile thorough
@@ -72,16 +72,16 @@ histories: $(BIN)/.installed-dev ## 2,000 random histories: the prompt fits, is 
 	GUARD_HISTORIES=2000 $(BIN)/pytest tests/unit/test_guards.py -k whatever_comes
 
 integration: $(BIN)/.installed-dev ## against the real OpenViking; says why it skips when the rig is missing
-	$(BIN)/pytest tests/integration -rs $(SPLIT)
+	$(BIN)/pytest tests/integration -rs -n 4 $(SPLIT)  # most of it is waiting
 
 crash: $(BIN)/.installed-dev ## kill, drop, hang, restart: no turn lost, none doubled
-	$(BIN)/pytest tests/crash -rs -n 2
+	$(BIN)/pytest tests/crash -rs -n 3
 
 soak: $(BIN)/.installed-dev ## 10,000 turns against everything that goes wrong, on both databases; prints its figures
 	$(BIN)/python -m tests.crash.soak
 
 openclaw: $(BIN)/.installed-dev ## against the real OpenClaw; says why it skips when the rig is missing
-	$(BIN)/pytest tests/openclaw -rs $(SPLIT)
+	$(BIN)/pytest tests/openclaw -rs -n 2 $(SPLIT)  # a host keeps a core busy while it starts
 
 train: $(BIN)/.installed-dev ## learn the weights of app/classify and app/recall from the examples in training/, and print how good they are
 	$(BIN)/python -m training.train
