@@ -51,6 +51,7 @@ BESIDE = (
     "number",
     "days",
 )
+"""The evidence that counts for each kind."""
 NAMES: Mapping[str, Sequence[str]] = {
     "words": ("likely", "likelier", *BESIDE),
     "meaning": ("likely", "likelier", *BESIDE, "meant", "near"),

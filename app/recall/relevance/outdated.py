@@ -104,7 +104,12 @@ class Outdated:
 
     def likely(self, pairs: Sequence[Pair]) -> list[float]:
         """For each pair the probability that the earlier one is out of date; from a half on it may be acted on."""
-        return [self._unread(pair) if (read := self._as_read(pair)) is None else read for pair in pairs]
+        return list(map(self._likely, pairs))
+
+    def _likely(self, pair: Pair) -> float:
+        beside = self._beside(pair)
+        read = self._as_read(pair, beside)
+        return self._unread(pair, beside) if read is None else read
 
     def evidence(self, pair: Pair) -> dict[str, float]:
         """What speaks for and against it, by name."""
@@ -113,13 +118,13 @@ class Outdated:
             return {**beside, **self._of_later(pair), **answering, **replacing}
         return {**beside, **self._meant(pair)}
 
-    def _as_read(self, pair: Pair) -> float | None:
-        """By what a model has read. Where nothing that it may still say makes the pair likely, it is not read: most
-        are not."""
+    def _as_read(self, pair: Pair, beside: Mapping[str, float]) -> float | None:
+        """By what a model has read; None where it has not. A pair is read only while what the model may still say can
+        make it likely: most are not."""
         if not self._read:
             return None
         weights = load_weights("read", "outdated")
-        found = {**self._beside(pair), **self._of_later(pair)}
+        found = {**beside, **self._of_later(pair)}
         for more in (self._answering, self._replaces):
             if (most := _at_most(found, weights)) < LEAST_ACTED_ON:
                 return most
@@ -128,10 +133,11 @@ class Outdated:
             found |= told
         return probability(found, weights)
 
-    def _unread(self, pair: Pair) -> float:
+    def _unread(self, pair: Pair, beside: Mapping[str, float]) -> float:
+        """By words, and by meaning where vectors are known."""
         if _names_another(pair, self._asked) or _is_of_another(pair, self._asked):
             return 0.0  # an update may name something else as well, but words and vectors can not tell
-        found = {**self._beside(pair), **self._meant(pair)}
+        found = {**beside, **self._meant(pair)}
         return probability(found, load_weights(kind_of(found), "outdated"))
 
     def _beside(self, pair: Pair) -> dict[str, float]:
@@ -154,13 +160,14 @@ class Outdated:
         }
 
     def _of_later(self, pair: Pair) -> dict[str, float]:
-        """What is evidence only where a model reads the pair as well."""
+        """More about the later one, which counts only where a model reads the pair."""
         another = _names_another(pair, self._asked) or _is_of_another(pair, self._asked)
         return {"later": _scaled("later", pair.later_odds), "another": float(another)}
 
     def _answering(self, pair: Pair) -> dict[str, float] | None:
-        """Whether each answers the question, as the model reads it. What only looks like news of it does not, and of
-        several statements in one candidate that one goes which is asked about. None where not all of it was read."""
+        """How well the later one answers the question as the model reads it, for what only looks like news does not;
+        and how far the earlier one is behind the best statement of its candidate, for only that one is asked about.
+        None where not all of it was read."""
         texts = {pair.later.said, *pair.told_with}
         read = {text: self._read("answers", with_text(self._query, text)) for text in texts} if self._read else {}
         known = {text: odds for text, odds in read.items() if odds is not None}
