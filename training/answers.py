@@ -22,7 +22,7 @@ from training.relevance import WEIGHTS_FILE, Asked, Searcher, Unseen, Vectors, f
 from training.worlds import Question, World, off_topic, read_prompts, read_worlds, unread, updates, worlds
 
 NAMES = ("before", "read", "read_rivals", "personal", "words", "unseen", "asks", "assistant", "dated")
-MISSED = 1.4
+MISSED = 2.0
 """What a missed memory costs against one too many."""
 UNANSWERED, OFF_TOPIC = 2.0, 1.0
 """What one too many costs where nothing answers, and beside a prompt that nothing stored helps with."""

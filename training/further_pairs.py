@@ -1,8 +1,8 @@
 """The pairs that ``answers`` learns further from: what a later message says of a question beside what it leaves alone.
 
-Questions about two messages teach that a message on the same subject need not answer, and that one that corrects does.
-Alone they also teach that whatever is near answers. So most of a pass is what was learnt from before, and above all
-what is near to questions that nothing answers.
+Questions about a few messages teach that one on the same subject need not answer, and that one that corrects does.
+Alone they also teach that whatever is near answers. So most of a pass is of worlds in which much is told, and above all
+what is near to questions that nothing answers there.
 """
 
 import random
@@ -19,8 +19,8 @@ NEAREST, OTHERS_SHARE = 4, 0.3
 """Of what does not help with a question: those that share most with it, and how much less often others are seen."""
 LOOKED_AT = 600
 """Facts of which a prompt off any topic is put beside the nearest."""
-CORRECTIONS = "correction"
-"""What the names of worlds of two messages begin with."""
+LEAST_TOLD = 8
+"""Facts of a world in which much is told."""
 
 
 class Count(NamedTuple):
@@ -31,21 +31,21 @@ class Count(NamedTuple):
 
 
 COUNTS: Mapping[str, Count] = {
-    "corrections": Count(2900, 1300),
-    "worlds": Count(1500, 1300),
-    "unanswered": Count(0, 2400),
-    "asked": Count(800, 1400),
-    "off topic": Count(0, 500),
+    "few messages": Count(2000, 1400),
+    "worlds": Count(5000, 6200),
+    "unanswered": Count(0, 3500),
+    "asked": Count(1600, 4000),
+    "off topic": Count(0, 600),
 }
 
 
 def further_pairs(told: Sequence[World], prompts: Iterable[str]) -> Iterator[Pair]:
-    """Some 12,000 pairs a pass of all that is ``told``, of prompts that nothing helps with, and of questions of their
+    """Some 24,000 pairs a pass of all that is ``told``, of prompts that nothing helps with, and of questions of their
     own; which of them differs from pass to pass."""
-    corrections = [world for world in told if world.name.startswith(CORRECTIONS)]
-    worlds = [world for world in told if not world.name.startswith(CORRECTIONS)]
+    few = [world for world in told if len(world.facts) < LEAST_TOLD]
+    worlds = [world for world in told if len(world.facts) >= LEAST_TOLD]
     groups = {
-        "corrections": _beside(corrections),
+        "few messages": _beside(few),
         "worlds": _beside(worlds),
         "unanswered": _beside(worlds, unanswered=True),
         "asked": asked("asked"),
