@@ -15,7 +15,10 @@ import pytest
 from httpx import Response
 from starlette.testclient import TestClient
 
+from app.core.reasons import Reason
 from app.embedded.backend import EmbeddedBackend
+from app.embedded.memory_store import EmbeddedMemories
+from app.ports import BackendError
 from tests.http.conftest import Start
 from tests.http.test_errors import problem
 
@@ -361,6 +364,22 @@ def test_an_outage_loses_nothing_and_hides_nothing(
     read = client.get(f"/memories/{memory['id']}").json()
     assert (read["version"], [one["text"] for one in read["history"]]) == (2, [memory["text"]])
     assert client.patch(f"/memories/{memory['id']}", json={"pinned": True}).json()["version"] == 3
+
+
+def test_what_waits_is_forgotten_while_the_backend_answers_nothing(
+    start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def late(*_: Any, **__: Any) -> Any:
+        raise BackendError(Reason.DEADLINE_EXCEEDED, "the deadline passed", retryable=True)
+
+    client = start()
+    store(client, "Something from before.")
+    with backend_away(tmp_path / "data"):
+        spare = store(client, "The cellar code is 4711.", deadlineMs=200)
+        monkeypatch.setattr(EmbeddedMemories, "statement", late)
+        receipt = client.delete(f"/memories/{spare['id']}").json()
+        assert receipt["selected"][0]["id"] == spare["id"] and receipt["kept"]
+        assert "4711" not in block(client, "What is the cellar code?")
 
 
 def test_what_waits_survives_a_restart(start: Start, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from app.core.memories.not_delivered import waiting_records
 from app.engine.memories.browsing import ListMemories, MemoryListing, ReadMemory
 from app.engine.memories.collaborators import told_to_the_caller
 from app.engine.memories.erasing import EraseEverywhere, new_receipt_id
-from app.errors import Ambiguous, NotFound
+from app.errors import Ambiguous, BackendTrouble, NotFound
 from app.text.dates import iso
 
 MAX_CANDIDATES = 10
@@ -102,18 +102,28 @@ class ForgetMemory:
         """What was forgotten. Raises `NotFound`, `Conflict`, `BackendTrouble`, `StoreUnavailable`."""
         memories = self.erase.memories
         await memories.delivery.flush(who.tenant, deadline.within_ms(deadline.remaining * 1000 * FLUSH_SHARE))
-        with told_to_the_caller():
-            statement = await memories.store.statement(who, memory_id, deadline)
-        waits = statement is None
-        if statement is None:
-            here = waiting_records(await memories.waiting.of(who.tenant), iso(memories.now()))
-            statement = next((_of_waiting(one) for one in here if one.memory.id == memory_id), None)
+        statement = await self._waiting(who, memory_id)
+        waits = statement is not None
+        try:
+            with told_to_the_caller():
+                known = await memories.store.statement(who, memory_id, deadline)
+        except BackendTrouble as trouble:
+            if not waits or trouble.status < 500:
+                raise  # what waits can be forgotten here, whether the backend answers in time or not
+        else:
+            statement, waits = known or statement, known is None
         if statement is None:
             raise NotFound("there is no such memory")
         forgetting = Forgetting(iso(memories.now()), (statement,))
         if dry_run:
             return await self.erase.look(who, forgetting, deadline)
         return await self.erase.run(who, forgetting, deadline, waits=waits)
+
+    async def _waiting(self, who: Identity, memory_id: str) -> Statement | None:
+        """The memory, if the backend has not been told of it yet."""
+        memories = self.erase.memories
+        here = waiting_records(await memories.waiting.of(who.tenant), iso(memories.now()))
+        return next((_of_waiting(one) for one in here if one.memory.id == memory_id), None)
 
 
 def _of_waiting(record: MemoryRecord) -> Statement:
