@@ -132,12 +132,33 @@ def _shares(task: Task, kernel: Matrix, labels: Matrix) -> Matrix:
     for _ in range(50):
         likely = 1 / (1 + np.exp(-(kernel @ shares)))
         spread = likely * (1 - likely) + 1e-9
-        better = np.linalg.solve(kernel + np.diag(task.ridge / spread), kernel @ shares + (labels - likely) / spread)
+        better = _solved(kernel, task.ridge / spread, kernel @ shares + (labels - likely) / spread, shares)
         moved = np.abs(better - shares).max()
         shares = better
         if moved < 1e-7:
             break
     return shares
+
+
+def _solved(kernel: Matrix, diagonal: Matrix, wanted: Matrix, start: Matrix) -> Matrix:
+    """What ``kernel`` with ``diagonal`` added makes ``wanted`` of, by conjugate gradients from ``start``: for ten
+    thousand examples some hundred products instead of a third of ten thousand."""
+    scale = kernel.diagonal() + diagonal
+    found = start.copy()
+    left = wanted - kernel @ found - diagonal * found
+    close = 1e-9 * np.abs(wanted).max()
+    step, size = np.zeros_like(found), np.inf
+    for _ in range(len(found)):
+        if np.abs(left).max() < close:
+            break
+        scaled = left / scale
+        size, before = left @ scaled, size
+        step = scaled + size / before * step
+        made = kernel @ step + diagonal * step
+        length = size / (step @ made)
+        found += length * step
+        left -= length * made
+    return found
 
 
 def unseen(name: str, embedder: Embedder) -> dict[str, float]:
