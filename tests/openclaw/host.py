@@ -25,6 +25,10 @@ INSTALLED = Path(os.environ.get("OPENCLAW_RIG_HOME") or Path.home() / ".cache" /
 
 T = TypeVar("T")
 
+COMPILED = {"NODE_COMPILE_CACHE": str(INSTALLED / "compiled")}
+"""Where Node keeps what it has compiled: each profile has a directory of its own for temporary files, and every start
+would compile the whole host anew."""
+
 
 def why_not() -> str | None:
     """Why the real OpenClaw can not be had here, or None."""
@@ -53,7 +57,7 @@ class Rig:
 
     def run(self, *args: str, check: bool = True) -> str:
         """A verb of the rig; what it printed."""
-        env = {**os.environ, "OPENCLAW_RIG_HOME": str(self.home)}
+        env = {**os.environ, "OPENCLAW_RIG_HOME": str(self.home), **COMPILED}
         done = subprocess.run([str(RIG), *args], env=env, capture_output=True, text=True, timeout=240)
         assert not check or done.returncode == 0, f"rig {' '.join(args)}:\n{done.stdout}\n{done.stderr}"
         return done.stdout
@@ -197,7 +201,8 @@ class Gateway:
             "OPENCLAW_CONFIG_PATH": self._config,
             "HOME": profile / "home",
         }
-        return inherited | {key: str(path) for key, path in paths.items()} | {"OPENCLAW_DISABLE_UPDATE_CHECK": "1"}
+        given = {key: str(path) for key, path in paths.items()}
+        return {**inherited, **given, **COMPILED, "OPENCLAW_DISABLE_UPDATE_CHECK": "1"}
 
     @property
     def _config(self) -> Path:
