@@ -443,7 +443,9 @@ def main() -> int:
             if kind in BY_MEANING and fold not in maps:
                 maps[fold] = learn_map(rest, vectors, [one for n, one in enumerate(prompts) if n % FOLDS != fold])
             mapped = maps[fold] if kind in BY_MEANING else final
-            rows += examples(kind, Searcher(vectors, mapped, unseen_by(by)), held, prompts[fold::FOLDS], learnt[::ELSEWHERE])
+            rows += examples(
+                kind, Searcher(vectors, mapped, unseen_by(by)), held, prompts[fold::FOLDS], learnt[::ELSEWHERE]
+            )
         weights = learn_weights(kind, rows)
         written[kind] = {"bias": weights.bias, "weights": weights.weights}
         print(f"{kind}: {len(rows)} questions  {weights.bias} {dict(weights.weights)}")
