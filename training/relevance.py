@@ -43,7 +43,7 @@ UNANSWERED = {"answer": 4.0, "meaning": 1.0, "score": 1.0, "words": 1.0}
 PROMPTS_OF = 4
 """One of so many prompts of a fold is put to each world; all of them to everything."""
 ELSEWHERE = 4
-"""One of so many worlds is what else is stored."""
+"""What is stored beside the world that is asked about: the facts of one in so many worlds."""
 MADE_WORLDS, MADE_AT_ONCE, MADE_SHARE = 400, 60, 0.5
 """Worlds made of frames, how many of them a step sees, and what they count against all written ones."""
 TEMPERATURE, OUTSIDE, DROPPED = 0.07, 0.3, 0.5

@@ -149,7 +149,7 @@ def _solved(kernel: Matrix, diagonal: Matrix, wanted: Matrix, start: Matrix) -> 
     close = 1e-9 * np.abs(wanted).max()
     step, size = np.zeros_like(found), np.inf
     for _ in range(len(found)):
-        if np.abs(left).max() < close:
+        if np.abs(left).max() <= close:
             break
         scaled = left / scale
         size, before = left @ scaled, size
