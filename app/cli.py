@@ -128,7 +128,7 @@ def _serve(settings: Settings) -> int:
     gc.disable()  # until all is loaded: nothing of it is garbage, and looking costs a tenth of the start
     import uvicorn
 
-    from app.api.server import limited
+    from app.api.server import uvicorn_options
     from app.factory import create_app
 
     if not settings.is_loopback and not settings.auth.parsed() and not settings.auth.allow_anonymous:
@@ -144,7 +144,7 @@ def _serve(settings: Settings) -> int:
     sys.setswitchinterval(SWITCH_S)
     uvicorn.run(
         app,
-        http=limited(settings.limits),
+        **uvicorn_options(settings.limits),
         host=settings.host,
         port=settings.port,
         log_config=None,

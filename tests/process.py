@@ -1,15 +1,21 @@
-"""A sidecar as a user runs it: its own process, its own data, a free port."""
+"""A sidecar as a user runs it, on a free port: in its own process, or in a thread of the test's."""
 
 import os
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
+import uvicorn
+
+from app.api.server import uvicorn_options
+from app.factory import create_app
+from app.settings import Settings
 
 
 def free_port() -> int:
@@ -41,6 +47,25 @@ def sidecar(data_dir: Path, **settings: str) -> Iterator[str]:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+
+
+@contextmanager
+def running(settings: Settings) -> Iterator[uvicorn.Server]:
+    """Serve in a thread until the block ends."""
+    options = uvicorn_options(settings.limits)
+    server = uvicorn.Server(
+        uvicorn.Config(create_app(settings), port=free_port(), log_config=None, lifespan="on", **options)
+    )
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        while not server.started:
+            assert thread.is_alive()
+            time.sleep(0.01)
+        yield server
+    finally:
+        server.should_exit = True
+        thread.join()
 
 
 def _wait_until_up(process: subprocess.Popen[bytes], url: str, log: Path) -> None:

@@ -18,6 +18,9 @@ log = structlog.get_logger(__name__)
 MAX_HEADER_BYTES = 64 * 1024
 BODY_GRACE_S = 5.0
 """How much later a body that no handler reads is given up than one that is read."""
+KEEPALIVE_S = 75
+"""How long a connection waits for its next request. Longer than the clients and proxies in use keep theirs (httpx 5 s,
+Node 4 s, load balancers 60 s): where both give up at once, a request meets a connection that is being closed."""
 SPARE = 16
 """Connections above the bound while all others are at work: one may be a health check."""
 _TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
@@ -59,7 +62,7 @@ class Waiting:
 class LimitedProtocol(HttpToolsProtocol):
     """One connection: its header and its body have to arrive in time, and its header has to be of a sane size.
 
-    Made by `limited`, which says how much is allowed.
+    Made by `uvicorn_options`, which says how much is allowed.
     """
 
     waiting: Waiting
@@ -112,7 +115,7 @@ class LimitedProtocol(HttpToolsProtocol):
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        """The connection waits for the next request; uvicorn's own time for that is shorter."""
+        """The connection waits for the next request, for `KEEPALIVE_S`, unless others need the room."""
         super().on_response_complete()
         if not self.transport.is_closing() and not self.pipeline:
             self.waiting.add(self)
@@ -130,6 +133,7 @@ class LimitedProtocol(HttpToolsProtocol):
         self._timer = self.loop.call_later(seconds, self.give_up) if seconds is not None else None
 
 
-def limited(limits: LimitSettings) -> type[LimitedProtocol]:
-    """The protocol for one server."""
-    return type("LimitedProtocol", (LimitedProtocol,), {"waiting": Waiting(limits)})
+def uvicorn_options(limits: LimitSettings) -> dict[str, Any]:
+    """What uvicorn is told about the connections of one server."""
+    protocol = type("LimitedProtocol", (LimitedProtocol,), {"waiting": Waiting(limits)})
+    return {"http": protocol, "timeout_keep_alive": KEEPALIVE_S}

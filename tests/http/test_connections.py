@@ -2,13 +2,14 @@
 
 import socket
 from collections.abc import Iterator
+from pathlib import Path
 
 import httpx
 import pytest
 
-from app.api.server import MAX_HEADER_BYTES, Waiting
-from app.settings import LimitSettings
-from tests.process import sidecar
+from app.api.server import MAX_HEADER_BYTES, LimitedProtocol, Waiting
+from app.settings import LimitSettings, Settings
+from tests.process import running, sidecar
 
 MOST = 8
 PATIENCE_S = 6.0
@@ -97,6 +98,18 @@ def test_a_header_of_any_size_is_refused(url: str) -> None:
         assert read_to_end(large).startswith(b"HTTP/1.1 431")
     fits = {"X-More": "x" * 8000}
     assert httpx.get(f"{url}/healthz", headers=fits, trust_env=False).status_code == 200
+
+
+def test_an_idle_connection_outlasts_its_client(tmp_path: Path) -> None:
+    """httpx keeps an idle connection for 5 s, a load balancer for 60: a request must not meet one being closed."""
+    settings = Settings(_env_file=None, data_dir=tmp_path / "data", log_level="error")
+    with running(settings) as server, httpx.Client(trust_env=False) as client:
+        assert client.get(f"http://127.0.0.1:{server.config.port}/healthz").status_code == 200
+        (idle,) = server.server_state.connections
+        assert isinstance(idle, LimitedProtocol)
+        while (closing := idle.timeout_keep_alive_task) is None:
+            assert not idle.transport.is_closing()
+        assert closing.when() - idle.loop.time() > 60
 
 
 @pytest.mark.parametrize(("descriptors", "most"), [(1024, 512), (256, 128), (10, 8), (-1, 512)])

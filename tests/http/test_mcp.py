@@ -2,24 +2,20 @@
 
 import contextlib
 import json
-import threading
-import time
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
-import uvicorn
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from starlette.testclient import TestClient
 
-from app.factory import create_app
 from app.settings import Settings
 from app.tools import TOOLS
 from tests.http.conftest import Start
-from tests.process import free_port
+from tests.process import running
 
 pytestmark = pytest.mark.anyio
 
@@ -35,18 +31,8 @@ def anyio_backend() -> str:
 @contextlib.contextmanager
 def served(settings: Settings) -> Iterator[str]:
     """A sidecar on a port of its own: the client of the protocol speaks over a socket."""
-    config = uvicorn.Config(create_app(settings), port=free_port(), log_config=None, lifespan="on")
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    try:
-        while not server.started:
-            assert thread.is_alive()
-            time.sleep(0.01)
-        yield f"http://127.0.0.1:{config.port}/mcp"
-    finally:
-        server.should_exit = True
-        thread.join()
+    with running(settings) as server:
+        yield f"http://127.0.0.1:{server.config.port}/mcp"
 
 
 @pytest.fixture(scope="module")
