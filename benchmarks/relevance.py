@@ -211,7 +211,7 @@ def baselines(told: Sequence[World], prompts: Sequence[str], *, vectors: bool, q
     """Rankings without a model of relevance, each cut to its best result."""
     rankings: dict[str, Callable[[World, Question], list[float]]] = {"BM25, best one": bm25}
     if vectors:
-        from training.relevance import Vectors
+        from training.query_map import Vectors
 
         kept = Vectors()
 

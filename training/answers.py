@@ -16,8 +16,9 @@ from app.classify.classifier import ByMeaning
 from app.recall.relevance.evidence import Features, features_of, question_of
 from app.recall.relevance.model import Weights, load_weights
 from app.recall.relevance.read_hits import LEAST_LIKELY, MOST_READ, pair_of, read_features
+from training.query_map import Shipped, Vectors
 from training.read_together import KEPT, ReadTogether
-from training.relevance import WEIGHTS_FILE, Asked, Searcher, Shipped, Unseen, Vectors, figures, regression
+from training.relevance import WEIGHTS_FILE, Asked, Searcher, Unseen, figures, regression
 from training.worlds import Question, World, off_topic, read_prompts, read_worlds, unread, updates, worlds
 
 NAMES = ("before", "read", "read_rivals", "personal", "words", "unseen", "asks", "assistant", "dated")

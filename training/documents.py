@@ -24,7 +24,8 @@ from app.recall.relevance.model import Weights
 from app.recall.relevance.passages import common_features
 from app.recall.source import candidates_for
 from app.text import bm25
-from training.relevance import Vectors, regression
+from training.query_map import Vectors
+from training.relevance import regression
 from training.worlds import EXAMPLES, off_topic, worlds
 
 ROOT = Path(__file__).parents[1]

@@ -26,8 +26,9 @@ from app.recall.relevance.outdated import Outdated, Pair, Replacing, crossed, pr
 from app.recall.relevance.read_hits import judge_reading
 from app.recall.superseded import MAX_CANDIDATES, pairs_in, without_superseded
 from app.settings import RecallSettings
+from training.query_map import Shipped, Vectors
 from training.read_together import KEPT, ReadTogether
-from training.relevance import WEIGHTS_FILE, Searcher, Shipped, Vectors, regression
+from training.relevance import WEIGHTS_FILE, Searcher, regression
 from training.replaces import Learner, examples_with
 from training.world_pairs import alone
 from training.worlds import Question, World, unread, updates, worlds

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from training.relevance import Vectors
+from training.query_map import Vectors
 from training.replaces import EXAMPLES
 from training.world_pairs import pairs_of_worlds
 from training.worlds import Fact, Question, World

@@ -29,8 +29,8 @@ from app.embedded.index.embedders import adapter_file, model_file
 from app.text.log_odds import logistic
 from training.further_pairs import further_pairs
 from training.pair_model import Marked, Reader
+from training.query_map import Vectors
 from training.read_pairs import TOLD_WEIGHT, Pair, asked, asked_of, lines, statements, statements_of, unrelated
-from training.relevance import Vectors
 from training.replaces import WEIGHTS
 from training.worlds import World, off_topic, unread, updates, worlds
 

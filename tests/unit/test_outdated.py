@@ -12,8 +12,9 @@ from app.recall.relevance.outdated import Outdated
 from app.recall.superseded import MAX_CANDIDATES, without_superseded
 from tests.unit.statement_examples import UNSEEN_CORRECTIONS, UNSEEN_LOOK_ALIKES
 from training.outdated import Case, Shipped, cases
+from training.query_map import Vectors
 from training.read_together import ReadTogether
-from training.relevance import Searcher, Vectors
+from training.relevance import Searcher
 from training.worlds import Fact, Question, World, worlds
 
 ASKED = {
