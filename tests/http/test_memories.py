@@ -377,6 +377,8 @@ def test_what_waits_is_forgotten_while_the_backend_answers_nothing(
     with backend_away(tmp_path / "data"):
         spare = store(client, "The cellar code is 4711.", deadlineMs=200)
         monkeypatch.setattr(EmbeddedMemories, "statement", late)
+        would = client.post("/memories/forget", json={"id": spare["id"]}).json()
+        assert would["dryRun"] and would["selected"][0]["id"] == spare["id"] and would["kept"]
         receipt = client.delete(f"/memories/{spare['id']}").json()
         assert receipt["selected"][0]["id"] == spare["id"] and receipt["kept"]
         assert "4711" not in block(client, "What is the cellar code?")

@@ -26,6 +26,7 @@ GO_ON_MS = 120_000
 """Longest try of a forgetting whose caller has had its answer."""
 AWAY_MS = 1_000
 """Longest wait for a backend that could not be told of the memory just now."""
+_AWAY = Erased(kept=(Kept("the backend", "it does not answer; what it was told of it goes when it does"),))
 
 
 def new_receipt_id() -> str:
@@ -46,14 +47,21 @@ class EraseEverywhere:
     _under_way: set[str] = field(default_factory=set)
     _going_on: anyio.Lock = field(default_factory=anyio.Lock)
 
-    async def look(self, who: Identity, forgetting: Forgetting, deadline: Deadline) -> Receipt:
-        """What would be forgotten. Raises `BackendTrouble`, `StoreUnavailable`."""
+    async def look(self, who: Identity, forgetting: Forgetting, deadline: Deadline, *, waits: bool = False) -> Receipt:
+        """What would be forgotten. Raises `BackendTrouble`, `StoreUnavailable`. ``waits`` as with `run`."""
         here = await self.erasing.look(who.tenant, forgetting)
         forgetting = replace(forgetting, turns=here.selected)
-        with told_to_the_caller():
-            there = await self.memories.store.erase(who, forgetting, deadline, dry_run=True)
+        try:
+            with told_to_the_caller():
+                within = deadline.within_ms(AWAY_MS) if waits else deadline
+                there = await self.memories.store.erase(who, forgetting, within, dry_run=True)
+        except BackendTrouble as trouble:
+            if not waits or trouble.status < 500:
+                raise
+            there = _AWAY
         traces = await self.traces.erase(who.account_key, _takes(forgetting, there, here), dry_run=True)
-        return replace(_receipt(new_receipt_id(), forgetting, there, here, traces), dry_run=True)
+        receipt = _receipt(new_receipt_id(), forgetting, there, here, traces)
+        return replace(receipt, kept=there.kept, dry_run=True)
 
     async def run(self, who: Identity, forgetting: Forgetting, deadline: Deadline, *, waits: bool = False) -> Receipt:
         """What was forgotten. Raises `BackendTrouble`, `StoreUnavailable`: then it goes on in the background.
@@ -133,11 +141,10 @@ class EraseEverywhere:
 
     async def _forgotten_here(self, id_: str, who: Identity, forgetting: Forgetting) -> Receipt:
         """Forget what this service has, and leave the rest to `go_on`."""
-        there = Erased(kept=(Kept("the backend", "it does not answer; what it was told of it goes when it does"),))
-        here = await self.erasing.erase(who.tenant, forgetting, there)
-        traces = await self.traces.erase(who.account_key, _takes(forgetting, there, here))
+        here = await self.erasing.erase(who.tenant, forgetting, _AWAY)
+        traces = await self.traces.erase(who.account_key, _takes(forgetting, _AWAY, here))
         await self._forgotten_in_memory(who.tenant, forgetting)
-        return replace(_receipt(id_, forgetting, there, here, traces), kept=there.kept)
+        return replace(_receipt(id_, forgetting, _AWAY, here, traces), kept=_AWAY.kept)
 
     async def _forgotten_in_memory(self, tenant: Tenant, forgetting: Forgetting) -> None:
         redactor = Redactor(forgetting)

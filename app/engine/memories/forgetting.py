@@ -115,9 +115,8 @@ class ForgetMemory:
         if statement is None:
             raise NotFound("there is no such memory")
         forgetting = Forgetting(iso(memories.now()), (statement,))
-        if dry_run:
-            return await self.erase.look(who, forgetting, deadline)
-        return await self.erase.run(who, forgetting, deadline, waits=waits)
+        carry_out = self.erase.look if dry_run else self.erase.run
+        return await carry_out(who, forgetting, deadline, waits=waits)
 
     async def _waiting(self, who: Identity, memory_id: str) -> Statement | None:
         """The memory, if the backend has not been told of it yet."""
