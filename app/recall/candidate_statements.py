@@ -7,10 +7,12 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from app.classify.changes import Words, words_of
+from app.classify.fillers import is_no_query
 from app.classify.replaces import WHOLE_CHARS, telling
 from app.recall.ranking import Candidate
 from app.text.dates import moment_of
 from app.text.sentences import sentences
+from app.text.words import folded
 
 MAX_CHARS = 4_000
 """Of a longer text the beginning is looked at."""
@@ -83,6 +85,14 @@ def _parsed(whole: str, updated_at: str) -> Iterator[Statement]:
             words = words_of(text)
             utc = at.astimezone(UTC)
             yield Statement(0, place, text, utc, by_assistant, line.strip(), words, telling(words.bag, TELLING))
+
+
+@lru_cache(maxsize=1024)
+def says_nothing(text: str) -> bool:
+    """Whether a sentence is a greeting, thanks or the like, whoever is named in it: no news takes its place."""
+    said = text.partition(": ")[2] or text  # a chat of several puts a name in front
+    names = words_of(said).names
+    return is_no_query(" ".join(word for word in said.split() if folded(word.strip("!,.?。，！？")) not in names))
 
 
 def without(text: str, gone: Mapping[Statement, Statement]) -> str:

@@ -150,11 +150,11 @@ def bars_for(candidates: Iterable[Candidate], policy: Policy) -> Bars:
     """What `Policy.threshold` and `Policy.relative_cut` come to among these candidates."""
     scored = [c for c in candidates if "backend" in c.parts]
     best = max((c.score for c in scored), default=0.0)
-    share = _share_of_bars(scored, policy) if best >= policy.threshold else 1.0
+    share = share_of_bars(scored, policy) if best >= policy.threshold else 1.0
     return Bars(policy.threshold * share, best * policy.relative_cut * share)
 
 
-def _share_of_bars(candidates: Iterable[Candidate], policy: Policy) -> float:
+def share_of_bars(candidates: Iterable[Candidate], policy: Policy) -> float:
     """1 where few pieces are stored, or it is not known how many, or bars are not eased; 0 where many are."""
     if not policy.eased:
         return 1.0
@@ -280,7 +280,7 @@ def _ordered(candidates: list[Candidate], policy: Policy) -> list[Candidate]:
     decides.
     """
     if candidates and all(candidate.hit.evidence is not None for candidate in candidates):
-        probable = 1 - (1 - PROBABLE) * _share_of_bars(candidates, policy)
+        probable = 1 - (1 - PROBABLE) * share_of_bars(candidates, policy)
         return sorted(candidates, key=lambda c: (c.score < probable, -c.parts["backend"], -c.score, c.hit.uri))
     return _varied(candidates, policy.mmr_lambda)
 

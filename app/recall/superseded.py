@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from app.classify.changes import RAREST, Words, words_of
 from app.classify.replaces import WHOLE_CHARS, weight_of
 from app.core.recall.trace import Verdict
-from app.recall.candidate_statements import Statement, statements_in, without
+from app.recall.candidate_statements import Statement, says_nothing, statements_in, without
 from app.recall.ranking import Candidate
 from app.recall.relevance.outdated import LEAST_ACTED_ON, Pair
 from app.text.log_odds import log_odds, logistic
@@ -27,12 +27,17 @@ MAX_TOLD_WITH = 8
 """Statements that are read with the question, to tell which one of a candidate answers it."""
 LEAST_ANSWER = 0.005
 """A candidate less likely than this to be an answer says nothing about those that are."""
+LEAST_AMONG_MANY = 0.15
+"""The same where much is stored, and all that the search found is shown (`app.recall.ranking.MANY_PIECES`): among what
+hardly answers there is always something that looks like news of something else."""
 SAME_SHARE = 0.6
 """What one later statement replaces is one thing: others with this share of the words of the likeliest."""
 SURE = 0.5
 """The probability from which a statement is left out."""
 BESIDE = LEAST_ACTED_ON
 """The probability from which what may replace a statement is shown with it, although it scored too low itself."""
+NEXT = 0.5
+"""The place behind a candidate, before the next one."""
 _BEATEN = frozenset({Verdict.BELOW_THRESHOLD, Verdict.BELOW_CUT})
 
 Judge = Callable[[Sequence[Pair]], Sequence[float]]
@@ -42,26 +47,32 @@ Answers = Callable[[str], float | None]
 
 
 def without_superseded(
-    candidates: Sequence[Candidate], query: str, judge: Judge, answers: Answers = lambda _text: None
+    candidates: Sequence[Candidate],
+    query: str,
+    judge: Judge,
+    answers: Answers = lambda _text: None,
+    least: float = LEAST_ANSWER,
 ) -> list[Candidate]:
-    """The candidates; those kept that hold no more get the verdict `Verdict.SUPERSEDED`, or lose a sentence.
+    """The candidates; those kept that hold no more get the verdict `Verdict.SUPERSEDED`, or lose a sentence. Nothing is
+    concluded from those that are less likely an answer than ``least``.
 
     What is left of one is as much less likely an answer as its sentences are than the one that it lost, by ``answers``.
-    What says so takes the place of what it supersedes where it scored too low to be shown itself. What may say so, and
-    is not sure to, is shown beside it.
+    What says so takes the place of what it supersedes, also where it scored too low to be shown itself. What may say
+    so, and is not sure to, is shown beside it.
     """
-    pairs = pairs_in(candidates, query)
+    pairs = pairs_in(candidates, query, least)
     if not pairs:
         return list(candidates)
     judged = sorted(zip(judge(pairs), pairs, strict=True), key=lambda one: -one[0])
     return _decided(candidates, _replaced(judged), _beside(judged), answers)
 
 
-def pairs_in(candidates: Sequence[Candidate], query: str) -> list[Pair]:
-    """The pairs of statements that may be about one thing, the best first: both are likely answers, and they have
-    telling words in common. The earlier one is of a candidate that is kept."""
-    kept = [n for n, one in enumerate(candidates) if one.verdict is Verdict.KEPT]
-    beaten = [n for n, one in enumerate(candidates) if one.verdict in _BEATEN and one.score >= LEAST_ANSWER]
+def pairs_in(candidates: Sequence[Candidate], query: str, least: float = LEAST_ANSWER) -> list[Pair]:
+    """The pairs of statements that may be about one thing, the best first: both are answers at ``least`` so likely, and
+    they have telling words in common. The earlier one is of a candidate that is kept."""
+    likely = [(n, one.verdict) for n, one in enumerate(candidates) if one.score >= least]
+    kept = [n for n, verdict in likely if verdict is Verdict.KEPT]
+    beaten = [n for n, verdict in likely if verdict in _BEATEN]
     looked_at = [*kept, *beaten][:MAX_CANDIDATES] if kept else []
     said = [one for n in looked_at for one in statements_in(n, candidates[n])][:MAX_STATEMENTS]
     if len(said) < 2 or asks_about_past(query):
@@ -89,7 +100,7 @@ def _comparable(said: Sequence[Statement], kept: Set[int], odds: Mapping[int, fl
     likely = [
         (-min(odds[earlier.candidate], odds[later.candidate]), n, m)
         for n, earlier in enumerate(said)
-        if earlier.candidate in kept
+        if earlier.candidate in kept and not says_nothing(earlier.text)
         for m, later in enumerate(said)
         if not later.by_assistant and later.is_after(earlier)
     ]
@@ -154,15 +165,22 @@ def _decided(
     answers: Answers,
 ) -> list[Candidate]:
     decided = list(candidates)
+    places = {n: float(n) for n in range(len(candidates))}
+
+    def follows(later: int, earlier: int) -> None:
+        decided[later] = _shown(decided[later], candidates[earlier])
+        places[later] = min(places[later], earlier + NEXT)
+
     for number in {earlier.candidate for earlier in replaced}:
         gone = {earlier: later for earlier, later in replaced.items() if earlier.candidate == number}
         for later in gone.values():
-            decided[later.candidate] = _shown(decided[later.candidate], candidates[number])
+            follows(later.candidate, number)
         decided[number] = _without(decided[number], gone, candidates, answers)
     for earlier, later in beside.items():
         if decided[earlier.candidate].verdict is Verdict.KEPT:
-            decided[later.candidate] = _shown(decided[later.candidate], candidates[earlier.candidate])
-    return sorted(decided, key=lambda one: one.verdict is not Verdict.KEPT)
+            follows(later.candidate, earlier.candidate)
+    order = sorted(places, key=lambda n: (decided[n].verdict is not Verdict.KEPT, places[n]))
+    return [decided[n] for n in order]
 
 
 def _without(
@@ -170,7 +188,7 @@ def _without(
 ) -> Candidate:
     """A candidate without the statements that hold no more: the rest of it, or none of it."""
     said = list(statements_in(next(iter(gone)).candidate, whole))
-    left = [one for one in said if one not in gone]
+    left = [one for one in said if one not in gone and not says_nothing(one.text)]
     at_length = any(len(line) > WHOLE_CHARS for line in whole.hit.text.split("\n"))
     if at_length or any(not one.by_assistant for one in left):
         score = whole.score if at_length else _of_rest(whole.score, said, left, answers)

@@ -226,6 +226,28 @@ async def test_a_recall_shows_the_later_one_and_the_trace_says_why() -> None:
     ]
 
 
+@pytest.mark.parametrize(("likely", "first"), [(SURE, [PORTO, "Rex barks."]), (BESIDE, [LISBON, PORTO])])
+def test_what_says_so_takes_its_place_wherever_the_search_put_it(likely: float, first: list[str]) -> None:
+    order = [on(1, LISBON), on(2, "Rex barks."), on(3, "Rent is due on Friday."), on(9, PORTO)]
+    ranked = [Candidate(hit, "memory", 0.5, {"backend": hit.score}) for hit in order]
+    decided = without_superseded(ranked, "home", lambda pairs: [likely * one for one in MOVED(pairs)])
+    assert [one.hit.text for one in decided[:2]] == first
+
+
+def test_nothing_is_concluded_from_what_is_no_likely_answer() -> None:
+    likely = {LISBON: 0.3, PORTO: 0.1}
+    ranked = [one._replace(score=likely[one.hit.text]) for one in rank([on(1, LISBON), on(2, PORTO)], "home", Policy())]
+    kept = without_superseded(ranked, "home", MOVED, least=0.15)
+    assert [one.verdict for one in kept] == [Verdict.KEPT, Verdict.KEPT]
+    assert Verdict.SUPERSEDED in {one.verdict for one in without_superseded(ranked, "home", MOVED)}
+
+
+def test_a_greeting_is_no_statement_that_news_could_replace() -> None:
+    replaces_all = Scripted(*((text, PORTO) for text in ("Hey Gina!", "Jon: Thanks, Gina!", LISBON)))
+    greeted = [on(1, f"Hey Gina! {LISBON}"), on(2, "Jon: Thanks, Gina! The boxes are heavy."), on(9, PORTO)]
+    assert sorted(shown(greeted, judge=replaces_all)) == [PORTO, "Jon: Thanks, Gina! The boxes are heavy."]
+
+
 def test_look_alikes_stay() -> None:
     hits = [on(1, "My boss is Carlos."), on(2, "My boss is angry today."), on(3, "My sister's boss is Anna now.")]
     decided = without_superseded(rank(hits, "my boss", Policy()), "my boss", Outdated("my boss", {}).likely)

@@ -14,7 +14,7 @@ from app.recall.block import Section
 from app.recall.candidate_statements import vectors_in
 from app.recall.decision import Decision
 from app.recall.experience_format import no_experiences
-from app.recall.ranking import COMPARED_CHARS, Candidate, Policy, bars_for, drop, rank, rest
+from app.recall.ranking import COMPARED_CHARS, Candidate, Policy, bars_for, drop, rank, rest, share_of_bars
 from app.recall.relevance.excerpt import excerpt
 from app.recall.relevance.model import judge
 from app.recall.relevance.outdated import Outdated, Pair
@@ -22,7 +22,7 @@ from app.recall.relevance.read_hits import judge_reading, with_text
 from app.recall.selection import Selection, select
 from app.recall.shown import MIN_LINE_CHARS, is_said, said_before, shown_items
 from app.recall.source import Asked, candidates_for
-from app.recall.superseded import MAX_CANDIDATES, without_superseded
+from app.recall.superseded import LEAST_AMONG_MANY, LEAST_ANSWER, MAX_CANDIDATES, without_superseded
 from app.settings import Settings
 
 MAX_CATEGORY_CHARS = 40
@@ -150,7 +150,8 @@ class Memories:
             return asked.read("answers", with_text(asked.query, text)) if asked.read else None
 
         bar = max(bars_for(found, policy))
-        ranked = without_superseded(found, asked.query, outdated, answers)
+        least = max(LEAST_ANSWER, LEAST_AMONG_MANY * (1 - share_of_bars(found, policy)))
+        ranked = without_superseded(found, asked.query, outdated, answers, least)
         ranked = drop(ranked, lambda candidate: candidate.score < bar, Verdict.BELOW_CUT)
         if before := said_before(asked.messages):
             ranked = drop(ranked, lambda candidate: is_said(candidate.hit.text, before), Verdict.SAID)
