@@ -4,8 +4,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import pytest
+from xdist.scheduler import LoadScopeScheduling
 
 from tests.integration.conftest import rigs as rigs  # the real OpenViking, started when first asked for
 from tests.openclaw.host import Gateway, Rig, Sidecar, rig, text_of, why_not, without_block
@@ -17,6 +19,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for item in items:
             if Path(__file__).parent in item.path.parents and item.get_closest_marker("rig"):
                 item.add_marker(pytest.mark.skip(reason=reason))
+
+
+class ByChain(LoadScopeScheduling):
+    """The tests of one chain go to one process, in order, whatever module they stand in: a host starts in half a
+    minute. The groups of ``--dist loadgroup`` are not seen by pytest 9.2 with xdist 3.8."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        module, _, test = nodeid.partition("::")
+        _, _, backend = test.partition("[")
+        return f"{'world' if Path(module).stem in OF_ONE_WORLD else module}[{backend}"
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByChain:
+    return ByChain(config, log)
 
 
 @dataclass
@@ -52,13 +68,16 @@ def openclaw(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rig]:
 
 
 BACKENDS = "embedded", "openviking"
+OF_ONE_WORLD = {"test_memory", "test_session_start", "test_tools"}
+"""Modules whose tests share a `world` on each backend."""
 PATIENT = {"turnBudgetMs": 60_000, "assembleTimeoutMs": 60_000, "recallTimeoutMs": 14_000, "toolTimeoutMs": 60_000}
 """A busy machine must change no answer; a host gives a hook 15 seconds, however."""
+SMALL_WINDOW = 24_000
 
 
-@pytest.fixture(scope="module", params=BACKENDS)
+@pytest.fixture(scope="session", params=BACKENDS)
 def world(request: pytest.FixtureRequest, openclaw: Rig, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    """The whole chain on this backend; the same sessions for all tests of a module."""
+    """The whole chain on this backend, with the same sessions for all tests."""
     yield from _run(_world(request, "alice", openclaw, request.param, tmp_path_factory, PATIENT))
 
 
@@ -66,6 +85,14 @@ def world(request: pytest.FixtureRequest, openclaw: Rig, tmp_path_factory: pytes
 def alone(request: pytest.FixtureRequest, openclaw: Rig, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     """A chain whose sidecar is stopped and started at will; each test leaves it running."""
     yield from _run(_world(request, "bob", openclaw, f"alone-{request.param}", tmp_path_factory))
+
+
+@pytest.fixture(scope="module", params=BACKENDS)
+def small(request: pytest.FixtureRequest, openclaw: Rig, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """A chain whose model has a small window."""
+    for world in _run(_world(request, "bob", openclaw, f"small-{request.param}", tmp_path_factory, PATIENT)):
+        world.gateway.use_window(SMALL_WINDOW)
+        yield world
 
 
 def _world(

@@ -17,14 +17,13 @@ import pytest
 
 from app.core.messages.host_message import tokens_of
 from tests.messages import typed
-from tests.openclaw.conftest import World
+from tests.openclaw.conftest import SMALL_WINDOW, World
 from tests.openclaw.host import eventually, text_of, without_block
 from tests.openclaw.test_tools import step
 
 pytestmark = pytest.mark.rig
 
 TURNS = int(os.environ.get("SIDECAR_LONG_SESSION_TURNS", "30"))
-WINDOW = 24_000
 OPENING = (
     "My name is Ilse Brandt and the project is called Nordlicht. SAY: Welcome aboard.",
     "The launch is on 14 March 2027 and the budget is 48,250 euros. SAY: Quite a plan.",
@@ -37,13 +36,6 @@ FACTS = ("Ilse Brandt", "Nordlicht", "14 March 2027", "48,250", "KD-77310", "Tom
 def mark(world: World, turn: int) -> str:
     """Words that only this turn's message holds."""
     return f"Chapter {turn} of the {world.backend} log"
-
-
-@pytest.fixture(scope="module")
-def small(world: World) -> World:
-    """The chain with a model of a small window."""
-    world.gateway.use_window(WINDOW)
-    return world
 
 
 def test_the_opening_facts_stand_before_the_model_at_every_request(small: World) -> None:
@@ -85,7 +77,7 @@ def test_an_output_of_three_megabytes_fits_and_the_model_reads_a_missing_part(sm
     small.gateway.tell(f"Look at the log. TOOL:exec {words} THEN SAY: I saw it.", "large")
     small.gateway.tell("And now? SAY: on we go", "large")
     request = small.asked("And now?")
-    assert tokens_of(typed([message for message in request if message["role"] != "system"])) <= WINDOW
+    assert tokens_of(typed([message for message in request if message["role"] != "system"])) <= SMALL_WINDOW
     outputs = [text_of(message) for message in request if message["role"] == "tool"]
     assert len(outputs) == 1, outputs
     (output,) = outputs

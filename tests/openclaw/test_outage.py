@@ -6,6 +6,7 @@ import pytest
 
 from tests.openclaw.conftest import World
 from tests.openclaw.host import eventually
+from tests.openclaw.test_tools import shown, step
 
 pytestmark = pytest.mark.rig
 
@@ -73,3 +74,16 @@ def test_what_the_host_could_not_compact_with_us_it_compacts_itself(alone: World
     alone.sidecar.up()
     eventually(lambda: not alone.gateway.waiting(), what="an empty spool")
     assert "degraded to" not in alone.gateway.log()
+
+
+def test_what_a_tool_stores_meanwhile_is_not_lost(alone: World) -> None:
+    alone.sidecar.down()
+    store = step("memory_store", text="The lighthouse keeper plays the tuba.")
+    assert "will be remembered" in shown(alone, "Keep that in mind.", "outage", store)
+    recall = step("memory_recall", query="what does the lighthouse keeper play")
+    assert "not done" in shown(alone, "What does he play?", "outage", recall)
+    alone.gateway.down()
+    alone.sidecar.up()
+    alone.gateway.up()
+    eventually(lambda: not alone.gateway.waiting(), 60, "an empty spool")
+    assert "tuba" in shown(alone, "And now?", "after", recall)

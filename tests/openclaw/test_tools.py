@@ -98,16 +98,3 @@ def test_what_tools_showed_is_not_stored_again(world: World) -> None:
     outputs = [tool.output or "" for message in world.stored() for tool in message.tools]
     assert any("Remembered as m_" in output for output in outputs)
     assert not any("openviking-context" in output or "wide sea" in output for output in outputs)
-
-
-def test_nothing_is_lost_in_an_outage(alone: World) -> None:
-    alone.sidecar.down()
-    store = step("memory_store", text="The lighthouse keeper plays the tuba.")
-    assert "will be remembered" in shown(alone, "Keep that in mind.", "outage", store)
-    recall = step("memory_recall", query="what does the lighthouse keeper play")
-    assert "not done" in shown(alone, "What does he play?", "outage", recall)
-    alone.gateway.down()
-    alone.sidecar.up()
-    alone.gateway.up()
-    eventually(lambda: not alone.gateway.waiting(), 60, "an empty spool")
-    assert "tuba" in shown(alone, "And now?", "after", recall)
