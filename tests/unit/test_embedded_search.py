@@ -76,6 +76,19 @@ def test_a_long_question_finds_as_well_as_a_short_one(said: Said) -> None:
     assert long.score >= 0.5
 
 
+@pytest.mark.parametrize("answer", ["", "Sure, got it."])
+def test_what_was_told_alone_is_no_worse_than_what_was_told_in_a_long_talk(said: Said, answer: str) -> None:
+    for hour in ("six", "seven", "eight", "nine"):
+        said.add(f"We thought about taking the ferry to Hvar at {hour}.", session="talk")
+        for _ in range(4):
+            said.add("And then they had lunch.", session="talk")
+    said.add("The ferry to Hvar is from Split now, not from Zadar.", session="alone")
+    if answer:
+        said.add(answer, role="assistant", session="alone")
+    first, second, *_ = said.find("where does the ferry to Hvar leave from?")
+    assert "Split" in first.text + second.text
+
+
 def test_a_month_that_is_named_comes_first(said: Said) -> None:
     for number, month in enumerate(("01", "02", "04", "05")):
         said.add(f"Car repair paid at the garage, {number + 100} euros.", at=f"2026-{month}-07", session=f"s{month}")

@@ -5,8 +5,8 @@ beside a turn that does, in a conversation that was about it. So a turn's score 
 conversation's.
 """
 
-from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -48,7 +48,8 @@ LENGTHY = 0.8
 """A piece of a long turn is one of many things that were said in it: its score is divided by their number to this
 power."""
 CONVERSATION_TURNS = 3
-"""A conversation (one session on one day) is about the query as much as so many of its best turns are, on average."""
+"""A conversation (one session on one day) is about the query as much as so many of its best turns are, on average, or
+all of its turns where they are fewer: a thing told alone is not less to the point than one in a long talk."""
 CONVERSATION = 1.5
 """How much more, at most, a turn counts for its conversation."""
 DECAY_FLOOR = 0.9
@@ -85,7 +86,7 @@ def merged(
     found = [chunk for chunk in chunks if chunk.id in total]
     scores = [total[chunk.id] for chunk in found]
     if settings.merge == "sum":
-        scores = _with_conversations(found, _weighed(query, found, scores))
+        scores = _with_conversations(found, _weighed(query, found, scores), chunks)
     return [
         Scored(chunk, score * _decay(chunk.document, now, settings.half_life_days, floor))
         for chunk, score in zip(found, scores, strict=True)
@@ -183,17 +184,18 @@ def _weighed(query: str, chunks: Sequence[Chunk], scores: Sequence[float]) -> li
     return weighed
 
 
-def _with_conversations(chunks: Sequence[Chunk], scores: Sequence[float]) -> list[float]:
+def _with_conversations(chunks: Sequence[Chunk], scores: Sequence[float], known: Iterable[Chunk]) -> list[float]:
     """More for a turn from a conversation about the query. What was distilled from a conversation, or written by a
-    person, is no worse than a turn of the best one."""
+    person, is no worse than a turn of the best one. ``known`` are all turns of which is known, found or beside them."""
     conversations = [_conversation(chunk) for chunk in chunks]
+    sizes = Counter(_conversation(turn) for turn in {chunk.place: chunk for chunk in known}.values())
     turns: dict[tuple[int, str], list[float]] = defaultdict(list)
     for conversation, score in zip(conversations, scores, strict=True):
         if conversation:
             turns[conversation].append(score)
     best = max(scores, default=1.0) or 1.0
     about: dict[tuple[int, str] | None, float] = {
-        conversation: sum(sorted(of_it)[-CONVERSATION_TURNS:]) / CONVERSATION_TURNS / best
+        conversation: sum(sorted(of_it)[-CONVERSATION_TURNS:]) / min(CONVERSATION_TURNS, sizes[conversation]) / best
         for conversation, of_it in turns.items()
     }
     about[None] = max(about.values(), default=0.0)
