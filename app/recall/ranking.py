@@ -30,6 +30,9 @@ matters, and shares little with the question. From the one number to the other t
 alone has to reach them: it decides whether anything is shown, the search's order and the limits what else."""
 PROBABLE = 0.5
 """Where few pieces are stored, what is as likely as not to help comes first, wherever the search put it."""
+UNLIKELY = 0.5
+"""Added to the probability that the search's score is multiplied by: what surely helps counts three times what surely
+does not. The search knows better what belongs together, the probability what answers."""
 FAR_ABOVE = math.log(2)
 """How far (in log-odds) a resting memory must lead the best fresh one to be shown again: twice its odds."""
 COMPARED_CHARS = 4_000
@@ -276,12 +279,15 @@ def _ordered(candidates: list[Candidate], policy: Policy) -> list[Candidate]:
     """The order in which what is worth showing is shown.
 
     A backend that gives evidence has read its whole index, its turns with their neighbours, and has seen to variety:
-    what it puts first stays first, behind what probably helps where few pieces are stored. Elsewhere the probability
-    decides.
+    its scores count beside the probability, behind what probably helps where few pieces are stored. Elsewhere the
+    probability decides.
     """
     if candidates and all(candidate.hit.evidence is not None for candidate in candidates):
         probable = 1 - (1 - PROBABLE) * share_of_bars(candidates, policy)
-        return sorted(candidates, key=lambda c: (c.score < probable, -c.parts["backend"], -c.score, c.hit.uri))
+        return sorted(
+            candidates,
+            key=lambda c: (c.score < probable, -c.parts["backend"] * (UNLIKELY + c.score), -c.score, c.hit.uri),
+        )
     return _varied(candidates, policy.mmr_lambda)
 
 

@@ -161,11 +161,18 @@ def test_where_much_is_stored_the_bars_give_way_behind_the_best(pieces: int | No
 
 @pytest.mark.parametrize(("pieces", "shown"), [(None, "cab"), (100, "cab"), (500, "abc"), (100_000, "abc")])
 def test_what_probably_helps_comes_first_where_little_is_stored(pieces: int | None, shown: str) -> None:
-    backend = 0.9, 0.8, 0.7
+    backend = 0.9, 0.6, 0.3
     found = [hit._replace(score=score) for hit, score in zip(stored_among(pieces, 0, 0, 0), backend, strict=True)]
     likely = dict(zip("abc", (0.3, 0.4, 0.8), strict=True))
     policy = EASED._replace(relative_cut=0.3, judges=lambda _, hits: [Judged(likely[hit.text[-1]], {}) for hit in hits])
     assert kept(rank(found, "q", policy)) == list(shown)
+
+
+@pytest.mark.parametrize("pieces", [None, 500])
+def test_of_what_the_search_found_nearly_alike_the_likelier_answer_comes_first(pieces: int | None) -> None:
+    likely = dict(zip("abc", (0.22, 0.45, 0.3), strict=True))
+    policy = EASED._replace(judges=lambda _, hits: [Judged(likely[hit.text[-1]], {}) for hit in hits])
+    assert kept(rank(stored_among(pieces, 0.9, 0.8, 0.3), "q", policy._replace(relative_cut=0.0))) == ["b", "a", "c"]
 
 
 @pytest.mark.parametrize("pieces", [None, 1, 300, 500, 100_000])
