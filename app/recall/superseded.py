@@ -27,9 +27,6 @@ MAX_TOLD_WITH = 8
 """Statements that are read with the question, to tell which one of a candidate answers it."""
 LEAST_ANSWER = 0.005
 """A candidate less likely than this to be an answer says nothing about those that are."""
-LEAST_AMONG_MANY = 0.15
-"""The same where much is stored, and all that the search found is shown (`app.recall.ranking.MANY_PIECES`): among what
-hardly answers there is always something that looks like news of something else."""
 SAME_SHARE = 0.6
 """What one later statement replaces is one thing: others with this share of the words of the likeliest."""
 SURE = 0.5
@@ -51,26 +48,24 @@ def without_superseded(
     query: str,
     judge: Judge,
     answers: Answers = lambda _text: None,
-    least: float = LEAST_ANSWER,
 ) -> list[Candidate]:
-    """The candidates; those kept that hold no more get the verdict `Verdict.SUPERSEDED`, or lose a sentence. Nothing is
-    concluded from those that are less likely an answer than ``least``.
+    """The candidates; those kept that hold no more get the verdict `Verdict.SUPERSEDED`, or lose a sentence.
 
     What is left of one is as much less likely an answer as its sentences are than the one that it lost, by ``answers``.
     What says so takes the place of what it supersedes, also where it scored too low to be shown itself. What may say
     so, and is not sure to, is shown beside it.
     """
-    pairs = pairs_in(candidates, query, least)
+    pairs = pairs_in(candidates, query)
     if not pairs:
         return list(candidates)
     judged = sorted(zip(judge(pairs), pairs, strict=True), key=lambda one: -one[0])
     return _decided(candidates, _replaced(judged), _beside(judged), answers)
 
 
-def pairs_in(candidates: Sequence[Candidate], query: str, least: float = LEAST_ANSWER) -> list[Pair]:
-    """The pairs of statements that may be about one thing, the best first: both are answers at ``least`` so likely, and
-    they have telling words in common. The earlier one is of a candidate that is kept."""
-    likely = [(n, one.verdict) for n, one in enumerate(candidates) if one.score >= least]
+def pairs_in(candidates: Sequence[Candidate], query: str) -> list[Pair]:
+    """The pairs of statements that may be about one thing, the best first: both may be answers, and they have telling
+    words in common. The earlier one is of a candidate that is kept."""
+    likely = [(n, one.verdict) for n, one in enumerate(candidates) if one.score >= LEAST_ANSWER]
     kept = [n for n, verdict in likely if verdict is Verdict.KEPT]
     beaten = [n for n, verdict in likely if verdict in _BEATEN]
     looked_at = [*kept, *beaten][:MAX_CANDIDATES] if kept else []

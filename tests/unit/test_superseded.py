@@ -4,13 +4,15 @@ from array import array
 from collections.abc import Sequence
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from app.core.recall.hits import Evidence, Hit
 from app.core.recall.text_pairs import KnownPair, Task, Texts
 from app.core.recall.trace import Verdict
-from app.recall.candidate_statements import vectors_in
+from app.recall.candidate_statements import statements_in, vectors_in
 from app.recall.ranking import Candidate, Policy, rank
-from app.recall.relevance.outdated import Outdated, Pair
+from app.recall.relevance.outdated import LEAST_AMONG_MANY, Outdated, Pair, among_many
 from app.recall.superseded import BESIDE, MAX_JUDGED, SURE, without_superseded
 from tests.unit.recalling import Recalling, ScriptedBackend, memory
 
@@ -226,6 +228,15 @@ async def test_a_recall_shows_the_later_one_and_the_trace_says_why() -> None:
     ]
 
 
+@pytest.mark.anyio
+@pytest.mark.parametrize(("pieces", "shown"), [(3, {"Anna now"}), (1_000, {"Anna now", "is Carlos."})])
+async def test_where_much_is_stored_what_hardly_answers_replaces_nothing(pieces: int, shown: set[str]) -> None:
+    told = (1, "My boss is Carlos.", 0.9), (2, "My boss is Anna now, not Carlos.", 0.1)
+    hits = [on(day, text)._replace(evidence=Evidence(words=words, pieces=pieces)) for day, text, words in told]
+    block = (await Recalling(ScriptedBackend(memories=hits))("who is my boss?")).context_block or ""
+    assert {words for words in ("Anna now", "is Carlos.") if words in block} == shown
+
+
 @pytest.mark.parametrize(("likely", "first"), [(SURE, [PORTO, "Rex barks."]), (BESIDE, [LISBON, PORTO])])
 def test_what_says_so_takes_its_place_wherever_the_search_put_it(likely: float, first: list[str]) -> None:
     order = [on(1, LISBON), on(2, "Rex barks."), on(3, "Rent is due on Friday."), on(9, PORTO)]
@@ -234,12 +245,20 @@ def test_what_says_so_takes_its_place_wherever_the_search_put_it(likely: float, 
     assert [one.hit.text for one in decided[:2]] == first
 
 
-def test_nothing_is_concluded_from_what_is_no_likely_answer() -> None:
-    likely = {LISBON: 0.3, PORTO: 0.1}
-    ranked = [one._replace(score=likely[one.hit.text]) for one in rank([on(1, LISBON), on(2, PORTO)], "home", Policy())]
-    kept = without_superseded(ranked, "home", MOVED, least=0.15)
-    assert [one.verdict for one in kept] == [Verdict.KEPT, Verdict.KEPT]
-    assert Verdict.SUPERSEDED in {one.verdict for one in without_superseded(ranked, "home", MOVED)}
+@given(st.floats(0, 1), st.floats(-8, 8), st.floats(-8, 8), st.floats(0, 1))
+def test_where_much_is_stored_what_hardly_answers_is_no_news(
+    likely: float, earlier: float, later: float, many: float
+) -> None:
+    before, after = (
+        next(iter(statements_in(n, one))) for n, one in enumerate(rank([on(1, LISBON), on(9, PORTO)], "home", Policy()))
+    )
+    pair = Pair(before, after, earlier, later, 0.0)
+    among = among_many(likely, pair, many)
+    assert 0 <= among <= likely + 1e-6
+    if min(earlier, later) >= LEAST_AMONG_MANY or not many:
+        assert among == likely
+    if many == 1 and min(earlier, later) < -2:
+        assert among < 0.5 or likely > 0.7
 
 
 def test_a_greeting_is_no_statement_that_news_could_replace() -> None:

@@ -19,7 +19,7 @@ from app.core.recall.text_pairs import KnownPair
 from app.recall.candidate_statements import Statement
 from app.recall.relevance.model import Weights, load_weights
 from app.recall.relevance.read_hits import SUREST, with_text
-from app.text.log_odds import log_odds
+from app.text.log_odds import log_odds, logistic
 
 KINDS = ("words", "meaning", "read")
 """What a pair is judged by: where the vectors of both are known, by their meaning as well; where a model has read both
@@ -39,6 +39,8 @@ BOUNDS = {
     "read": (LEAST, MOST_READ),
 }
 """The same of what counts where a model has read the pair."""
+LEAST_AMONG_MANY = -1.0
+"""Log-odds that a statement answers below which it is doubted where much is stored (`among_many`)."""
 LEAST_RIVAL = -3.0
 """Log-odds that another one answers below which nobody competes."""
 USUAL_NEAR, NEAR_PER = 0.85, 0.1
@@ -78,6 +80,14 @@ class Replacing:
         meaning = meaning_of(array("f", before), array("f", after))
         change = change_of(earlier, later, self._meaning)
         return log_odds(self._meaning.probability(change, meaning)) if change else LEAST, float(meaning[0])
+
+
+def among_many(likely: float, pair: Pair, many: float) -> float:
+    """How ``likely`` the earlier one of a pair is out of date, where so many others are stored: 0 for few, 1 for
+    hundreds (`app.recall.ranking.MANY_PIECES`). Among what hardly answers there is then always something that looks
+    like news of something else: it counts as far less as one of the two is less likely an answer."""
+    doubt = min(0.0, min(pair.earlier_odds, pair.later_odds) - LEAST_AMONG_MANY)
+    return logistic(log_odds(likely) + many * doubt) if many and doubt else likely
 
 
 @cache

@@ -17,12 +17,12 @@ from app.recall.experience_format import no_experiences
 from app.recall.ranking import COMPARED_CHARS, Candidate, Policy, bars_for, drop, rank, rest, share_of_bars
 from app.recall.relevance.excerpt import excerpt
 from app.recall.relevance.model import judge
-from app.recall.relevance.outdated import Outdated, Pair
+from app.recall.relevance.outdated import Outdated, Pair, among_many
 from app.recall.relevance.read_hits import judge_reading, with_text
 from app.recall.selection import Selection, select
 from app.recall.shown import MIN_LINE_CHARS, is_said, said_before, shown_items
 from app.recall.source import Asked, candidates_for
-from app.recall.superseded import LEAST_AMONG_MANY, LEAST_ANSWER, MAX_CANDIDATES, without_superseded
+from app.recall.superseded import MAX_CANDIDATES, without_superseded
 from app.settings import Settings
 
 MAX_CATEGORY_CHARS = 40
@@ -143,15 +143,15 @@ class Memories:
         found = rank(hits, asked.query, policy)
 
         def outdated(pairs: Sequence[Pair]) -> Sequence[float]:
-            vectors = vectors_in(found, MAX_CANDIDATES)
-            return Outdated(asked.query, vectors, read=asked.read).likely(pairs)
+            vectors, many = vectors_in(found, MAX_CANDIDATES), 1 - share_of_bars(found, policy)
+            likely = Outdated(asked.query, vectors, read=asked.read).likely(pairs)
+            return [among_many(one, pair, many) for one, pair in zip(likely, pairs, strict=True)]
 
         def answers(text: str) -> float | None:
             return asked.read("answers", with_text(asked.query, text)) if asked.read else None
 
         bar = max(bars_for(found, policy))
-        least = max(LEAST_ANSWER, LEAST_AMONG_MANY * (1 - share_of_bars(found, policy)))
-        ranked = without_superseded(found, asked.query, outdated, answers, least)
+        ranked = without_superseded(found, asked.query, outdated, answers)
         ranked = drop(ranked, lambda candidate: candidate.score < bar, Verdict.BELOW_CUT)
         if before := said_before(asked.messages):
             ranked = drop(ranked, lambda candidate: is_said(candidate.hit.text, before), Verdict.SAID)
