@@ -6,7 +6,8 @@ from what a user said. A candidate of several sentences keeps those that still h
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 
 from app.classify.changes import RAREST, Words, words_of
 from app.classify.replaces import WHOLE_CHARS, weight_of
@@ -21,8 +22,15 @@ MAX_CANDIDATES = 24
 MAX_STATEMENTS = 48
 MAX_COMPARED = 64
 """Pairs of which is looked at what they share: those that are the likeliest answers."""
+MAX_COMPARED_OF_TWO = 16
+"""Of these, of the same two candidates: an excerpt of a long talk would leave no room for others."""
 MAX_JUDGED = 8
-"""Pairs that are judged, a third of a millisecond each: those that most likely answer both and share most."""
+"""Lines that a statement is judged beside, a third of a millisecond each: those that most likely answer both and share
+most."""
+MAX_OF_TWO = 2
+"""Of these, of the same two candidates."""
+MAX_PAIRS = 16
+"""Pairs of statements in all: each sentence of a line is one."""
 MAX_TOLD_WITH = 8
 """Statements that are read with the question, to tell which one of a candidate answers it."""
 LEAST_ANSWER = 0.005
@@ -92,19 +100,19 @@ def _beside(judged: Sequence[tuple[float, Pair]]) -> Mapping[Statement, Statemen
 
 
 def _comparable(said: Sequence[Statement], kept: Set[int], odds: Mapping[int, float], asked: Words) -> list[Pair]:
-    likely = [
+    likely = sorted(
         (-min(odds[earlier.candidate], odds[later.candidate]), n, m)
         for n, earlier in enumerate(said)
         if earlier.candidate in kept and not says_nothing(earlier.text)
         for m, later in enumerate(said)
         if not later.by_assistant and later.is_after(earlier)
-    ]
-    near = [
+    )
+    near = sorted(
         (less - weight_of(said[n].telling & said[m].telling) / RAREST, n, m)
-        for less, n, m in sorted(likely)[:MAX_COMPARED]
+        for less, n, m in _to_compare(likely, said)
         if not _numbers_another(said[n], said[m], asked)
-    ]
-    pairs = [(said[n], said[m]) for _, n, m in sorted(near)[:MAX_JUDGED]]
+    )
+    pairs = _of_many((said[n], said[m]) for _, n, m in near)
     told = _told_with(said, [earlier.candidate for earlier, _ in pairs])
     return [
         Pair(
@@ -117,6 +125,32 @@ def _comparable(said: Sequence[Statement], kept: Set[int], odds: Mapping[int, fl
         )
         for earlier, later in pairs
     ]
+
+
+def _to_compare(likely: Iterable[tuple[float, int, int]], said: Sequence[Statement]) -> list[tuple[float, int, int]]:
+    """The first of the pairs, of each two candidates so many as there is room for."""
+    of_two: Counter[tuple[int, int]] = Counter()
+    compared: list[tuple[float, int, int]] = []
+    for less, n, m in likely:
+        of_two[two := (said[n].candidate, said[m].candidate)] += 1
+        if of_two[two] <= MAX_COMPARED_OF_TWO:
+            compared.append((less, n, m))
+    return compared[:MAX_COMPARED]
+
+
+def _of_many(pairs: Iterable[tuple[Statement, Statement]]) -> list[tuple[Statement, Statement]]:
+    """The pairs, best first, with so many later lines and of each two candidates so many as there is room for."""
+    chosen: list[tuple[Statement, Statement]] = []
+    lines: set[tuple[Statement, int, int]] = set()
+    of_two: Counter[tuple[int, int]] = Counter()
+    for earlier, later in pairs:
+        line, two = (earlier, later.candidate, later.place), (earlier.candidate, later.candidate)
+        if line not in lines and len(lines) < MAX_JUDGED and of_two[two] < MAX_OF_TWO:
+            lines.add(line)
+            of_two[two] += 1
+        if line in lines:
+            chosen.append((earlier, later))
+    return chosen[:MAX_PAIRS]
 
 
 def _told_with(said: Sequence[Statement], candidates: Sequence[int]) -> Mapping[int, tuple[str, ...]]:

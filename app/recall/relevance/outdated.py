@@ -70,8 +70,9 @@ class Replacing:
         self._meaning = meaning
         self._of_words = replaces.ByWords(words).of_statements
         self.meant = lru_cache(maxsize=1024)(self._meant)
+        self.told = lru_cache(maxsize=1024)(self._told)
 
-    def told(self, earlier: str, later: str) -> float:
+    def _told(self, earlier: str, later: str) -> float:
         """The log-odds by words, of the statements that fit best."""
         return max((log_odds(self._of_words(*pair)) for pair in pairs_of_statements(earlier, later)), default=LEAST)
 
