@@ -28,7 +28,7 @@ MAX_JUDGED = 8
 """Lines that a statement is judged beside, a third of a millisecond each: those that most likely answer both and share
 most."""
 MAX_OF_TWO = 2
-"""Of these, of the same two candidates."""
+"""Of these, of the same two candidates, before others had their turn."""
 MAX_PAIRS = 16
 """Pairs of statements in all: each sentence of a line is one."""
 MAX_TOLD_WITH = 8
@@ -112,7 +112,7 @@ def _comparable(said: Sequence[Statement], kept: Set[int], odds: Mapping[int, fl
         for less, n, m in _to_compare(likely, said)
         if not _numbers_another(said[n], said[m], asked)
     )
-    pairs = _of_many((said[n], said[m]) for _, n, m in near)
+    pairs = _of_many([(said[n], said[m]) for _, n, m in near])
     told = _told_with(said, [earlier.candidate for earlier, _ in pairs])
     return [
         Pair(
@@ -138,19 +138,24 @@ def _to_compare(likely: Iterable[tuple[float, int, int]], said: Sequence[Stateme
     return compared[:MAX_COMPARED]
 
 
-def _of_many(pairs: Iterable[tuple[Statement, Statement]]) -> list[tuple[Statement, Statement]]:
-    """The pairs, best first, with so many later lines and of each two candidates so many as there is room for."""
-    chosen: list[tuple[Statement, Statement]] = []
-    lines: set[tuple[Statement, int, int]] = set()
+def _of_many(pairs: Sequence[tuple[Statement, Statement]]) -> list[tuple[Statement, Statement]]:
+    """The pairs, best first, of so many later lines as there is room for: of each two candidates `MAX_OF_TWO`, and then
+    the others."""
+    first: list[tuple[Statement, int, int]] = []
+    others: list[tuple[Statement, int, int]] = []
     of_two: Counter[tuple[int, int]] = Counter()
-    for earlier, later in pairs:
-        line, two = (earlier, later.candidate, later.place), (earlier.candidate, later.candidate)
-        if line not in lines and len(lines) < MAX_JUDGED and of_two[two] < MAX_OF_TWO:
-            lines.add(line)
-            of_two[two] += 1
-        if line in lines:
-            chosen.append((earlier, later))
-    return chosen[:MAX_PAIRS]
+    for line in dict.fromkeys(map(_line_of, pairs)):
+        earlier, later, _ = line
+        of_two[earlier.candidate, later] += 1
+        (first if of_two[earlier.candidate, later] <= MAX_OF_TWO else others).append(line)
+    judged = frozenset([*first, *others][:MAX_JUDGED])
+    return [pair for pair in pairs if _line_of(pair) in judged][:MAX_PAIRS]
+
+
+def _line_of(pair: tuple[Statement, Statement]) -> tuple[Statement, int, int]:
+    """The earlier statement, and the candidate and the line of the later one: lines are read whole."""
+    earlier, later = pair
+    return earlier, later.candidate, later.place
 
 
 def _told_with(said: Sequence[Statement], candidates: Sequence[int]) -> Mapping[int, tuple[str, ...]]:

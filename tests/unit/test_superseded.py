@@ -13,7 +13,7 @@ from app.core.recall.trace import Verdict
 from app.recall.candidate_statements import statements_in, vectors_in
 from app.recall.ranking import Candidate, Policy, rank
 from app.recall.relevance.outdated import LEAST_AMONG_MANY, Outdated, Pair, among_many
-from app.recall.superseded import BESIDE, MAX_JUDGED, SURE, without_superseded
+from app.recall.superseded import BESIDE, MAX_JUDGED, MAX_PAIRS, SURE, without_superseded
 from tests.unit.recalling import Recalling, ScriptedBackend, memory
 
 
@@ -206,12 +206,17 @@ def test_one_statement_replaces_one_thing_however_often_it_was_said() -> None:
     assert sorted(shown(hits, "heron", judge)) == sorted([other, later])
 
 
-def test_a_bounded_number_of_pairs_is_judged() -> None:
+@pytest.mark.parametrize(("sentences", "most"), [(1, MAX_JUDGED), (5, MAX_PAIRS)])
+def test_a_bounded_number_of_pairs_is_judged(sentences: int, most: int) -> None:
     judge = Scripted()
-    without_superseded(
-        rank([on(n, f"The lamp {n} hangs in the hall.") for n in range(1, 29)], "lamp", Policy()), "lamp", judge
-    )
-    assert 0 < len(judge.asked) <= MAX_JUDGED
+    told = [on(n, " ".join(f"The lamp {n}{m} hangs here." for m in range(sentences))) for n in range(1, 29)]
+    without_superseded(rank(told, "lamp", Policy()), "lamp", judge)
+    assert 0 < len(judge.asked) <= most
+
+
+def test_where_there_is_room_each_sentence_is_judged() -> None:
+    told, gone = "I live near the sea. I live well now. Porto is far from here.", "We like the hills."
+    assert shown([on(1, f"{told} {gone}"), on(2, PORTO)], judge=Scripted((gone, PORTO)))[-1] == told
 
 
 def test_a_long_talk_leaves_room_for_others() -> None:
