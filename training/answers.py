@@ -21,7 +21,7 @@ from training.read_together import KEPT, ReadTogether
 from training.relevance import WEIGHTS_FILE, Asked, Searcher, Unseen, figures, regression
 from training.worlds import Question, World, off_topic, read_prompts, read_worlds, unread, updates, worlds
 
-NAMES = ("before", "read", "read_rivals", "personal", "words", "unseen", "asks", "assistant", "dated")
+NAMES = ("before", "read", "read_rivals", "personal", "words", "unseen", "asks", "assistant", "dated", "foreign")
 MISSED = 2.0
 """What a missed memory costs against one too many."""
 UNANSWERED, OFF_TOPIC = 2.0, 1.0

@@ -33,7 +33,8 @@ class Count(NamedTuple):
 COUNTS: Mapping[str, Count] = {
     "few messages": Count(2000, 1400),
     "worlds": Count(5000, 6200),
-    "unanswered": Count(0, 3500),
+    "translated": Count(2600, 3200),
+    "unanswered": Count(0, 4000),
     "asked": Count(1600, 4000),
     "off topic": Count(0, 600),
 }
@@ -45,9 +46,10 @@ def further_pairs(told: Sequence[World], prompts: Iterable[str]) -> Iterator[Pai
     few = [world for world in told if len(world.facts) < LEAST_TOLD]
     worlds = [world for world in told if len(world.facts) >= LEAST_TOLD]
     groups = {
-        "few messages": _beside(few),
-        "worlds": _beside(worlds),
-        "unanswered": _beside(worlds, unanswered=True),
+        "few messages": _beside(few, lambda question: question.kind != "none"),
+        "worlds": _beside(worlds, lambda question: question.kind != "none" and not question.language),
+        "translated": _beside(worlds, lambda question: question.kind != "none" and bool(question.language)),
+        "unanswered": _beside(worlds, lambda question: question.kind == "none"),
         "asked": asked("asked"),
         "off topic": _off_topic(prompts, worlds),
     }
@@ -63,11 +65,11 @@ def _some(pairs: Sequence[Pair], count: int) -> Iterator[Pair]:
     return (pair._replace(often=min(1.0, pair.often * share)) for pair in pairs)
 
 
-def _beside(told: Iterable[World], unanswered: bool = False) -> Iterator[Pair]:
-    """Questions that something answers, or that nothing does, with all that is told in their worlds."""
+def _beside(told: Iterable[World], wanted: Callable[[Question], bool]) -> Iterator[Pair]:
+    """The ``wanted`` questions with all that is told in their worlds."""
     for world in told:
         for question in world.questions:
-            if not question.earlier and (question.kind == "none") == unanswered:
+            if not question.earlier and wanted(question):
                 yield from _of_question(question, world)
 
 

@@ -11,6 +11,9 @@ The kinds: ``direct`` asks in the fact's words, ``indirect`` in others, ``implic
 depends on it, ``multi`` needs several, ``superseded`` the later of two that disagree, ``follow`` what was said before;
 ``none`` sounds personal, and nothing answers it. Every fact that a question does not need is noise.
 
+``translated.questions`` asks questions of these worlds in another language than that of the facts, a line each:
+``<world>#<number of the question> <language>: <text>``; they belong to their worlds beside the others.
+
 Other files have lines of one form each: ``*.pairs`` of ``<question> | <what an answer is, or depends on>``,
 ``*.questions`` of ``<language>: <prompt>``, ``*.offtopic`` of ``<kind> <language>: <prompt>``.
 """
@@ -18,13 +21,15 @@ Other files have lines of one form each: ``*.pairs`` of ``<question> | <what an 
 import json
 import re
 import zlib
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 EXAMPLES = Path(__file__).parent / "examples" / "relevance"
 
 _FACT = re.compile(r"(f\d+) (\d{4}-\d\d-\d\d) ([uar]) (.+)")
+_TRANSLATED = re.compile(r"(\S+)#(\d+) (\S+): (.+)")
 _QUESTION = re.compile(r"([a-z]+)((?: -?f\d+)*): (.+)")
 
 
@@ -47,6 +52,8 @@ class Question:
     needs: frozenset[str] = frozenset()
     outdated: frozenset[str] = frozenset()
     earlier: tuple[str, ...] = ()
+    language: str = ""
+    """Where it is another one than that of the facts."""
 
 
 @dataclass(frozen=True)
@@ -60,9 +67,12 @@ class World:
 
 
 def worlds(blind: bool = False) -> list[World]:
-    """The worlds to learn from, or the ``blind`` ones to be judged on."""
-    paths = [EXAMPLES / "blind.worlds"] if blind else sorted(EXAMPLES.glob("worlds.*.worlds"))
-    return [world for path in paths for world in read_worlds(path)]
+    """The worlds to learn from, with the translated questions, or the ``blind`` ones to be judged on."""
+    if blind:
+        return read_worlds(EXAMPLES / "blind.worlds")
+    told = [world for path in sorted(EXAMPLES.glob("worlds.*.worlds")) for world in read_worlds(path)]
+    translated = _translated()
+    return [replace(world, questions=(*world.questions, *_in_others(world, translated))) for world in told]
 
 
 def updates() -> list[World]:
@@ -114,6 +124,22 @@ def read_prompts(path: Path) -> list[str]:
 def _lines(path: Path) -> Iterator[str]:
     lines = map(str.strip, path.read_text(encoding="utf-8").splitlines())
     return (line for line in lines if line and not line.startswith("#"))
+
+
+def _translated() -> Mapping[str, list[tuple[int, str, str]]]:
+    """By world the number of a question, a language, and the question in that language."""
+    found: dict[str, list[tuple[int, str, str]]] = defaultdict(list)
+    for line in _lines(EXAMPLES / "translated.questions"):
+        if not (one := _TRANSLATED.fullmatch(line)):
+            raise ValueError(f"no translated question: {line}")
+        found[one[1]].append((int(one[2]), one[3], one[4]))
+    return found
+
+
+def _in_others(world: World, translated: Mapping[str, list[tuple[int, str, str]]]) -> Iterator[Question]:
+    """What is asked of a world in other languages."""
+    for number, language, text in translated.get(world.name, ()):
+        yield replace(world.questions[number], text=text, language=language)
 
 
 def _world(lines: list[str]) -> World:

@@ -16,6 +16,7 @@ MARKS = "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff
 
 _CJK_CHARACTER = re.compile(f"[{CJK}]")
 _HAN_CHARACTER = re.compile(f"[{HAN}]")
+_LATIN_LETTER = re.compile("[A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u1e00-\u1eff]")
 
 
 def is_cjk(character: str) -> bool:
@@ -32,3 +33,14 @@ def weight(text: str) -> int:
     """The length of ``text`` in characters, trimmed; a Chinese, Japanese or Korean one is 3: it says as much."""
     text = text.strip()
     return len(text) if text.isascii() else len(text) + 2 * len(_CJK_CHARACTER.findall(text))
+
+
+def alphabet(text: str) -> str:
+    """``latin``, ``cjk`` or ``other``: that of most letters, where a Chinese, Japanese or Korean one counts as 3; empty
+    for a text without letters."""
+    letters = sum(map(str.isalpha, text))
+    if not letters or text.isascii():
+        return "latin" if letters else ""
+    cjk, latin = len(_CJK_CHARACTER.findall(text)), len(_LATIN_LETTER.findall(text))
+    counts = {"latin": latin, "cjk": 3 * cjk, "other": letters - cjk - latin}
+    return max(counts, key=counts.__getitem__)

@@ -84,6 +84,21 @@ def test_whether_a_memory_names_a_day_is_read_off_it_once(monkeypatch: pytest.Mo
     assert read == [one.text for one in hits]
 
 
+@pytest.mark.parametrize(
+    ("question", "text", "foreign"),
+    [
+        ("where do I live?", "2026-03-01 user: 我搬到里斯本了", 1.0),
+        ("我住在哪儿？", "2026-03-01 user: I moved to Lisbon", 1.0),
+        ("我住在哪儿？", "2026-03-01 user: 我搬到 Lisbon 了", 0.0),
+        ("where do I live?", "2026-03-01 user: ich bin nach Köln gezogen", 0.0),
+        ("где я живу?", "I moved to Lisbon", 1.0),
+        ("where do I live?", "2026", 0.0),
+    ],
+)
+def test_whether_a_memory_is_in_another_script_than_the_question(question: str, text: str, foreign: float) -> None:
+    assert features_of(question_of(question), [hit(text)])[0]["foreign"] == foreign
+
+
 def test_the_richest_evidence_that_a_hit_carries_decides_which_weights_judge_it() -> None:
     assert kind_of(hit("a")) == "score"
     assert kind_of(hit("a", evidence=Evidence(words=0.5))) == "words"
@@ -144,6 +159,15 @@ def test_the_worlds_are_whole() -> None:
         for question in world.questions:
             assert question.needs | question.outdated <= ids, (world.name, question.text)
             assert bool(question.needs) == (question.kind != "none"), (world.name, question.text)
+
+
+def test_every_translated_question_belongs_to_one_of_its_world() -> None:
+    lines = (EXAMPLES / "translated.questions").read_text(encoding="utf-8").splitlines()
+    asked = [(world, one) for world in worlds() for one in world.questions if one.language]
+    assert len(asked) == sum(bool(line) and not line.startswith("#") for line in lines) > 3_000
+    for world, one in asked:
+        assert one.language != world.language, (world.name, one.text)
+        assert one.text not in {other.text for other in world.questions if not other.language}, (world.name, one.text)
 
 
 def test_nothing_that_judges_is_learnt_from() -> None:

@@ -154,3 +154,21 @@ def test_certainty_stays_within_its_range():
 def test_japanese_talk_weighs_as_much_as_chinese():
     """Kana said only a third as much as Chinese characters, so that short talk in Japanese was no conversation."""
     assert is_transcript("ケン: はい！\nユイ: そうね。\nケン: うん、行く！\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "alphabet"),
+    [
+        ("", ""),
+        ("12:30 🙂", ""),
+        ("Lisbon", "latin"),
+        ("Ngày mai tôi đến Łódź", "latin"),
+        ("我搬到 Lisbon 了", "cjk"),
+        ("東京に引っ越した", "cjk"),
+        ("이사했어", "cjk"),
+        ("переехал в Лиссабон", "other"),
+        ("ฉันย้ายแล้ว", "other"),
+    ],
+)
+def test_the_alphabet_of_a_text_is_that_of_most_letters(text: str, alphabet: str) -> None:
+    assert scripts.alphabet(text) == alphabet

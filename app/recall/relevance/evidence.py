@@ -17,6 +17,7 @@ from app.core.recall.hits import Hit
 from app.recall.intent import asks_when
 from app.text.dates import names_a_day
 from app.text.log_odds import log_odds
+from app.text.scripts import alphabet
 from app.text.similarity import words_in
 from app.text.words import folded, token_set
 
@@ -52,6 +53,7 @@ class Question:
     text: str
     words: frozenset[str]
     names: frozenset[str]
+    alphabet: str = ""
     personal: float = 0.0
     """Log-odds that an answer depends on who asks; see `app.classify.classifier.Classifier.personal`."""
 
@@ -60,7 +62,7 @@ def question_of(text: str, personal: float | None = None) -> Question:
     """A question as the features need it. ``personal`` is a probability; None where nobody judged it."""
     odds = 0.0 if personal is None else log_odds(personal)
     names = frozenset(folded(name) for name in _NAME.findall(text)[:MAX_NAMES])
-    return Question(text, token_set(text), names, min(MOST_PERSONAL, max(LEAST_PERSONAL, odds)))
+    return Question(text, token_set(text), names, alphabet(text), min(MOST_PERSONAL, max(LEAST_PERSONAL, odds)))
 
 
 def kind_of(hit: Hit) -> str:
@@ -110,6 +112,7 @@ def features_of(question: Question, hits: Sequence[Hit]) -> list[Features]:
                 "asks": form.asks,
                 "assistant": form.assistant,
                 "dated": float(about_time and form.dated),
+                "foreign": float(bool(form.alphabet and question.alphabet) and form.alphabet != question.alphabet),
             }
         )
     return numbers
@@ -122,6 +125,7 @@ class _Form(NamedTuple):
     asks: float
     assistant: float
     dated: bool
+    alphabet: str
 
 
 @lru_cache(maxsize=2048)
@@ -134,6 +138,7 @@ def _form_of(text: str) -> _Form:
         asks=float(said.rstrip().endswith(("?", "？"))),
         assistant=float(bool(label and label["who"] == "assistant")),
         dated=names_a_day(said[:400]),
+        alphabet=alphabet(said),
     )
 
 

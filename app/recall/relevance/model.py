@@ -29,6 +29,7 @@ MEANINGS = {
     "length": "its length",
     "asks": "it is a question itself",
     "assistant": "said by the assistant",
+    "foreign": "written in another script than the question",
     "dated": "has a date, and the question asks for a time",
 }
 """What each piece of evidence says, for people."""
