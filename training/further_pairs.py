@@ -41,7 +41,7 @@ COUNTS: Mapping[str, Count] = {
 
 
 def further_pairs(told: Sequence[World], prompts: Iterable[str]) -> Iterator[Pair]:
-    """Some 24,000 pairs a pass of all that is ``told``, of prompts that nothing helps with, and of questions of their
+    """Some 30,000 pairs a pass of all that is ``told``, of prompts that nothing helps with, and of questions of their
     own; which of them differs from pass to pass."""
     few = [world for world in told if len(world.facts) < LEAST_TOLD]
     worlds = [world for world in told if len(world.facts) >= LEAST_TOLD]

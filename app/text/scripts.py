@@ -38,9 +38,11 @@ def weight(text: str) -> int:
 def alphabet(text: str) -> str:
     """``latin``, ``cjk`` or ``other``: that of most letters, where a Chinese, Japanese or Korean one counts as 3; empty
     for a text without letters."""
+    if text.isascii():
+        return "latin" if any(map(str.isalpha, text)) else ""
     letters = sum(map(str.isalpha, text))
-    if not letters or text.isascii():
-        return "latin" if letters else ""
+    if not letters:
+        return ""
     cjk, latin = len(_CJK_CHARACTER.findall(text)), len(_LATIN_LETTER.findall(text))
     counts = {"latin": latin, "cjk": 3 * cjk, "other": letters - cjk - latin}
     return max(counts, key=counts.__getitem__)

@@ -25,6 +25,8 @@ COMPARED_CHARS = 4_000
 """How much of a hit's text is compared with the question."""
 MAX_REMEMBERED_CHARS = 2_000
 """Longest text of which is kept what stands in it, for the next time it comes up."""
+READ_CHARS = 400
+"""Of a text the beginning tells what script it is in and whether it names a day."""
 MAX_NAMES = 8
 LEAST_PERSONAL, MOST_PERSONAL = -4.0, 2.0
 """Log-odds between which it counts how personal a question is: beyond them it is as good as certain."""
@@ -54,6 +56,7 @@ class Question:
     words: frozenset[str]
     names: frozenset[str]
     alphabet: str = ""
+    """`app.text.scripts.alphabet` of the text."""
     personal: float = 0.0
     """Log-odds that an answer depends on who asks; see `app.classify.classifier.Classifier.personal`."""
 
@@ -62,7 +65,9 @@ def question_of(text: str, personal: float | None = None) -> Question:
     """A question as the features need it. ``personal`` is a probability; None where nobody judged it."""
     odds = 0.0 if personal is None else log_odds(personal)
     names = frozenset(folded(name) for name in _NAME.findall(text)[:MAX_NAMES])
-    return Question(text, token_set(text), names, alphabet(text), min(MOST_PERSONAL, max(LEAST_PERSONAL, odds)))
+    return Question(
+        text, token_set(text), names, alphabet(text[:READ_CHARS]), min(MOST_PERSONAL, max(LEAST_PERSONAL, odds))
+    )
 
 
 def kind_of(hit: Hit) -> str:
@@ -137,8 +142,8 @@ def _form_of(text: str) -> _Form:
         length=math.log(max(20, len(said)) / 100),
         asks=float(said.rstrip().endswith(("?", "？"))),
         assistant=float(bool(label and label["who"] == "assistant")),
-        dated=names_a_day(said[:400]),
-        alphabet=alphabet(said),
+        dated=names_a_day(said[:READ_CHARS]),
+        alphabet=alphabet(said[:READ_CHARS]),
     )
 
 
