@@ -75,7 +75,7 @@ integration: $(BIN)/.installed-dev ## against the real OpenViking; says why it s
 	$(BIN)/pytest tests/integration -rs -n 4 $(SPLIT)  # most of it is waiting
 
 crash: $(BIN)/.installed-dev ## kill, drop, hang, restart: no turn lost, none doubled
-	$(BIN)/pytest tests/crash -rs -n 4
+	$(BIN)/pytest tests/crash -rs -n 3
 
 soak: $(BIN)/.installed-dev ## 10,000 turns against everything that goes wrong, on both databases; prints its figures
 	$(BIN)/python -m tests.crash.soak

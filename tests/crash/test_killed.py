@@ -57,7 +57,7 @@ class Killer:
         """Have the sidecar killed at the next such step, and started again."""
         self._killed.clear()
         self._waiting_for = step
-        if not self._killed.wait(20):
+        if not self._killed.wait(60):
             raise AssertionError(f"the step {step!r} never came")
         self.sidecar.start()
 
