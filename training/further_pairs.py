@@ -33,21 +33,23 @@ class Count(NamedTuple):
 COUNTS: Mapping[str, Count] = {
     "few messages": Count(2000, 1400),
     "worlds": Count(5000, 6200),
-    "translated": Count(2600, 3200),
-    "unanswered": Count(0, 4000),
-    "asked": Count(1600, 4000),
+    "rephrased": Count(4000, 5000),
+    "translated": Count(1800, 2200),
+    "unanswered": Count(0, 5000),
+    "asked": Count(1200, 3000),
     "off topic": Count(0, 600),
 }
 
 
 def further_pairs(told: Sequence[World], prompts: Iterable[str]) -> Iterator[Pair]:
-    """Some 30,000 pairs a pass of all that is ``told``, of prompts that nothing helps with, and of questions of their
+    """Some 37,000 pairs a pass of all that is ``told``, of prompts that nothing helps with, and of questions of their
     own; which of them differs from pass to pass."""
     few = [world for world in told if len(world.facts) < LEAST_TOLD]
     worlds = [world for world in told if len(world.facts) >= LEAST_TOLD]
     groups = {
         "few messages": _beside(few, lambda question: question.kind != "none"),
-        "worlds": _beside(worlds, lambda question: question.kind != "none" and not question.language),
+        "worlds": _beside(worlds, lambda question: question.kind != "none" and not question.again),
+        "rephrased": _beside(worlds, lambda q: q.kind != "none" and q.again and not q.language),
         "translated": _beside(worlds, lambda question: question.kind != "none" and bool(question.language)),
         "unanswered": _beside(worlds, lambda question: question.kind == "none"),
         "asked": asked("asked"),

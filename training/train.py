@@ -233,7 +233,7 @@ def _examples(task: Task, *, blind: bool = False) -> Rows:
     if task.examples != "personal":
         written = _rows(EXAMPLES / f"{task.examples}{'.blind' if blind else ''}.jsonl")
         return written if blind or task.examples != "follow" else written + _standing_alone()
-    asked = [(one.text, world.language) for world in worlds(blind) for one in world.questions if not one.language]
+    asked = [(one.text, world.language) for world in worlds(blind) for one in world.questions if not one.again]
     prompts = [(prompt, "en") for prompt in off_topic(blind)]
     if not blind:
         asked += [(question, "en") for question, _ in pairs()] + [(text, lang) for lang, text in questions()]
@@ -250,7 +250,7 @@ def _examples(task: Task, *, blind: bool = False) -> Rows:
 def _standing_alone() -> Rows:
     """Questions that the worlds ask without anything before them, and what nothing is looked up for."""
     alone = (
-        (one.text, world.language) for world in worlds() for one in world.questions if not (one.earlier or one.language)
+        (one.text, world.language) for world in worlds() for one in world.questions if not (one.earlier or one.again)
     )
     said = [(row["text"], row["lang"]) for row in _rows(EXAMPLES / "skip.jsonl") if row["label"] == "skip"]
     return [{"text": text, "lang": lang, "label": "own"} for text, lang in [*alone, *said]]

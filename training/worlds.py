@@ -11,8 +11,9 @@ The kinds: ``direct`` asks in the fact's words, ``indirect`` in others, ``implic
 depends on it, ``multi`` needs several, ``superseded`` the later of two that disagree, ``follow`` what was said before;
 ``none`` sounds personal, and nothing answers it. Every fact that a question does not need is noise.
 
-``translated.questions`` asks questions of these worlds in another language than that of the facts, a line each:
-``<world>#<number of the question> <language>: <text>``; they belong to their worlds beside the others.
+``rephrased.questions`` asks questions of these worlds once more in another manner, ``translated.questions`` in another
+language than that of the facts, a line each: ``<world>#<number of the question>: <text>``, with `` <language>`` before
+the colon where it is another one. They need the same facts, and belong to their worlds beside the others.
 
 Other files have lines of one form each: ``*.pairs`` of ``<question> | <what an answer is, or depends on>``,
 ``*.questions`` of ``<language>: <prompt>``, ``*.offtopic`` of ``<kind> <language>: <prompt>``.
@@ -29,7 +30,7 @@ from pathlib import Path
 EXAMPLES = Path(__file__).parent / "examples" / "relevance"
 
 _FACT = re.compile(r"(f\d+) (\d{4}-\d\d-\d\d) ([uar]) (.+)")
-_TRANSLATED = re.compile(r"(\S+)#(\d+) (\S+): (.+)")
+_AGAIN = re.compile(r"(\S+)#(\d+)(?: (\S+))?: (.+)")
 _QUESTION = re.compile(r"([a-z]+)((?: -?f\d+)*): (.+)")
 
 
@@ -54,6 +55,8 @@ class Question:
     earlier: tuple[str, ...] = ()
     language: str = ""
     """Where it is another one than that of the facts."""
+    again: bool = False
+    """Whether it asks once more, in other words, what another question of its world asks."""
 
 
 @dataclass(frozen=True)
@@ -67,12 +70,12 @@ class World:
 
 
 def worlds(blind: bool = False) -> list[World]:
-    """The worlds to learn from, with the translated questions, or the ``blind`` ones to be judged on."""
+    """The worlds to learn from, with what is asked again, or the ``blind`` ones to be judged on."""
     if blind:
         return read_worlds(EXAMPLES / "blind.worlds")
     told = [world for path in sorted(EXAMPLES.glob("worlds.*.worlds")) for world in read_worlds(path)]
-    translated = _translated()
-    return [replace(world, questions=(*world.questions, *_in_others(world, translated))) for world in told]
+    again = _asked_again()
+    return [replace(world, questions=(*world.questions, *_again(world, again))) for world in told]
 
 
 def updates() -> list[World]:
@@ -126,20 +129,21 @@ def _lines(path: Path) -> Iterator[str]:
     return (line for line in lines if line and not line.startswith("#"))
 
 
-def _translated() -> Mapping[str, list[tuple[int, str, str]]]:
-    """By world the number of a question, a language, and the question in that language."""
+def _asked_again() -> Mapping[str, list[tuple[int, str, str]]]:
+    """By world the number of a question, the language where it is another one, and how it is asked again."""
     found: dict[str, list[tuple[int, str, str]]] = defaultdict(list)
-    for line in _lines(EXAMPLES / "translated.questions"):
-        if not (one := _TRANSLATED.fullmatch(line)):
-            raise ValueError(f"no translated question: {line}")
-        found[one[1]].append((int(one[2]), one[3], one[4]))
+    for name in ("rephrased", "translated"):
+        for line in _lines(EXAMPLES / f"{name}.questions"):
+            if not (one := _AGAIN.fullmatch(line)):
+                raise ValueError(f"{name}: no question asked again: {line}")
+            found[one[1]].append((int(one[2]), one[3] or "", one[4]))
     return found
 
 
-def _in_others(world: World, translated: Mapping[str, list[tuple[int, str, str]]]) -> Iterator[Question]:
-    """What is asked of a world in other languages."""
-    for number, language, text in translated.get(world.name, ()):
-        yield replace(world.questions[number], text=text, language=language)
+def _again(world: World, asked: Mapping[str, list[tuple[int, str, str]]]) -> Iterator[Question]:
+    """What is ``asked`` of a world once more."""
+    for number, language, text in asked.get(world.name, ()):
+        yield replace(world.questions[number], text=text, language=language, again=True)
 
 
 def _world(lines: list[str]) -> World:

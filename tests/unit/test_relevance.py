@@ -161,13 +161,15 @@ def test_the_worlds_are_whole() -> None:
             assert bool(question.needs) == (question.kind != "none"), (world.name, question.text)
 
 
-def test_every_translated_question_belongs_to_one_of_its_world() -> None:
-    lines = (EXAMPLES / "translated.questions").read_text(encoding="utf-8").splitlines()
-    asked = [(world, one) for world in worlds() for one in world.questions if one.language]
-    assert len(asked) == sum(bool(line) and not line.startswith("#") for line in lines) > 3_000
+@pytest.mark.parametrize(("name", "least"), [("translated", 3_000), ("rephrased", 5_000)])
+def test_every_question_asked_again_belongs_to_one_of_its_world(name: str, least: int) -> None:
+    lines = (EXAMPLES / f"{name}.questions").read_text(encoding="utf-8").splitlines()
+    elsewhere = name == "translated"
+    asked = [(w, one) for w in worlds() for one in w.questions if one.again and bool(one.language) == elsewhere]
+    assert len(asked) == sum(bool(line) and not line.startswith("#") for line in lines) > least
     for world, one in asked:
         assert one.language != world.language, (world.name, one.text)
-        assert one.text not in {other.text for other in world.questions if not other.language}, (world.name, one.text)
+        assert one.text not in {other.text for other in world.questions if not other.again}, (world.name, one.text)
 
 
 def test_nothing_that_judges_is_learnt_from() -> None:
