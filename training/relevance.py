@@ -3,7 +3,8 @@
 Two things are learnt: the map that brings a question's vector near to its answers (`training.query_map`),
 and the weights that make a probability of the evidence (``app/recall/relevance``), for each kind of evidence a backend
 may give. The weights are learnt on questions that the map was not learnt from (`FOLDS`), else they would trust it too
-much. Prints figures on the blind worlds, and on any set named with ``--on``. Needs the extra ``embed``.
+much. Where words alone are known it is learnt as well what each tells (`training.question_words`).
+Prints figures on the blind worlds, and on any set named with ``--on``. Needs the extra ``embed`` and PyTorch.
 """
 
 import argparse
@@ -11,7 +12,7 @@ import json
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -19,13 +20,14 @@ import numpy as np
 
 from app.classify.classifier import ByMeaning, ByWords, Classifier
 from app.core.recall.hits import Evidence, Hit
-from app.recall.relevance.evidence import features_of, question_of
+from app.recall.relevance.evidence import Features, features_of, question_of
 from app.recall.relevance.model import Weights
+from app.recall.relevance.question_words import QuestionWords, Told
 from app.text.similarity import words_in
 from app.text.words import token_set
 from training.query_map import Map, Matrix, Shipped, Vectors, learn_map, write_map
 from training.train import Embedder, unseen
-from training.worlds import Fact, Question, World, off_topic, read_prompts, read_worlds, worlds
+from training.worlds import Fact, Question, World, off_topic, read_prompts, read_worlds, updates, worlds
 
 APP = Path(__file__).parents[1] / "app"
 WEIGHTS_FILE = APP / "recall" / "relevance" / "weights" / "relevance.json"
@@ -37,15 +39,21 @@ UNANSWERED = {"answer": 4.0, "meaning": 1.0, "score": 1.0, "words": 1.0}
 """What one too many costs where nothing answers."""
 PROMPTS_OF = 4
 """One of so many prompts of a fold is put to each world; all of them to everything."""
-ELSEWHERE = 4
+TOLD_PROMPTS_OF = 32
+"""The same where it is learnt what words tell, of fewer."""
+LEAST_FACTS = 8
+"""Facts of a world from which it is learnt what words tell."""
+ELSEWHERE = 6
 """What is stored beside the world that is asked about: the facts of one in so many worlds."""
+SHIFT = {"words": -0.6}
+"""Log-odds added: of the questions that nothing answers words leave fewer unanswered, at the threshold of all kinds."""
 BY_MEANING = ("answer", "meaning")
 COMMON = ("personal", "words", "behind_words", "unseen", "unnamed", "length", "asks", "assistant", "dated")
 FEATURES: Mapping[str, Sequence[str]] = {
     "answer": ("personal", "words", "unseen", "asks", "assistant", "dated", "odds", "rivals"),
     "meaning": (*COMMON, "height", "behind", "first"),
     "score": (*COMMON, "height", "behind", "first", "hits_words", "named"),
-    "words": (*COMMON, "hits_words", "named"),
+    "words": (*COMMON, "hits_words", "named", "whole", "found", "missing"),
 }
 
 
@@ -59,6 +67,12 @@ class Asked:
     wanted: list[bool]
     outdated: list[bool]
     personal: float
+    known: QuestionWords | None = None
+    """What is known of words, where it is not what ships."""
+
+    def evidence(self) -> list[Features]:
+        """About each hit."""
+        return features_of(question_of(self.text, self.personal, self.known), self.hits)
 
 
 class Unseen:
@@ -144,14 +158,15 @@ def word_shares(question: str, texts: Sequence[str]) -> list[float]:
 def examples(
     kind: str, searcher: Searcher, asked_of: Sequence[World], prompts: Sequence[str], elsewhere: Sequence[World]
 ) -> Iterable[Asked]:
-    """Every question of ``asked_of`` to its own small world, and to the same world among all facts of ``elsewhere``;
-    and every prompt to a world and to everything."""
+    """Every question of ``asked_of`` to its own small world, and to the same world among all facts of ``elsewhere``
+    where it is not asked again; and every prompt to a world and to everything."""
     everything = [fact for world in elsewhere for fact in world.facts]
     for number, world in enumerate(asked_of):
         others = [fact for fact in everything if fact not in world.facts]
         for question in world.questions:
             if not question.earlier:
                 yield searcher.ask(kind, question, world.facts)
+            if not (question.earlier or question.again):
                 yield searcher.ask(kind, question, world.facts, others)
         for prompt in prompts[number % PROMPTS_OF :: PROMPTS_OF]:
             yield searcher.ask(kind, Question(prompt, "off"), world.facts)
@@ -159,20 +174,43 @@ def examples(
         yield searcher.ask(kind, Question(prompt, "off"), everything)
 
 
+def words_told(searcher: Searcher, told: Sequence[World], prompts: Sequence[str]) -> QuestionWords:
+    """What the words of questions tell, learnt from these worlds, and those in which much changes."""
+    from training.question_words import learn_question_words, row  # only here, for that needs PyTorch
+
+    asked: list[Asked] = []
+    for number, world in enumerate(one for one in [*told, *updates()] if len(one.facts) >= LEAST_FACTS):
+        own = [one for one in world.questions if not one.earlier and not one.language]
+        own += [Question(prompt, "off") for prompt in prompts[number % TOLD_PROMPTS_OF :: TOLD_PROMPTS_OF]]
+        asked += [searcher.ask("words", one, world.facts) for one in own]
+    names = [name for name in FEATURES["words"] if name not in ("found", "missing")]
+    rows = [
+        row(one.text, hit.text, [features[name] for name in names], wanted or outdated)
+        for one in asked
+        for hit, features, wanted, outdated in zip(one.hits, one.evidence(), one.wanted, one.outdated, strict=True)
+    ]
+    return learn_question_words([one.text for one in asked], rows)
+
+
+def write_question_words(words: Mapping[str, Told], path: Path) -> None:
+    """As `app.recall.relevance.question_words.shipped` reads it."""
+    lines = ",\n".join(f"{json.dumps(word, ensure_ascii=False)}: {json.dumps(told)}" for word, told in words.items())
+    path.write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")
+
+
 def learn_weights(kind: str, learnt: Sequence[Asked]) -> Weights:
     """A logistic regression over the hits of all questions; what is out of date is as relevant as what replaced it."""
     names = FEATURES[kind]
     rows, labels, counts = [], [], []
     for asked in learnt:
-        for features, wanted, outdated in zip(
-            features_of(question_of(asked.text, asked.personal), asked.hits), asked.wanted, asked.outdated, strict=True
-        ):
+        for features, wanted, outdated in zip(asked.evidence(), asked.wanted, asked.outdated, strict=True):
             rows.append([features[name] for name in names])
             labels.append(float(wanted or outdated))
             too_many = UNANSWERED[kind] if asked.kind == "none" else 1.0
             counts.append(MISSED[kind] if wanted or outdated else too_many)
     found = regression(np.array(rows), np.array(labels), np.array(counts))
-    return Weights(round(found[-1], 3), {name: round(weight, 3) for name, weight in zip(names, found, strict=False)})
+    bias = round(found[-1] + SHIFT.get(kind, 0.0), 3)
+    return Weights(bias, {name: round(weight, 3) for name, weight in zip(names, found, strict=False)})
 
 
 def regression(rows: Matrix, labels: Matrix, counts: Matrix, ridge: float = 3.0) -> list[float]:
@@ -257,10 +295,14 @@ def main() -> int:
             if kind in BY_MEANING and fold not in maps:
                 maps[fold] = learn_map(rest, vectors, [one for n, one in enumerate(prompts) if n % FOLDS != fold])
             mapped = maps[fold] if kind in BY_MEANING else final
-            rows += examples(
-                kind, Searcher(vectors, mapped, unseen_by(by)), held, prompts[fold::FOLDS], learnt[::ELSEWHERE]
-            )
+            searcher = Searcher(vectors, mapped, unseen_by(by))
+            known = words_told(searcher, rest, prompts) if kind == "words" else None
+            of_fold = examples(kind, searcher, held, prompts[fold::FOLDS], learnt[::ELSEWHERE])
+            rows += (replace(one, known=known) for one in of_fold)
         weights = learn_weights(kind, rows)
+        if kind == "words":
+            known = words_told(searcher, learnt, prompts)
+            write_question_words(known.told, WEIGHTS_FILE.with_name("question_words.json"))
         written[kind] = {"bias": weights.bias, "weights": weights.weights}
         print(f"{kind}: {len(rows)} questions  {weights.bias} {dict(weights.weights)}")
         _report("  learnt from", weights, rows, asked.threshold, asked.cut)
@@ -270,6 +312,7 @@ def main() -> int:
             everything = [fact for world in judged_worlds for fact in world.facts]
             for facts in [*(world.facts for world in judged_worlds), everything]:
                 of_set += [searcher.ask(kind, Question(prompt, "off"), facts) for prompt in judged_prompts]
+            of_set = [replace(one, known=known) for one in of_set]
             _report(f"  {name}", weights, of_set, asked.threshold, asked.cut)
     WEIGHTS_FILE.write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
     return 0
@@ -285,10 +328,7 @@ def _judged(weights: Weights, rows: Iterable[Asked]) -> list[tuple[Asked, list[f
     return [
         (
             asked,
-            [
-                weights.judge(features).probability
-                for features in features_of(question_of(asked.text, asked.personal), asked.hits)
-            ],
+            [weights.judge(features).probability for features in asked.evidence()],
         )
         for asked in rows
     ]

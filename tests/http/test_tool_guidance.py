@@ -52,7 +52,13 @@ def asked(client: TestClient, **fields: Any) -> dict[str, Any]:
 
 
 def test_a_sub_agent_that_begins_is_told_what_its_parent_knows(client: TestClient) -> None:
-    store(client, "The plugin is called Nimbus.", sessionId="p", agentId="planner", **{"for": "peer"})
+    store(
+        client,
+        "The plugin of the after turn file is called Nimbus.",
+        sessionId="p",
+        agentId="planner",
+        **{"for": "peer"},
+    )
     body = {
         "sessionKey": "agent:worker:subagent:1",
         "parentSession": "agent:planner:main",

@@ -244,7 +244,7 @@ async def test_a_recall_shows_the_later_one_and_the_trace_says_why() -> None:
 @pytest.mark.anyio
 @pytest.mark.parametrize(("pieces", "shown"), [(3, {"Anna now"}), (1_000, {"Anna now", "is Carlos."})])
 async def test_where_much_is_stored_what_hardly_answers_replaces_nothing(pieces: int, shown: set[str]) -> None:
-    told = (1, "My boss is Carlos.", 0.9), (2, "My boss is Anna now, not Carlos.", 0.1)
+    told = (1, "My boss is Carlos.", 1.0), (2, "My boss is Anna now, not Carlos.", 0.6)
     hits = [on(day, text)._replace(evidence=Evidence(words=words, pieces=pieces)) for day, text, words in told]
     block = (await Recalling(ScriptedBackend(memories=hits))("who is my boss?")).context_block or ""
     assert {words for words in ("Anna now", "is Carlos.") if words in block} == shown

@@ -9,12 +9,13 @@ is read off the candidates.
 import math
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
 from app.core.recall.hits import Hit
 from app.recall.intent import asks_when
+from app.recall.relevance.question_words import QuestionWords, Told, shipped
 from app.text.dates import names_a_day
 from app.text.log_odds import log_odds
 from app.text.scripts import alphabet
@@ -32,6 +33,10 @@ LEAST_PERSONAL, MOST_PERSONAL = -4.0, 2.0
 """Log-odds between which it counts how personal a question is: beyond them it is as good as certain."""
 LEAST_ODDS = -8.0
 """Log-odds below which less likely means no more; above its opposite neither."""
+_MOST_TOLD = 4.0
+"""Log-odds beyond which it tells nothing more which words of the question a hit has, or has not."""
+_WHOLE = 0.95
+"""From this share on a hit has all of the question's words."""
 _LEAST_DEVIATION = 1e-4
 _HIGHEST_SCORE = 1e6
 """No backend's scores go so far; sums of them stay finite."""
@@ -59,15 +64,19 @@ class Question:
     """`app.text.scripts.alphabet` of the text."""
     personal: float = 0.0
     """Log-odds that an answer depends on who asks; see `app.classify.classifier.Classifier.personal`."""
+    told: Mapping[str, Told] = field(default_factory=dict)
+    """What each of its words tells of a memory; see `app.recall.relevance.question_words`."""
 
 
-def question_of(text: str, personal: float | None = None) -> Question:
-    """A question as the features need it. ``personal`` is a probability; None where nobody judged it."""
+def question_of(text: str, personal: float | None = None, known: QuestionWords | None = None) -> Question:
+    """A question as the features need it. ``personal`` is a probability; None where nobody judged it. ``known`` is what
+    is known of words: what was learnt, where nothing else is given."""
     odds = 0.0 if personal is None else log_odds(personal)
     names = frozenset(folded(name) for name in _NAME.findall(text)[:MAX_NAMES])
-    return Question(
-        text, token_set(text), names, alphabet(text[:READ_CHARS]), min(MOST_PERSONAL, max(LEAST_PERSONAL, odds))
-    )
+    words = token_set(text)
+    personal_odds = min(MOST_PERSONAL, max(LEAST_PERSONAL, odds))
+    told = (known or shipped()).of(words)
+    return Question(text, words, names, alphabet(text[:READ_CHARS]), personal_odds, told)
 
 
 def kind_of(hit: Hit) -> str:
@@ -94,6 +103,7 @@ def features_of(question: Question, hits: Sequence[Hit]) -> list[Features]:
     answering = sum(map(math.exp, odds))
     anywhere = frozenset().union(*found)
     unseen = 1 - len(anywhere) / len(question.words) if question.words else 0.0
+    without = math.fsum(told.missing for told in question.told.values())
     numbers = []
     forms = [(_form_of if len(text) <= MAX_REMEMBERED_CHARS else _form_of.__wrapped__)(text) for text in texts]
     about_time = any(form.dated for form in forms) and asks_when(question.text)
@@ -109,6 +119,9 @@ def features_of(question: Question, hits: Sequence[Hit]) -> list[Features]:
                 "rivals": math.log1p(max(0.0, answering - math.exp(own))),
                 "words": share,
                 "behind_words": most - share,
+                "whole": float(share > _WHOLE),
+                "found": _told(math.fsum(question.told[word].found for word in words)),
+                "missing": _told(without - math.fsum(question.told[word].missing for word in words)),
                 "hits_words": min(3.0, float(len(words))),
                 "unseen": unseen,
                 "named": min(2.0, float(named)),
@@ -156,6 +169,10 @@ def without_label(text: str) -> str:
 def _named(names: Collection[str], words: Collection[str]) -> int:
     """How many of the question's names stand in a text."""
     return sum(any(word.startswith(name) or name.startswith(word) for word in words) for name in names)
+
+
+def _told(odds: float) -> float:
+    return _within(odds, -_MOST_TOLD, _MOST_TOLD)
 
 
 def _odds(hit: Hit) -> float:
