@@ -258,19 +258,20 @@ def test_what_says_so_takes_its_place_wherever_the_search_put_it(likely: float, 
     assert [one.hit.text for one in decided[:2]] == first
 
 
-@given(st.floats(0, 1), st.floats(-8, 8), st.floats(-8, 8), st.floats(0, 1))
+@given(st.floats(0, 1), st.floats(-8, 8), st.floats(-8, 8), st.floats(-8, 8), st.floats(0, 1))
 def test_where_much_is_stored_what_hardly_answers_is_no_news(
-    likely: float, earlier: float, later: float, many: float
+    likely: float, earlier: float, later: float, other: float, many: float
 ) -> None:
     before, after = (
         next(iter(statements_in(n, one))) for n, one in enumerate(rank([on(1, LISBON), on(9, PORTO)], "home", Policy()))
     )
-    pair = Pair(before, after, earlier, later, 0.0)
+    pair = Pair(before, after, earlier, later, other)
     among = among_many(likely, pair, many)
     assert 0 <= among <= likely + 1e-5
-    if min(earlier, later) >= LEAST_AMONG_MANY or not many:
+    sure = min(earlier, later) >= LEAST_AMONG_MANY and max(earlier, later) >= max(0.0, other)
+    if sure or not many:
         assert among == likely
-    if many == 1 and min(earlier, later) < -2:
+    if many == 1 and (min(earlier, later) < -2 or max(earlier, later) < other - 1):
         assert among < 0.5 or likely > 0.7
 
 

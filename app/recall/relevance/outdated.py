@@ -86,8 +86,10 @@ class Replacing:
 def among_many(likely: float, pair: Pair, many: float) -> float:
     """How ``likely`` the earlier one of a pair is out of date, where so many others are stored: 0 for few, 1 for
     hundreds (`app.recall.ranking.MANY_PIECES`). Among what hardly answers there is then always something that looks
-    like news of something else: it counts as far less as one of the two is less likely an answer."""
-    doubt = min(0.0, min(pair.earlier_odds, pair.later_odds) - LEAST_AMONG_MANY)
+    like news of something else. So it counts as less as one of the two is less likely an answer, and as the likelier
+    one is less likely than not, or than the best of the others: then the question is about neither."""
+    worse, better = sorted((pair.earlier_odds, pair.later_odds))
+    doubt = min(0.0, worse - LEAST_AMONG_MANY) + min(0.0, better - max(0.0, pair.best_other))
     return logistic(log_odds(likely) + many * doubt) if many and doubt else likely
 
 
