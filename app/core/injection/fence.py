@@ -113,6 +113,8 @@ _UNSEEN = re.compile(
 """Control, bidirectional and invisible characters, lone surrogates, tag characters: nothing a reader would miss."""
 _JOINERS = re.compile("(?<=[\\x21\\x22\\x24-\\x29+-/:-~])[\u034f\u200c\u200d\ufe00-\ufe0f]+")
 """Joiners and variation selectors mean something between emoji or letters of some scripts, never behind ASCII."""
+_SPACES = " \\t\xa0\u1680\u2000-\u200a\u202f\u205f\u3000"
+"""Characters of a class: what indents a line to a reader's eye, as the ideographic space does in Chinese."""
 _BLANK_LINES = re.compile(r"\n(?:[ \t]*+\n)++")
 _OUR_TAG_START = re.compile(rf"[<＜﹤](?=[\s/ori])(?=\s*+/?+\s*+(?:{TAG_NAMES}))", re.IGNORECASE)
 _ROLES = (
@@ -125,17 +127,18 @@ _ROLE_TAG_START = re.compile(
 """Tags of roles as models know them, unless a word stands before (``List<User>``), and tokens of chat templates."""
 _LABELS = "source|score|trigger|do|avoid|scope|check"
 _ROLE_LINE = re.compile(
-    rf"^(?P<lead>[ \t>*_\[(（【]*+(?:{_ROLES}|{_LABELS})[ \t*_\])）】]*+)[:：]", re.IGNORECASE | re.MULTILINE
+    rf"^(?P<lead>[{_SPACES}>*_\[(（【]*+(?:{_ROLES}|{_LABELS})[{_SPACES}*_\])）】]*+)[:：]",
+    re.IGNORECASE | re.MULTILINE,
 )
-_HEADING = re.compile(r"^(?P<lead>[ \t>]*+)(?:#++(?:[ \t]++|$))++", re.MULTILINE)
+_HEADING = re.compile(rf"^(?P<lead>[{_SPACES}>]*+)(?:#++(?:[{_SPACES}]++|$))++", re.MULTILINE)
 
 
 @lru_cache(maxsize=4)
 def _structure(markers: tuple[str, ...]) -> re.Pattern[str]:
     """What would be structure at the start of a line; ``markers`` are the lines of the block's own frame."""
     return re.compile(
-        r"^(?P<lead>[ \t>]*+)(?:(?P<fence>`{3,}+|~{3,}+)|(?P<item>[-*+])(?=[ \t]*+\[)"
-        rf"|(?P<rule>=++|-{{3,}}+|\*{{3,}}+|_{{3,}}+)(?=[ \t]*+$)|(?={'|'.join(map(re.escape, markers))}))",
+        rf"^(?P<lead>[{_SPACES}>]*+)(?:(?P<fence>`{{3,}}+|~{{3,}}+)|(?P<item>[-*+])(?=[{_SPACES}]*+\[)"
+        rf"|(?P<rule>=++|-{{3,}}+|\*{{3,}}+|_{{3,}}+)(?=[{_SPACES}]*+$)|(?={'|'.join(map(re.escape, markers))}))",
         re.MULTILINE,
     )
 
