@@ -127,6 +127,7 @@ def test_the_richest_evidence_that_a_hit_carries_decides_which_weights_judge_it(
     assert kind_of(hit("a", evidence=Evidence(words=0.5))) == "words"
     assert kind_of(hit("a", evidence=Evidence(0.5, (0.2, 0.1)))) == "meaning"
     assert kind_of(hit("a", evidence=Evidence(0.5, (0.2, 0.1), odds=1.0))) == "answer"
+    assert kind_of(hit("a", evidence=Evidence(0.5, words=0.5, odds=1.0))) == "answer", "too few for a background"
     assert kind_of(hit("a", evidence=Evidence(0.5))) == "score"
 
 

@@ -82,12 +82,15 @@ def question_of(text: str, personal: float | None = None, known: QuestionWords |
 def kind_of(hit: Hit) -> str:
     """The richest evidence that a hit carries, and so which weights judge it.
 
-    ``answer`` where it is known what a similarity means, ``meaning`` where it only stands against a background,
-    ``words`` and ``score``. A text that was just told has no vector yet, among others that have.
+    ``answer`` where it is known what a similarity means, however few are stored; ``meaning`` where it only stands
+    against a background; ``words`` and ``score``. A text that was just told has no vector yet, among others that have.
     """
     evidence = hit.evidence
-    if evidence and evidence.similarity is not None and evidence.background:
-        return "meaning" if evidence.odds is None else "answer"
+    if evidence and evidence.similarity is not None:
+        if evidence.odds is not None:
+            return "answer"
+        if evidence.background:
+            return "meaning"
     return "words" if evidence and evidence.words is not None else "score"
 
 
