@@ -41,7 +41,6 @@ KINDS: Mapping[str, Sequence[str]] = {
 """For each of the weights the evidence of relevance that hits come with where they judge."""
 BESIDE = (
     "told",
-    "rival",
     "asked_of_both",
     "asked_of_earlier",
     "asked_of_later",
@@ -53,11 +52,11 @@ BESIDE = (
 )
 """The evidence that counts for each kind."""
 NAMES: Mapping[str, Sequence[str]] = {
-    "words": ("likely", "likelier", *BESIDE),
-    "meaning": ("likely", "likelier", *BESIDE, "meant", "near"),
-    "read": ("later", "another", *BESIDE, "behind", "later_read", "read"),
+    "words": ("likely", "likelier", "rival", *BESIDE),
+    "meaning": ("likely", "likelier", "rival", *BESIDE, "meant", "near"),
+    "read": ("later", "another", "others", *BESIDE, "behind", "later_read", "read"),
 }
-NEEDED: Mapping[str, float] = {"meaning": 5.0, "words": 3.0, "read": 0.7}
+NEEDED: Mapping[str, float] = {"meaning": 5.0, "words": 3.0, "read": 0.5}
 """What it costs to leave out what is needed, against showing what is out of date."""
 OTHER = 0.25
 """So far ``behind`` another statement of its fact, a statement is not the one that is asked about, and stays."""
@@ -156,12 +155,12 @@ def cases(
     replacing: Replacing | None = None,
     read: ReadTogether | None = None,
 ) -> list[Case]:
-    """Every question to its own world, with hits as a backend would give them."""
+    """Every question as it was first asked, to its own world, with hits as a backend would give them."""
     ranked = [
         (world, question, _ranked(of, searcher, vectors, world, question, read))
         for world in told
         for question in world.questions
-        if not question.earlier
+        if not question.earlier and not question.again
     ]
     return [_case(kind, *one, replacing, read) for one in ranked]
 

@@ -120,7 +120,7 @@ def _comparable(said: Sequence[Statement], kept: Set[int], odds: Mapping[int, fl
             later,
             odds[earlier.candidate],
             odds[later.candidate],
-            _best_other(odds, earlier, later),
+            *_others(odds, earlier, later),
             told[earlier.candidate],
         )
         for earlier, later in pairs
@@ -181,9 +181,11 @@ def _has_digit(word: str) -> bool:
     return any(map(str.isdigit, word))
 
 
-def _best_other(odds: Mapping[int, float], earlier: Statement, later: Statement) -> float:
-    pair = (earlier.candidate, later.candidate)
-    return max((each for n, each in odds.items() if n not in pair), default=-math.inf)
+def _others(odds: Mapping[int, float], earlier: Statement, later: Statement) -> tuple[float, float]:
+    """The log-odds that the best of the other candidates is an answer, and those of all of them together."""
+    others = [each for n, each in odds.items() if n not in (earlier.candidate, later.candidate)]
+    together = sum(map(math.exp, others))
+    return max(others, default=-math.inf), math.log(together) if together else -math.inf
 
 
 def _say_the_same(one: Statement, other: Statement) -> bool:

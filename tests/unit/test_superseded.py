@@ -1,5 +1,6 @@
 """Of two memories that disagree the later one is shown, whichever backend they come from."""
 
+import math
 from array import array
 from collections.abc import Sequence
 
@@ -265,7 +266,7 @@ def test_where_much_is_stored_what_hardly_answers_is_no_news(
     before, after = (
         next(iter(statements_in(n, one))) for n, one in enumerate(rank([on(1, LISBON), on(9, PORTO)], "home", Policy()))
     )
-    pair = Pair(before, after, earlier, later, other)
+    pair = Pair(before, after, earlier, later, other, other)
     among = among_many(likely, pair, many)
     assert 0 <= among <= likely + 1e-5
     sure = min(earlier, later) >= LEAST_AMONG_MANY and max(earlier, later) >= max(0.0, other)
@@ -273,6 +274,16 @@ def test_where_much_is_stored_what_hardly_answers_is_no_news(
         assert among == likely
     if many == 1 and (min(earlier, later) < -2 or max(earlier, later) < other - 1):
         assert among < 0.5 or likely > 0.7
+
+
+def test_where_many_others_answer_what_was_read_as_news_is_doubted() -> None:
+    before, after = (
+        next(iter(statements_in(n, one))) for n, one in enumerate(rank([on(1, LISBON), on(9, PORTO)], "home", Policy()))
+    )
+    judge = Outdated("home", {}, read=lambda _task, _texts: 1.5)
+    none, some, many = judge.likely([Pair(before, after, 1.0, 1.0, 0.0, other) for other in (-math.inf, 0.0, 2.0)])
+    assert none > some > many
+    assert none > 0.5 > many
 
 
 def test_a_greeting_is_no_statement_that_news_could_replace() -> None:

@@ -43,6 +43,8 @@ LEAST_AMONG_MANY = -1.0
 """Log-odds that a statement answers below which it is doubted where much is stored (`among_many`)."""
 LEAST_RIVAL = -3.0
 """Log-odds that another one answers below which nobody competes."""
+LEAST_OTHERS = -4.0
+"""The same of all others together."""
 USUAL_NEAR, NEAR_PER = 0.85, 0.1
 """Cosine of two statements that have nothing in common, and by how much it is more for some that have."""
 MAX_ALIGNED = 24
@@ -52,13 +54,15 @@ PER_ODDS, PER_DAYS = 4.0, 4.0
 
 
 class Pair(NamedTuple):
-    """Two statements, the one later than the other, and the log-odds that each, and the best other, is an answer."""
+    """Two statements, the one later than the other, and the log-odds that each, the best other, and any other is an
+    answer."""
 
     earlier: Statement
     later: Statement
     earlier_odds: float
     later_odds: float
     best_other: float
+    any_other: float
     told_with: tuple[str, ...] = ()
     """The statements of the earlier one's candidate, where it has several and they may be read."""
 
@@ -173,9 +177,14 @@ class Outdated:
         }
 
     def _of_later(self, pair: Pair) -> dict[str, float]:
-        """More about the later one, which counts only where a model reads the pair."""
+        """More about the later one, and about all others together, which counts only where a model reads the pair. Where
+        many answer, the question is about several, and the later one is one more of them."""
         another = _names_another(pair, self._asked) or _is_of_another(pair, self._asked)
-        return {"later": _scaled("later", pair.later_odds), "another": float(another)}
+        return {
+            "later": _scaled("later", pair.later_odds),
+            "another": float(another),
+            "others": _between(LEAST_OTHERS, pair.any_other, MOST_LIKELY) / PER_ODDS,
+        }
 
     def _answering(self, pair: Pair) -> dict[str, float] | None:
         """How well the later one answers the question as the model reads it, for what only looks like news does not;
