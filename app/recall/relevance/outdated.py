@@ -177,8 +177,9 @@ class Outdated:
         }
 
     def _of_later(self, pair: Pair) -> dict[str, float]:
-        """More about the later one, and about all others together, which counts only where a model reads the pair. Where
-        many answer, the question is about several, and the later one is one more of them."""
+        """More about the later one, and about all others together, which counts only where a model reads the pair.
+
+        Where many answer, the question is about several, and the later one is one more of them."""
         another = _names_another(pair, self._asked) or _is_of_another(pair, self._asked)
         return {
             "later": _scaled("later", pair.later_odds),
