@@ -34,17 +34,17 @@ def seeded(rigs: Rigs) -> OpenViking:
 
 
 class Host:
-    """Asks as one user of the server, each time in a new session."""
+    """Asks as one user of the server, each time in a new session, with time for a busy machine."""
 
     def __init__(self, server: OpenViking, backend: OpenVikingBackend, user: str, **recall: Any) -> None:
-        settings = Settings(_env_file=None, experience={"enabled": True}, recall=recall)
+        settings = Settings(_env_file=None, experience={"enabled": True}, recall={"timeout_ms": 30_000, **recall})
         self._engine = Transform(settings, Searches(backend), Traces(), ByWords())
         self._tenant = Tenant(server.account, user)
 
     async def ask(self, text: str, *, kind: SessionKind = SessionKind.CHAT) -> AssembleResult:
         who = Identity(self._tenant, "recall-test", None, "main", None, PeerRole.ASSISTANT, kind)
         asked = AssembleInput((HostMessage({"role": "user", "content": text}),), None, 128_000)
-        return await self._engine.run(who, asked, Deadline.after_ms(20_000))
+        return await self._engine.run(who, asked, Deadline.after_ms(60_000))
 
 
 @pytest.fixture
@@ -129,8 +129,8 @@ async def test_no_record_of_what_an_agent_did_stands_among_the_memories(seeded: 
             "t_sprocket.1",
         ),
     ]
-    await backend.append(who, messages, Deadline.after_ms(20_000))
-    await backend.commit(who, 0, Deadline.after_ms(20_000))
+    await backend.append(who, messages, Deadline.after_ms(60_000))
+    await backend.commit(who, 0, Deadline.after_ms(60_000))
     question = "What became of the jammed sprocket feeder?"
     search = {"query": question, "limit": 50, "level": 2, "target_uri": "viking://~/memories"}
     async with httpx.AsyncClient(base_url=seeded.url, headers=seeded.users["alice"]) as client:
