@@ -1,6 +1,7 @@
 """Vectors of an index: the search in memory finds what the store holds, whoever wrote it, and nothing that is gone."""
 
 import random
+import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -109,6 +110,24 @@ class MadeUp:
         return None
 
 
+@contextmanager
+def live(root: Path, embedder: MadeUp) -> Iterator[live_index.LiveIndex]:
+    """The index of a user whose texts get their vectors in a thread."""
+    with ThreadPoolExecutor(1) as background:
+        index = live_index.LiveIndex(
+            root,
+            "viking://user/default",
+            SearchSettings(),
+            embedder,
+            lambda: background.submit(index.embed_all),
+            lambda _: True,
+            Withheld(root / FILE),
+        )
+        yield index
+        index.stop()
+    index.close()
+
+
 def test_what_no_append_brought_gets_its_vectors_when_it_is_searched(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -124,21 +143,41 @@ def test_what_no_append_brought_gets_its_vectors_when_it_is_searched(
             job.result(60)
         return [round(score, 1) for score in index.search_vectors(query, [OWN_REALM], 5).best.values()]
 
-    with ThreadPoolExecutor(1) as background:
-        index = live_index.LiveIndex(
-            tmp_path,
-            "viking://user/default",
-            SearchSettings(),
-            MadeUp(),
-            lambda: background.submit(index.embed_all),
-            lambda _: True,
-            Withheld(tmp_path / FILE),
-        )
+    with live(tmp_path, MadeUp()) as index:
         assert found(index, "one") == [1.0]
         note.write_text("three")
         assert found(index, "three") == [1.0]
-        index.stop()
-    index.close()
+
+
+@pytest.mark.parametrize(
+    ("pieces", "is_found"), [(1, True), (live_index.LATEST_PIECES, True), (live_index.LATEST_PIECES + 1, False)]
+)
+def test_a_search_waits_for_the_vectors_of_what_was_told_a_moment_ago_but_not_of_a_pile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pieces: int, is_found: bool
+) -> None:
+    monkeypatch.setattr(live_index, "LATEST_WAIT_S", 60)
+    searched = threading.Event()
+
+    class Slow(MadeUp):
+        """Embeds nothing before the question, and of a pile nothing before the answer to it."""
+
+        def passages(self, texts: Sequence[str]) -> list[Vector]:
+            assert searched.wait(60)
+            return super().passages(texts)
+
+        def query(self, text: str) -> Vector:
+            if is_found:
+                searched.set()
+            return super().query(text)
+
+    notes = tmp_path / "memory"
+    notes.mkdir()
+    for number in range(pieces):
+        Path(notes, f"{number}.md").write_text(f"text {number}")
+    with live(tmp_path, Slow()) as index:
+        found = index.search_vectors("text 0", [OWN_REALM], 5).best
+        searched.set()
+    assert bool(found) == is_found
 
 
 def test_vectors_of_another_embedder_are_not_compared(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable, Collection, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -34,6 +34,11 @@ def admits_all(_document: Document) -> bool:
     """Any document."""
     return True
 
+
+LATEST_PIECES = 32
+"""Pieces without a vector that may be what was told a moment ago; more are a pile that no search waits for."""
+LATEST_WAIT_S = 1.0
+"""Longest wait of a search for their vectors. A fact takes a twentieth of a second, a usual turn a fifth."""
 
 log = structlog.get_logger(__name__)
 
@@ -83,7 +88,11 @@ class LiveIndex:
         return self._with_index(lambda index: dict(index.search_words(query, realms, limit)))
 
     def search_vectors(self, query: str, realms: Sequence[str], limit: int) -> Similar:
-        """What is near in meaning; nothing when there is no embedder, or it fails."""
+        """What is near in meaning; nothing when there is no embedder, or it fails.
+
+        What was told a moment ago is what is asked for next, and words alone seldom tell that it answers or takes the
+        place of something: a search waits a little for its vectors, unless a pile of texts waits for them.
+        """
         if not self._embedder.is_ready:
             return NOTHING_SIMILAR
         if self._is_behind:
@@ -92,6 +101,8 @@ class LiveIndex:
         asked = self._embedder.asked(query)
         if asked is None:
             return NOTHING_SIMILAR
+        if 0 < len(self._index.vectors.waiting(LATEST_PIECES + 1)) <= LATEST_PIECES and (embedding := self.embed()):
+            wait([embedding], LATEST_WAIT_S)
         return replace(self._index.vectors.search(asked[0], realms, limit), calibration=asked[1])
 
     def hits(
