@@ -35,9 +35,9 @@ def admits_all(_document: Document) -> bool:
     return True
 
 
-LATEST_PIECES = 32
+LATEST_PIECES = 16
 """Pieces without a vector that may be what was told a moment ago; more are a pile that no search waits for."""
-LATEST_WAIT_S = 1.0
+LATEST_WAIT_S = 0.5
 """Longest wait of a search for their vectors. A fact takes a twentieth of a second, a usual turn a fifth."""
 
 log = structlog.get_logger(__name__)
