@@ -39,9 +39,11 @@ _SPACE = re.compile(r"\s")
 _PUBLIC = re.compile(
     r"-----BEGIN (?:[A-Z0-9]+ ){0,4}(?:PUBLIC KEY(?: BLOCK)?|SIGNATURE|CERTIFICATE(?: REQUEST)?|X509 CRL)-----[^-]*"
     r"|\"(?:x|y|n|kid|x5t(?:#S256)?)\":\s{0,4}\"[\w.-]{1,1000}\""
+    r"|\bdata:(?:image|font|audio|video)/[\w.+-]{1,40};base64,"
+    r"|(?:/9j/|iVBORw0KGgo|R0lGOD[dl]h|UklGR|PHN2Zy|PD94bWwg|JVBERi0|d09G[Rm])[A-Za-z0-9+/]*(?:\r?\n[A-Za-z0-9+/]{20,})*"
 )
-"""What is made to be shown, armoured or as a field of a JWK: it stands beside the words for keys, and is drawn by a
-machine like one."""
+"""What is made to be shown, armoured, as a field of a JWK or in a page, and images, fonts and documents in Base64: it
+stands beside the words for keys, and is drawn by a machine like one."""
 
 
 @dataclass(frozen=True, slots=True)
