@@ -94,6 +94,7 @@ train: $(BIN)/.installed-dev ## learn the weights of app/classify and app/recall
 train-reading: $(BIN)/.installed-dev ## learn to read two texts together, before `make train`; installs PyTorch (5 GB)
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --group torch
 	$(BIN)/python -m training.reading replaces
+	$(BIN)/python -m training.reading replaces --further --epochs 5 --rate 6e-4 --begin app/embedded/encoder/learnt/replaces.npz
 	$(BIN)/python -m training.reading answers --begin app/embedded/encoder/learnt/replaces.npz
 	$(BIN)/python -m training.reading answers --further --rate 4e-4 --begin app/embedded/encoder/learnt/answers.npz
 

