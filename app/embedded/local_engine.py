@@ -85,7 +85,7 @@ class LocalEngine:
         wanted = min(limit * self._settings.search.candidates, MAX_CANDIDATES)
         words, similar = await self.both_searches(
             lambda index: index.word_scores(query, realms, wanted),
-            lambda index: index.search_vectors(query, realms, wanted),
+            lambda index: index.search_vectors(query, realms, wanted, deadline),
             lambda space: space.index,
             who,
             deadline,

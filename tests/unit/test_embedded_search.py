@@ -33,7 +33,7 @@ class Said:
 
     def find(self, query: str, limit: int = 6, *, whole: bool = False) -> list[Hit]:
         words = self.space.index.word_scores(query, [""], 96)
-        similar = self.space.index.search_vectors(query, [""], 96)
+        similar = self.space.index.search_vectors(query, [""], 96, Deadline.after_ms(60_000))
         return self.space.index.hits(query, words, similar, [""], limit, NOW, whole=whole)
 
 

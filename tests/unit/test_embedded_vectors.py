@@ -11,6 +11,7 @@ import pytest
 
 pytest.importorskip("numpy", reason="extra vec is missing")
 
+from app.core.deadline import Deadline
 from app.embedded.index import live_index
 from app.embedded.index import vectors as vectors_module
 from app.embedded.index.documents import OWN_REALM
@@ -20,6 +21,7 @@ from app.embedded.storage.withheld import FILE, Withheld
 from app.settings import SearchSettings
 
 NUMBERS = 24
+SOON, AT_ONCE = Deadline.after_ms(3_600_000), Deadline.after_ms(0)
 
 
 @contextmanager
@@ -138,10 +140,10 @@ def test_what_no_append_brought_gets_its_vectors_when_it_is_searched(
 
     def found(index: live_index.LiveIndex, query: str) -> list[float]:
         index.word_scores(query, [OWN_REALM], 5)
-        index.search_vectors(query, [OWN_REALM], 5)
+        index.search_vectors(query, [OWN_REALM], 5, SOON)
         if job := index.embed():
             job.result(60)
-        return [round(score, 1) for score in index.search_vectors(query, [OWN_REALM], 5).best.values()]
+        return [round(score, 1) for score in index.search_vectors(query, [OWN_REALM], 5, SOON).best.values()]
 
     with live(tmp_path, MadeUp()) as index:
         assert found(index, "one") == [1.0]
@@ -150,16 +152,22 @@ def test_what_no_append_brought_gets_its_vectors_when_it_is_searched(
 
 
 @pytest.mark.parametrize(
-    ("pieces", "is_found"), [(1, True), (live_index.LATEST_PIECES, True), (live_index.LATEST_PIECES + 1, False)]
+    ("pieces", "deadline", "is_found"),
+    [
+        (1, SOON, True),
+        (live_index.LATEST_PIECES, SOON, True),
+        (live_index.LATEST_PIECES + 1, SOON, False),
+        (1, AT_ONCE, False),
+    ],
 )
 def test_a_search_waits_for_the_vectors_of_what_was_told_a_moment_ago_but_not_of_a_pile(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pieces: int, is_found: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pieces: int, deadline: Deadline, is_found: bool
 ) -> None:
     monkeypatch.setattr(live_index, "LATEST_WAIT_S", 60)
     searched = threading.Event()
 
     class Slow(MadeUp):
-        """Embeds nothing before the question, and of a pile nothing before the answer to it."""
+        """Embeds nothing before the question, and what is not waited for not before the answer to it."""
 
         def passages(self, texts: Sequence[str]) -> list[Vector]:
             assert searched.wait(60)
@@ -175,7 +183,7 @@ def test_a_search_waits_for_the_vectors_of_what_was_told_a_moment_ago_but_not_of
     for number in range(pieces):
         Path(notes, f"{number}.md").write_text(f"text {number}")
     with live(tmp_path, Slow()) as index:
-        found = index.search_vectors("text 0", [OWN_REALM], 5).best
+        found = index.search_vectors("text 0", [OWN_REALM], 5, deadline).best
         searched.set()
     assert bool(found) == is_found
 

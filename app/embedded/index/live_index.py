@@ -11,6 +11,7 @@ from typing import TypeVar
 import structlog
 
 from app.atrest.residue import Needles, with_logs
+from app.core.deadline import Deadline
 from app.core.recall.hits import Hit
 from app.embedded.index import superseded_rows
 from app.embedded.index.chunk_table import Chunk
@@ -39,6 +40,8 @@ LATEST_PIECES = 16
 """Pieces without a vector that may be what was told a moment ago; more are a pile that no search waits for."""
 LATEST_WAIT_S = 0.5
 """Longest wait of a search for their vectors. A fact takes a twentieth of a second, a usual turn a fifth."""
+LATEST_SHARE = 0.3
+"""The same as a part of the time that the search has: it is to end with the vectors that there are."""
 
 log = structlog.get_logger(__name__)
 
@@ -87,7 +90,7 @@ class LiveIndex:
         """BM25 scores by chunk id, after a look for edited files."""
         return self._with_index(lambda index: dict(index.search_words(query, realms, limit)))
 
-    def search_vectors(self, query: str, realms: Sequence[str], limit: int) -> Similar:
+    def search_vectors(self, query: str, realms: Sequence[str], limit: int, deadline: Deadline) -> Similar:
         """What is near in meaning; nothing when there is no embedder, or it fails.
 
         What was told a moment ago is what is asked for next, and words alone seldom tell that it answers or takes the
@@ -102,7 +105,7 @@ class LiveIndex:
         if asked is None:
             return NOTHING_SIMILAR
         if 0 < len(self._index.vectors.waiting(LATEST_PIECES + 1)) <= LATEST_PIECES and (embedding := self.embed()):
-            wait([embedding], LATEST_WAIT_S)
+            wait([embedding], min(LATEST_WAIT_S, deadline.remaining * LATEST_SHARE))
         return replace(self._index.vectors.search(asked[0], realms, limit), calibration=asked[1])
 
     def hits(
