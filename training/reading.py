@@ -63,7 +63,7 @@ def main() -> int:
     parser.add_argument(
         "--further",
         action="store_true",
-        help="a pass over some pairs (`training.further_pairs`, `_with_jokes`), not all",
+        help="learn from what was written last, and from some of all other pairs",
     )
     options = parser.parse_args()
     torch.manual_seed(0)

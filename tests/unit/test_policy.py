@@ -46,6 +46,7 @@ def test_secrets_are_found_and_nothing_else_is() -> None:
         ("secret", "Authorization: Bearer 8f3d6a1c9b7e5042d4c8a6f1e3b59720", "8f3d6a1c9b7e5042d4c8a6f1e3b59720"),
         ("secret", "mysql -uroot -pTern+Mill+4 -e 'show tables'", "Tern+Mill+4"),
         ("secret", "SMTP_PASSWORD=brass.Finch.72", "brass.Finch.72"),
+        ("secret", "api key: iVBORw0KGgoAAAANSUhEUgAAAAEA\nq8Zt3Vw7Lm2Xp9Rk4Ns6Yd1H", "q8Zt3Vw7Lm2Xp9Rk4Ns6Yd1H"),
         ("secret", "iVBORw0KGgoAAAANSUhEUgAAAAEA\nthe password is brass.Finch.72", "brass.Finch.72"),
         ("secret", "-----BEGIN \u0050RIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQ\n", "MIIEvQIBADANBgkqhkiG9w0BAQ"),
         ("card", "charge 4539 5787 6362 1486 please", "4539 5787 6362 1486"),
@@ -80,7 +81,8 @@ def test_each_class_is_masked_by_its_name(kind: str, text: str, value: str) -> N
         "Passwords must have at least 12 characters; tokens expire after 30 minutes.",
         "The IMEI is 356178092440319 and the order 406-8127735-2094618.",
         "The test card is 4000 0000 0000 0002, any security code will do.",
-        "the key to the icon is iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ\nkZyQm3xD9a9Fe1zUbZ6F6M8knm4PqloWJOZW",
+        "the key to the icon is iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ\n"
+        "kZyQm3xD9a9Fe1zUbZ6F6M8knm4PqloWJOZWkQyT3xH9b8Fd2zVcY7G5N9jmn5RrlpXKPAYX",
         "密钥页的图标是 data:image/webp;base64,vKx3D9a9Fe1zUbZ6F6M8knm4PqloWJOZW",
         "Cache restored from key: Linux-bazel-b7294788aaaea17e66f9f11f27dfefa2c32b0ba22c2de0d0c91dbd2467d3dfe5",
         "-----BEGIN PUBLIC KEY-----\nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEHn4Vt8KcHn4Vt8Kc\n-----END PUBLIC KEY-----",
