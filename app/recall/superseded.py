@@ -114,13 +114,14 @@ def _comparable(said: Sequence[Statement], kept: Set[int], odds: Mapping[int, fl
     )
     pairs = _of_many([(said[n], said[m]) for _, n, m in near])
     told = _told_with(said, [earlier.candidate for earlier, _ in pairs])
+    same = {one: {other.candidate for other in said if _say_the_same(one, other)} for one, _ in pairs}
     return [
         Pair(
             earlier,
             later,
             odds[earlier.candidate],
             odds[later.candidate],
-            *_others(odds, earlier, later),
+            *_likelihood_of([each for n, each in odds.items() if n not in {*same[earlier], later.candidate}]),
             told[earlier.candidate],
         )
         for earlier, later in pairs
@@ -181,9 +182,9 @@ def _has_digit(word: str) -> bool:
     return any(map(str.isdigit, word))
 
 
-def _others(odds: Mapping[int, float], earlier: Statement, later: Statement) -> tuple[float, float]:
-    """The log-odds that the best of the other candidates is an answer, and those of all of them together."""
-    others = [each for n, each in odds.items() if n not in (earlier.candidate, later.candidate)]
+def _likelihood_of(others: Sequence[float]) -> tuple[float, float]:
+    """The log-odds that the best of the candidates that say something else is an answer, and of all of them together.
+    What was told more than once answers no better for that, and is out of date as often."""
     together = sum(map(math.exp, others))
     return max(others, default=-math.inf), math.log(together) if together else -math.inf
 

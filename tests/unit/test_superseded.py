@@ -14,7 +14,7 @@ from app.core.recall.trace import Verdict
 from app.recall.candidate_statements import statements_in, vectors_in
 from app.recall.ranking import Candidate, Policy, rank
 from app.recall.relevance.outdated import LEAST_AMONG_MANY, Outdated, Pair, among_many
-from app.recall.superseded import BESIDE, MAX_JUDGED, MAX_PAIRS, SURE, without_superseded
+from app.recall.superseded import BESIDE, MAX_JUDGED, MAX_PAIRS, SURE, pairs_in, without_superseded
 from tests.unit.recalling import Recalling, ScriptedBackend, memory
 
 
@@ -296,3 +296,12 @@ def test_look_alikes_stay() -> None:
     hits = [on(1, "My boss is Carlos."), on(2, "My boss is angry today."), on(3, "My sister's boss is Anna now.")]
     decided = without_superseded(rank(hits, "my boss", Policy()), "my boss", Outdated("my boss", {}).likely)
     assert {one.verdict for one in decided} == {Verdict.KEPT}
+
+
+def test_what_was_told_more_than_once_is_no_other_answer() -> None:
+    told = rank([on(1, LISBON), on(2, LISBON), on(3, LISBON), on(9, PORTO)], "home", Policy())
+    others = [
+        pair.any_other for pair in pairs_in(told, "home") if pair.earlier.text == LISBON and pair.later.text == PORTO
+    ]
+    assert others
+    assert set(others) == {-math.inf}
