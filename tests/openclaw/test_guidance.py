@@ -28,8 +28,8 @@ LESSON = """# Harbour log guard
 - A harbour log without a date is refused by the harbour master.
 """
 ADVICE = "Begin the harbour log with the date"
-FACT = "The harbour log file of the day is written into the blue folder."
-TASK = "Write the harbour log file of the day."
+FACT = "Ines Duarte is the harbour master."
+TASK = "Write the harbour log file of the day. Who is the harbour master? Put that name under it."
 HOW_TO = "---\nname: tides\n---\n# Tides\n\n\tRead the tide table first.\n"
 TRANSCRIPT = "\n".join(
     f"{who}: {text}"
@@ -117,7 +117,7 @@ def test_a_sub_agent_gets_experience_and_what_its_parent_knows(guided: Guided) -
     call = json.dumps({"id": "sessions_spawn", "args": {"task": f"{TASK} SAY: the kid is done", "label": "kid"}})
     guided.gateway.say(f"Send a kid. TOOL:tool_call {call} THEN SAY: it is on its way", "parent")
     [prompt, *_] = eventually(lambda: guided.prompts("[Subagent Task]", since), what="the sub-agent's first prompt")
-    assert ADVICE in prompt and "the blue folder" in prompt
+    assert ADVICE in prompt and "Ines Duarte" in prompt
 
 
 def test_a_scheduled_run_gets_experience(guided: Guided) -> None:
