@@ -40,10 +40,12 @@ _PUBLIC = re.compile(
     r"-----BEGIN (?:[A-Z0-9]+ ){0,4}(?:PUBLIC KEY(?: BLOCK)?|SIGNATURE|CERTIFICATE(?: REQUEST)?|X509 CRL)-----[^-]*"
     r"|\"(?:x|y|n|kid|x5t(?:#S256)?)\":\s{0,4}\"[\w.-]{1,1000}\""
     r"|\bdata:(?:image|font|audio|video)/[\w.+-]{1,40};base64,"
+    r"|\b(?:peer|[Pp]ublic ?[Kk]ey)[ \t]{0,4}[:=][ \t]{0,4}[A-Za-z0-9+/]{43}=(?![\w=])"
     r"|(?:/9j/|iVBORw0KGgo|R0lGOD[dl]h|UklGR|PHN2Zy|d09G[Rm])[A-Za-z0-9+/]*(?:\r?\n[A-Za-z0-9+/]{57,})*"
 )
-"""What is made to be shown, armoured, as a field of a JWK or in a page, and images and fonts in Base64, with the long
-lines that follow: it stands beside the words for keys, and is drawn by a machine like one. A document may hold keys."""
+"""What is made to be shown, armoured, as a field of a JWK, of WireGuard or in a page, and images and fonts in Base64,
+with the long lines that follow: it stands beside the words for keys, and is drawn by a machine like one. A document may
+hold keys."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,11 @@ from app.policy.signs import names
 _NAME = Pattern(
     r"(?i)(?:pass ?phrase|phrase de passe|phrase secrète|frase de (?:contraseña|paso|acceso)|frase[- ]senha|frase segreta"
     r"|парольная фраза|кодовая фраза)[^\n.!?:=]{0,40}?"
-    r"(?P<sign>[:：=→]|->| (?:is|was|lautet|ist|est|es|è|é|это) )\s{0,3}"
+    r"(?P<sign>[:：=→]|->| (?:is|was|lautet|ist|est|es|è|é|это) | ?(?:是|为|為))\s{0,3}"
 )
-_WORDS = re.compile(r"([a-zà-öø-ÿа-яё]{2,14}(?:[ -][a-zà-öø-ÿа-яё]{2,14}){2,9})(?=[ \t]*(?:$|[.,;!)\n]))", re.MULTILINE)
+_WORDS = re.compile(
+    r"([a-zà-öø-ÿа-яё]{2,14}(?:[ -][a-zà-öø-ÿа-яё]{2,14}){2,9})(?=[ \t]*(?:$|[.,;!)\n，。；！）]))", re.MULTILINE
+)
 _REACH = 160
 _LEAST_BEHIND_WORD = 4
 """Words at least behind a verb: a sentence goes on there, too."""
