@@ -32,7 +32,7 @@ FILES = 5
 """Files written in one go."""
 CALL_MS = 600_000
 """Longest background check: a large one pauses for others most of the time."""
-SHARE = 4.0
+SHARE = 8.0
 """How long a check pauses after each go, as a multiple of what that took: others have most of the time."""
 MAX_PAUSE_S = 0.25
 LOOK_EVERY_S = 600.0
