@@ -3,6 +3,7 @@
 import re
 from datetime import datetime, timedelta
 
+from app.text.dates import MONTH, WEEKDAY
 from app.text.days import days_in
 
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
@@ -10,8 +11,24 @@ _CHINESE_WEEKDAYS = "一二三四五六日天"
 _MAX_CHARS = 400
 """Of a longer text the beginning is read."""
 _AFTER_CHARS = 40
-_UNTIL = re.compile(r"\b(?:until|till|through|up to|valid to|expires? (?:on|at|in)?|ends? (?:on|at))\b", re.IGNORECASE)
-_REMIND = re.compile(r"\bremind|\breminder\b|\bdon't forget to\b|\bdo not forget to\b|提醒|别忘|別忘", re.IGNORECASE)
+_UNTIL = re.compile(
+    r"\b(?:until|till|through|up to|valid to|expires?(?: on| at| in)?|ends?(?: on| at)?)\b"
+    r"(?:\W+(?:the|on|at|in|noon|midnight|early|mid|late|coming|\d{1,2}(?::\d\d)? ?[ap]m)\b){0,3}\W{1,3}"
+    r"(?=(?:next|this|end of|tomorrow|today|tonight|\d{4}-|\d{4}/"
+    rf"|{'|'.join(_WEEKDAYS)}|(?:\d{{1,2}}(?:st|nd|rd|th)?[ -](?:of )?)?{MONTH})\b)",
+    re.IGNORECASE,
+)
+"""A word for the end with the day right behind it: of "until the review on Monday is done" Monday is no end."""
+_REMIND = re.compile(
+    r"\bremind (?:me|us|him|her|them)\b(?! of)|\breminder\b|\b(?:don't|do not) forget to\b"
+    r"|(?:提醒|别忘|別忘)(?![过過了])",
+    re.I,
+)
+_RANGE = re.compile(rf"\b(?:{WEEKDAY}|mon|tue|wed|thu|fri|sat|sun)\W{{1,3}}$", re.IGNORECASE)
+"""In front of the word for an end: "Monday through Friday" comes again each week."""
+_AGAIN = re.compile(
+    rf"\b(?:every|each|daily|weekly|monthly|yearly|annually|always|usually|weekdays|{WEEKDAY}s)\b|每", re.I
+)
 _WEEKDAY = re.compile(rf"\b(?P<next>next )?(?P<day>{'|'.join(_WEEKDAYS)})\b", re.IGNORECASE)
 _TOMORROW = re.compile(r"\btomorrow\b|明天", re.IGNORECASE)
 _TODAY = re.compile(r"\b(?:today|tonight)\b|今天|今晚", re.IGNORECASE)
@@ -24,16 +41,29 @@ _CHINESE_DATE_UNTIL = re.compile(r"(?:到|直到|截止到?)(?=\d)")
 _PAST = re.compile(
     r"\b(?:was|were|did|had|went|got|bought|sold|left|began|started|became|met|\w{3,20}ed)\b|了|过(?!年)", re.IGNORECASE
 )
+_STATE = re.compile(
+    r"(?:\b(?:is|are|am|be|been|being)|['’](?:s|re|m))(?: \w{1,20}ly| not| still| now)? \w{3,20}ed\b", re.I
+)
+"""What is so now, and sounds like the past: "is closed"."""
 
 
 def ends_at(text: str, said_at: datetime) -> datetime | None:
     """When it is over, by its own words and the time it was said; None where it names no end.
 
-    "This week" is an end for what is or will be ("closed this week"), not for what has happened ("moved this week").
+    What was over already when it was said is about the past and goes on to be true: "worked there until March 2020".
+    So does what comes again: "Monday through Friday". "This week" is an end for what is or will be ("closed this
+    week"), not for what has happened ("moved this week").
     """
     text = text[:_MAX_CHARS]
+    end = None if _AGAIN.search(text) else _named_end(text, said_at)
+    return end if end is not None and end >= said_at else None
+
+
+def _named_end(text: str, said_at: datetime) -> datetime | None:
     if until := _UNTIL.search(text):
-        return _day_in(text[until.end() : until.end() + _AFTER_CHARS], said_at)
+        before = text[: until.start()]
+        over = _RANGE.search(before[-_AFTER_CHARS:]) or _PAST.search(_STATE.sub("", before))
+        return None if over else _day_in(text[until.end() : until.end() + _AFTER_CHARS], said_at)
     if until := _CHINESE_UNTIL.search(text):
         return _end_of_day(_next_weekday(said_at, min(_CHINESE_WEEKDAYS.index(until["day"]), 6)))
     if until := _CHINESE_DATE_UNTIL.search(text):

@@ -57,6 +57,8 @@ def test_what_is_over_by_its_own_words_expires(client: TestClient) -> None:
         memory("m_4", "办公室关门到周五。"),
         memory("m_5", "I moved to Porto this week."),
         memory("m_6", "The lease runs until 2093-05-01."),
+        memory("m_7", "The gym is closed until tomorrow.", lastConfirmedAt=datetime.now(UTC).isoformat()),
+        memory("m_8", "Anna worked at the mill until March 2020."),
     )
     report = checked(client)
     assert ids(report["expired"]) == {"m_1", "m_2", "m_3", "m_4"}
@@ -65,6 +67,13 @@ def test_what_is_over_by_its_own_words_expires(client: TestClient) -> None:
     assert [one["reason"] for one in over["history"]] == ["expired"]
     assert client.get("/memories/m_5").json()["state"] == "live"
     assert ids(checked(client)["expired"]) == set()
+
+
+def test_what_expired_and_is_stored_again_holds_again(client: TestClient) -> None:
+    imported(client, memory("m_1", "The gym is closed until tomorrow."))
+    assert ids(checked(client)["expired"]) == {"m_1"}
+    again = client.post("/memories", json={"text": "The gym is closed until tomorrow."}).json()
+    assert again["state"] == "live" and again["expiresAt"] > datetime.now(UTC).isoformat()
 
 
 def test_categories_have_a_time_to_live(start: Start) -> None:

@@ -23,6 +23,8 @@ WEAKENING = 0.8
 WEAKENED_AGAIN_DAYS = 30
 HYSTERESIS = 0.15
 """A later statement may be this much less certain than the one that it contradicts; a weaker one is only reported."""
+ZONES = timedelta(days=1)
+"""After the end of a day in UTC it is over everywhere, whatever zone it was said in: that is not kept."""
 MAX_FRAME = 20
 MAX_PAIRS = 5_000
 MAX_LISTED = 1_000
@@ -171,14 +173,14 @@ class Check:
 
     def _over(self, memory: Memory) -> tuple[datetime, str] | None:
         """Since when it is over, and why; None where it is not."""
-        said_at = moment_of(memory.created_at)
+        said_at = moment_of(memory.last_confirmed_at or memory.created_at)
         if said_at is None or memory.expires_at is not None:
             return None
         ttl = self.rules.ttl_days.get(memory.category)
         if ttl is not None and self.now - said_at > timedelta(days=ttl):
             return said_at + timedelta(days=ttl), f"the time of its category ({ttl:g} days) is over"
         end = ends_at(memory.text, said_at)
-        if end is not None and end < self.now:
+        if end is not None and end + ZONES < self.now:
             return end, f"by its own words it was over on {end.date().isoformat()}"
         return None
 
