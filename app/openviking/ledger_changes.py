@@ -18,6 +18,7 @@ from app.openviking.ledger_entries import (
     FORGOTTEN,
     LIVE,
     SUPERSEDED,
+    UPDATED,
     Step,
     file_of,
     hash_of,
@@ -113,10 +114,11 @@ def changed(entry: LedgerEntry, change: MemoryChange, now: str, withholding: Wit
         steps.append(Step(entry.uri, None))
     if uri != entry.uri or new_text != text:
         steps.append(Step(uri, new_text, "" if is_own(entry) else entry.text_hash))
-    reason = "changed" if new_text != text else "updated"
+    reason = "changed" if new_text != text else UPDATED
     version = {"version": entry.version, "text": text, "at": now, "reason": reason}
-    sources = [*fields.get("sources", ()), asdict(MemorySource("api", now))][-MAX_SOURCES:]
-    fields |= {"updated_at": now, "last_confirmed_at": now, "sources": sources}
+    fields |= {"updated_at": now, "last_confirmed_at": now}
+    if new_text != text:  # only then it is the caller who says it
+        fields["sources"] = [*fields.get("sources", ()), asdict(MemorySource("api", now))][-MAX_SOURCES:]
     return sealed(
         replace(
             entry,

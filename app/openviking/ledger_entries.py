@@ -32,6 +32,8 @@ GONE = "gone"
 HIDDEN = "hidden"
 """It says what was changed or forgotten elsewhere."""
 SHOWN = LIVE, SUPERSEDED
+UPDATED = "updated"
+"""Reason of a version that left the text as it was."""
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,80}")
 """What can stand in a path on any system, and means nothing there."""
 
@@ -92,9 +94,16 @@ def memory_of(entry: LedgerEntry, now: str) -> Memory:
         pinned=bool(fields.get("pinned")),
         version=entry.version,
         state=state_at(now, until, superseded=entry.state == SUPERSEDED),
-        sources=tuple(MemorySource(**one) for one in fields.get("sources", ())),
+        sources=_sources_of(entry),
         key=entry.key,
     )
+
+
+def _sources_of(entry: LedgerEntry) -> tuple[MemorySource, ...]:
+    """Where it was said. Earlier versions of the sidecar noted a source for a change of anything else, too."""
+    updated = {one["at"] for one in entry.history if one["reason"] == UPDATED}
+    sources = (MemorySource(**one) for one in entry.fields.get("sources", ()))
+    return tuple(one for one in sources if one.kind != "api" or one.session or one.at not in updated)
 
 
 def record_of(entry: LedgerEntry, now: str) -> MemoryRecord:

@@ -1,5 +1,6 @@
 """After a forgetting the text stands nowhere below the data directory: a byte scan for each place that keeps it."""
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,17 @@ def turn(client: TestClient, session: str, *said: str, **more: Any) -> dict[str,
 def remembered(client: TestClient, words: str) -> dict[str, Any]:
     found: list[dict[str, Any]] = client.get("/memories").json()["memories"]
     return next(one for one in found if words in one["text"])
+
+
+def settled(client: TestClient, words: str, **wanted: str) -> dict[str, Any]:
+    """A memory, once its commit has written it."""
+    until = time.monotonic() + 10
+    while time.monotonic() < until:
+        found = [one for one in client.get("/memories", params=wanted).json()["memories"] if words in one["text"]]
+        if found:
+            return dict(found[0])
+        time.sleep(0.02)
+    raise AssertionError(f"nothing was learnt of {words}")
 
 
 def forget(client: TestClient, **selection: Any) -> dict[str, Any]:
@@ -151,6 +163,38 @@ def test_whole_turns_go_with_what_was_learnt_from_them(
     assert ("Tobias" in recalled(client, "What is the name of my brother?")) == (by != "everything")
     turn(client, "s1", f"My new word is {MARK}.", "Noted.", senderId="mallory")
     assert MARK in recalled(client, f"What is my new word {MARK}?")
+
+
+LEARNT = {"session": {"session": "s1"}, "person": {"person": "mallory"}}
+
+
+@pytest.mark.parametrize("by", LEARNT)
+@pytest.mark.parametrize("change", [{"pinned": True}, {"category": "entities"}, {"ttlDays": 900}])
+def test_what_was_learnt_goes_with_its_turns_though_it_was_pinned_or_sorted_elsewhere(
+    scanned: tuple[TestClient, Callable[[], list[str]]], by: str, change: dict[str, Any]
+) -> None:
+    client, left = scanned
+    turn(client, "s1", f"I prefer {MARK} tea.", "Noted.", senderId="mallory")
+    committed(client, "s1")
+    memory = settled(client, MARK)
+    changed = client.patch(f"/memories/{memory['id']}", json=change).json()
+    assert (changed["version"], changed["sources"]) == (2, memory["sources"]), "to change it otherwise says nothing"
+    receipt = forget(client, **LEARNT[by])
+    assert (receipt["removed"]["memories"], receipt["kept"], left()) == (1, [], [])
+
+
+@pytest.mark.parametrize("by", LEARNT)
+def test_another_text_is_a_source_of_its_own_and_only_the_earlier_one_goes(
+    scanned: tuple[TestClient, Callable[[], list[str]]], by: str
+) -> None:
+    client, left = scanned
+    turn(client, "s1", f"I prefer {MARK} tea.", "Noted.", senderId="mallory")
+    committed(client, "s1")
+    memory = settled(client, MARK)
+    changed = client.patch(f"/memories/{memory['id']}", json={"text": "I prefer black coffee."}).json()
+    assert [source["kind"] for source in changed["sources"]] == ["turn", "api"]
+    assert (forget(client, **LEARNT[by])["kept"], left()) == ([], [])
+    assert client.get(f"/memories/{memory['id']}").json()["text"] == "I prefer black coffee."
 
 
 def test_what_was_said_beside_it_stays(scanned: tuple[TestClient, Callable[[], list[str]]]) -> None:

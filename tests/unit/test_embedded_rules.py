@@ -13,6 +13,7 @@ from app.embedded.extraction.experience_rules import experiences_in
 from app.embedded.extraction.extract import memories_in
 from app.embedded.index.chunks import MAX_CHARS, WHOLE_CHARS, pieces
 from app.embedded.storage.record_lines import read_records, write_records
+from app.embedded.storage.record_memories import memory_of
 from app.embedded.storage.record_versions import HYSTERESIS, merge
 from app.embedded.storage.records import Record, Source, holds_until
 
@@ -184,6 +185,21 @@ def test_records_come_back_as_they_were_written(values: list[str]) -> None:
     body, read = read_records(write_records("Things", records))
     assert read == records
     assert read_records(write_records("Things", read, body))[1] == records
+
+
+def test_a_change_of_before_that_says_nothing_is_no_source() -> None:
+    """Earlier versions of the sidecar noted one for whoever pinned a memory; a forgetting has to see who said it."""
+    said_in, pinned, retold = (
+        Source("chat_turn", "t_a.0", "2026-03-01T09:00:00.000Z", "s1"),
+        Source("api", "", "2026-03-02T09:00:00.000Z"),
+        Source("api", "", "2026-03-03T09:00:00.000Z"),
+    )
+    old = {"value": "I prefer tea", "outcome": "updated", "until": pinned.observed_at}
+    known = replace(record("I prefer tea"), source=pinned, also=(said_in,), history=(old,))
+    assert [source.turn_id for source in memory_of(known, "viking://x", "preferences", None).sources] == ["t_a"]
+    changed = replace(known, also=(said_in, pinned), source=retold, history=(old, {**old, "outcome": "changed"}))
+    kinds = [source.kind for source in memory_of(changed, "viking://x", "preferences", None).sources]
+    assert kinds == ["turn", "api"], "who changes the text says it"
 
 
 def test_a_person_edits_a_record_and_adds_a_line() -> None:

@@ -13,9 +13,10 @@ import pytest
 
 from app.core.capture.captured_message import CapturedMessage, TextPart
 from app.core.memories.memory import Memory, MemoryChange, MemoryFilter, MemorySource, MemoryState, NewMemory
+from app.core.memories.withholding import Withholding
 from app.errors import VersionConflict
-from app.openviking import ledger_sync
-from app.openviking.ledger_entries import file_of
+from app.openviking import ledger_changes, ledger_sync
+from app.openviking.ledger_entries import file_of, memory_of
 from app.ports import Target
 from tests.contract.openviking import FakeOpenViking, subject_on
 from tests.contract.subject import Subject, soon
@@ -118,6 +119,25 @@ async def test_a_changed_statement_is_changed_in_its_file_and_nothing_else(
     await forget(subject, changed)
     assert server.files[PROFILE] == "# user\n- My name is Ada.\n\n## More\n- I like tea."
     assert set(await live(subject)) == {"My name is Ada.", "I like tea."}
+
+
+async def test_only_another_text_is_a_source_of_its_own(subject: Subject) -> None:
+    assert subject.memories is not None
+    memory = await store(subject, "The office is on floor four.")
+    pinned = await subject.memories.change(subject.who(), memory.id, MemoryChange(pinned=True), None, soon())
+    assert pinned is not None and (pinned.pinned, pinned.sources) == (True, memory.sources)
+    changed = await change(subject, memory, "The office is on floor nine.")
+    assert changed is not None and len(changed.sources) == 2
+
+
+def test_a_change_of_before_that_says_nothing_is_no_source() -> None:
+    """Earlier versions of the sidecar noted one for whoever pinned a memory."""
+    at = "2026-03-05T09:00:00.000Z"
+    entry = ledger_changes.added(new("The office is on floor four."), at, Withholding(b"secret"))
+    told = entry.fields["sources"]
+    pinned = {"version": 1, "text": "The office is on floor four.", "at": at, "reason": "updated"}
+    before = {**entry.fields, "sources": [*told, {**told[0], "at": at}]}
+    assert memory_of(replace(entry, fields=before, history=(pinned,)), at).sources == memory_of(entry, at).sources
 
 
 async def test_the_last_statement_takes_its_file_with_it(server: FakeOpenViking, subject: Subject) -> None:

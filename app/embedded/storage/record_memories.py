@@ -16,7 +16,7 @@ from app.core.memories.memory import (
     Sensitivity,
     SourceKind,
 )
-from app.embedded.storage.record_versions import NOT_ADOPTED, noted
+from app.embedded.storage.record_versions import NOT_ADOPTED, UPDATED, noted
 from app.embedded.storage.records import Record, Source, holds_until
 from app.text.dates import iso, moment_of
 from app.text.items import tidy
@@ -65,9 +65,17 @@ def memory_of(record: Record, uri: str, category: str, peer: str | None) -> Memo
         pinned=record.pinned,
         version=record.version,
         state=MemoryState.LIVE if record.holds else MemoryState.SUPERSEDED,
-        sources=tuple(_source(one) for one in (*record.also, record.source)),
+        sources=tuple(_source(one) for one in sources_of(record)),
         key=record.key.removeprefix(_NAMED) if record.key.startswith(_NAMED) else None,
     )
+
+
+def sources_of(record: Record) -> list[Source]:
+    """Where the record was said. Earlier versions of the sidecar noted a source for a change of anything else, too."""
+    updated = {entry.get("until") for entry in record.history if entry.get("outcome") == UPDATED}
+    return [
+        one for one in (*record.also, record.source) if one.kind != "api" or one.ref or one.observed_at not in updated
+    ]
 
 
 def history_of(record: Record) -> tuple[MemoryVersion, ...]:

@@ -9,6 +9,8 @@ from app.text.dates import moment_of
 
 NOT_ADOPTED = "not_adopted"
 """Outcome of a claim that changed nothing: no earlier version."""
+UPDATED = "updated"
+"""Outcome of a change that left the value as it was."""
 MAX_HISTORY, MAX_SOURCES = 200, 50
 """Earlier values and sources kept of one record: as many as of a memory at OpenViking."""
 MAX_HISTORY_CHARS = 100_000
@@ -104,20 +106,17 @@ def _merged(old: Record, new: Record) -> Record:
 
 
 def edited(record: Record, source: Source, **changes: Any) -> Record:
-    """The next version of a record, given on purpose by ``source``: the former one stays in its history."""
-    reason = "changed" if "value" in changes else "updated"
+    """The next version of a record, changed on purpose by ``source``: the former one stays in its history.
+
+    Only a new value is said by ``source``: to pin a record, or to sort it elsewhere, says nothing, and leaves it with
+    the sources that it goes with when they are forgotten.
+    """
     now = source.observed_at
-    return replace(
-        record,
-        source=source,
-        said_at=record.said_at or record.source.observed_at,
-        also=with_source(record.also, record.source),
-        version=record.version + 1,
-        last_confirmed_at=now,
-        updated_at=now,
-        history=_kept(record.history, _claim(record, reason, now)),
-        **changes,
-    )
+    if "value" not in changes:
+        return noted(record, UPDATED, now, last_confirmed_at=now, **changes)
+    said_at = record.said_at or record.source.observed_at
+    also = with_source(record.also, record.source)
+    return noted(record, "changed", now, last_confirmed_at=now, source=source, said_at=said_at, also=also, **changes)
 
 
 def noted(record: Record, outcome: str, now: str, **changes: Any) -> Record:
