@@ -14,12 +14,14 @@ from app.core.memories.forget_selection import Erased, Forgetting, Redactor, tur
 from app.core.memories.memory import Memory
 from app.core.memories.memory_outcomes import Kept, Selected
 from app.embedded.extraction import distil
+from app.embedded.index.documents import EXPERIENCES
 from app.embedded.index.live_index import LiveIndex
 from app.embedded.index.memory_erasure import without_forgotten as memories_left
 from app.embedded.storage import layout
 from app.embedded.storage.entries import entries_in, message_of, whole_batches
 from app.embedded.storage.long_term_file import NAME, page_without
 from app.embedded.storage.memory_files import title_of
+from app.embedded.storage.record_lines import sources_of_experience
 from app.embedded.storage.session_erasure import SessionLeft, Summed, session_of
 from app.embedded.storage.session_erasure import without_forgotten as session_left
 from app.embedded.storage.withheld import Withheld
@@ -93,7 +95,7 @@ class Eraser:
 
     def _plan(self, forgetting: Forgetting, redactor: Redactor) -> _Plan:
         plan = _Plan()
-        selected = self._selected_turns(forgetting)
+        selected, beside = self._selected_turns(forgetting)
         sections: dict[str, dict[str, str | None]] = defaultdict(dict)
         for path in self._sessions():
             data = self._vault.read(path)
@@ -110,7 +112,8 @@ class Eraser:
         for path in self._texts():
             if path in pages:
                 continue
-            self._plan_text(path, redactor, selected, sections.get(path.name, {}), plan)
+            turns = selected | beside if beside and self._tells_one_turn(path) else selected
+            self._plan_text(path, redactor, turns, sections.get(path.name, {}), plan)
         for path in pages:
             self._plan_page(path, redactor, plan)
         return plan
@@ -126,15 +129,24 @@ class Eraser:
         if left != text:
             plan.files[path] = None if left is None else left.encode("utf-8", "replace")
 
-    def _selected_turns(self, forgetting: Forgetting) -> set[str]:
-        """The turns that go as a whole: a turn goes when one of its messages is selected."""
-        selected = set(forgetting.turns)
+    def _selected_turns(self, forgetting: Forgetting) -> tuple[set[str], set[str]]:
+        """The turns that go as a whole (a turn goes when one of its messages is selected), and all of their
+        sessions."""
+        selected, beside = set(forgetting.turns), set[str]()
         for path in self._sessions() if forgetting.takes_turns else ():
             entries = list(entries_in(self._vault.read(path)))
             session = session_of(entries, layout.readable(path.stem))
-            messages = (message_of(entry) for entry in entries if entry.get("type") == "message")
+            messages = [message_of(entry) for entry in entries if entry.get("type") == "message"]
             selected |= {turn_of(one.source_id) for one in messages if forgetting.selects(one, session)}
-        return selected
+            turns = {turn_of(one.source_id) for one in messages}
+            if not turns.isdisjoint(selected):
+                beside |= turns
+        return selected, beside
+
+    def _tells_one_turn(self, path: Path) -> bool:
+        """Whether a file is a lesson of several turns that knows only the last of them: so it is not known which
+        others of their session it tells of."""
+        return path.parent.name == EXPERIENCES and not sources_of_experience(self._vault.read_text(path))[1]
 
     def _tell_notes(self, left: SessionLeft, sections: dict[str, dict[str, str | None]]) -> None:
         for archive in left.archives:

@@ -1,5 +1,6 @@
 """After a forgetting the text stands nowhere below the data directory: a byte scan for each place that keeps it."""
 
+import json
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -195,6 +196,80 @@ def test_another_text_is_a_source_of_its_own_and_only_the_earlier_one_goes(
     assert [source["kind"] for source in changed["sources"]] == ["turn", "api"]
     assert (forget(client, **LEARNT[by])["kept"], left()) == ([], [])
     assert client.get(f"/memories/{memory['id']}").json()["text"] == "I prefer black coffee."
+
+
+def taught(client: TestClient, session: str = "s1") -> dict[str, Any]:
+    """What a session of two people taught: the first turn has the error, the last one says that it is gone."""
+    told = (
+        ("mallory", 5, f"It says: Error: cannot open the vault {MARK} in the folder", "I set VAULT_DIR."),
+        ("bob", 7, "That fixed it, works now.", "Great."),
+        ("carol", 9, "The office is closed on Fridays.", "Noted."),
+    )
+    for sender, day, said, answered in told:
+        at = f"2026-01-{day:02}T09:00:0"
+        messages = [
+            {"role": "user", "content": said, "timestamp": f"{at}0Z"},
+            {"role": "assistant", "content": answered, "timestamp": f"{at}1Z"},
+        ]
+        body = {"sessionId": session, "messages": messages, "senderId": sender, "wait": True}
+        assert client.post("/after-turn", json=body).is_success
+    committed(client, session)
+    return settled(client, MARK, category="experiences")
+
+
+def january(day: int) -> dict[str, str]:
+    return {"since": f"2026-01-{day:02}T00:00:00Z", "until": f"2026-01-{day:02}T23:59:59Z"}
+
+
+@pytest.mark.parametrize(
+    "selection",
+    [{"person": "mallory"}, january(5), {"session": "s1"}, {"person": "bob"}, january(7)],
+    ids=lambda selection: "-".join(selection.values()),
+)
+def test_a_lesson_goes_with_any_of_the_turns_that_it_was_learnt_from(
+    scanned: tuple[TestClient, Callable[[], list[str]]], selection: dict[str, str]
+) -> None:
+    client, left = scanned
+    lesson = taught(client)
+    assert (lesson["createdAt"][:10], len(lesson["sources"])) == ("2026-01-07", 2)
+    assert {source["session"] for source in lesson["sources"]} == {"s1"}
+    look = client.post("/memories/forget", json=selection).json()
+    receipt = forget(client, **selection)
+    assert receipt["removed"]["memories"] == look["removed"]["memories"] == 1
+    assert ([one["id"] for one in receipt["selected"]], receipt["kept"]) == ([lesson["id"]], [])
+    assert client.get(f"/memories/{lesson['id']}").status_code == 404
+    if "bob" not in selection.values() and selection != january(7):  # else the first turn is nobody's to forget
+        assert left() == []
+
+
+@pytest.mark.parametrize("selection", [{"person": "carol"}, january(9), {"lastDays": 1}])
+def test_a_lesson_stays_with_the_turns_that_it_was_learnt_from(
+    scanned: tuple[TestClient, Callable[[], list[str]]], selection: dict[str, Any]
+) -> None:
+    client, _ = scanned
+    lesson = taught(client)
+    assert forget(client, **selection)["removed"]["memories"] == 0
+    assert client.get(f"/memories/{lesson['id']}").json()["text"] == lesson["text"]
+
+
+def test_a_lesson_of_before_that_tells_one_turn_goes_with_any_of_its_session(start: Start, tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"embedded": {"embedder": {"kind": "none"}}}
+    client = start(**settings)
+    lesson = taught(client)
+    turn(client, "s2", "The museum opens at noon.", "So it does.", senderId="carol")
+    (path,) = (tmp_path / "data").rglob("experiences/*.md")
+    body, _, trailer = path.read_text().partition("<!-- MEMORY_FIELDS\n")
+    source = {"kind": "chat_turn", "ref": json.loads(trailer.partition("\n-->")[0])["source"]["ref"]}
+    old = {"type": "experience", "confidence": 0.7, "source": source}
+    path.write_text(f"{body}<!-- MEMORY_FIELDS\n{json.dumps(old)}\n-->\n")
+    read = client.get(f"/memories/{lesson['id']}").json()
+    assert (read["text"], [one["turnId"] for one in read["sources"]]) == (
+        lesson["text"],
+        [lesson["sources"][-1]["turnId"]],
+    )
+    assert forget(client, session="s2")["removed"]["memories"] == 0
+    assert forget(client, person="mallory")["removed"]["memories"] == 1
+    assert places_of(tmp_path / "data", MARK) == []
 
 
 def test_what_was_said_beside_it_stays(scanned: tuple[TestClient, Callable[[], list[str]]]) -> None:

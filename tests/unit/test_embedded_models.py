@@ -17,6 +17,7 @@ from app.core.identity import Identity, PeerRole, Tenant
 from app.core.messages.tokens import estimate_tokens
 from app.embedded.backend import EmbeddedBackend
 from app.embedded.index import openai
+from app.embedded.storage.record_lines import sources_of_experience
 from app.ports import SessionHistory, Target
 from app.settings import ChatSettings, EmbeddedSettings, EmbedderSettings
 
@@ -110,6 +111,11 @@ async def committed(backend: EmbeddedBackend, *more: str, instructions: str = ""
     return await backend.history(WHO, 10_000, soon())
 
 
+def text_of(root: Path, name: str) -> str:
+    (lesson,) = root.rglob(f"experiences/{name}")
+    return lesson.read_text()
+
+
 async def test_a_chat_model_writes_summary_and_memories(tmp_path: Path, httpx_mock: HTTPXMock) -> None:
     told = {
         "summary": "Talk about tea.",
@@ -131,6 +137,8 @@ async def test_a_chat_model_writes_summary_and_memories(tmp_path: Path, httpx_mo
         hits = await backend.find(WHO, "kettle switch", Target.MEMORIES, 5, soon())
         assert any("needs a new switch" in hit.text for hit in hits)
         assert await backend.find(WHO, "broken kettle", Target.EXPERIENCES, 5, soon())
+    sources, is_all = sources_of_experience(text_of(tmp_path, "kettle.md"))
+    assert is_all and {(one.kind, one.session) for one in sources} == {("chat_model", WHO.session)}, "it goes with them"
 
 
 async def test_a_chat_model_is_told_what_its_summary_has_to_keep(tmp_path: Path, httpx_mock: HTTPXMock) -> None:

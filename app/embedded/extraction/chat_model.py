@@ -10,7 +10,7 @@ import structlog
 from app.core.capture.captured_message import CapturedMessage, TextPart
 from app.core.history.lines import one_line
 from app.core.history.summary_message import cut_to_tokens
-from app.embedded.extraction.experience_rules import Experience
+from app.embedded.extraction.experience_rules import Experience, sources_in
 from app.embedded.extraction.extract import Memory
 from app.embedded.extraction.statements import slug
 from app.embedded.index.openai import EndpointError, chat_over_http
@@ -88,7 +88,7 @@ def _read(answer: str, messages: Sequence[CapturedMessage]) -> Told:
         summary=cut_to_tokens(summary.strip(), _SUMMARY_TOKENS),
         abstract=one_line(str(told.get("abstract") or ""), 240),
         memories=tuple(memory for fields in _listed(told, "memories") if (memory := _memory(fields, messages))),
-        experiences=tuple(e for fields in _listed(told, "experiences") if (e := _experience(fields))),
+        experiences=tuple(e for fields in _listed(told, "experiences") if (e := _experience(fields, messages))),
     )
 
 
@@ -123,10 +123,11 @@ def _memory(fields: Mapping[str, Any], messages: Sequence[CapturedMessage]) -> M
     )
 
 
-def _experience(fields: Mapping[str, Any]) -> Experience | None:
+def _experience(fields: Mapping[str, Any], messages: Sequence[CapturedMessage]) -> Experience | None:
+    """A lesson of the model's. It does not say what of the messages it learnt from, so it is from all of them."""
     name, *sections = (str(fields.get(part) or "").strip() for part in ("name", "situation", "approach", "reflect"))
     if not name or not all(sections):
         return None
     headings = zip(("Situation", "Approach", "Reflect"), sections, strict=True)
     body = "\n\n".join(f"## {heading}\n{text[:2000]}" for heading, text in headings)
-    return Experience(slug(name), f"# {one_line(name, 80)}\n\n{body}\n")
+    return Experience(slug(name), f"# {one_line(name, 80)}\n\n{body}", sources_in(messages, PARAPHRASED))

@@ -122,7 +122,7 @@ def write_memories(
     for experience in outcome.experiences:
         path = layout.memories_dir(root, None) / "experiences" / f"{layout.segment(experience.name)}.md"
         if not path.exists():
-            vault.write_atomic(path, experience.text.encode("utf-8", "replace"))
+            vault.write_atomic(path, experience.learnt_in(session).text.encode("utf-8", "replace"))
             paths.append(path)
             stored.append(derived_id(str(path.relative_to(root))))
     if outcome.note:

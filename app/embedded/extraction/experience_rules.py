@@ -4,17 +4,18 @@ approved, the lesson is written down.
 The file has the three headings that experience recall reads: Situation, Approach, Reflect.
 """
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from app.core.capture.captured_message import CapturedMessage, TextPart, ToolPart
 from app.core.capture.tool_outcomes import says_failed
 from app.core.history.lines import one_line
+from app.core.memories.forget_selection import turn_of
 from app.embedded.extraction.rules import statement_in
 from app.embedded.extraction.statements import slug
-from app.embedded.storage.record_lines import TRAILER, TRAILER_END
+from app.embedded.storage.record_lines import write_experience
+from app.embedded.storage.records import Source
 from app.text.sentences import sentences
 from app.text.words import token_set
 
@@ -59,10 +60,21 @@ _REASON = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Experience:
-    """A lesson; ``name`` is its file name without the ending, ``text`` the whole file."""
+    """A lesson; ``name`` is its file name without the ending. ``sources``: a message of each turn that it was learnt
+    from, in order; it goes with any of them."""
 
     name: str
-    text: str
+    body: str
+    sources: tuple[Source, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The whole file."""
+        return write_experience(self.body, self.sources)
+
+    def learnt_in(self, session: str) -> "Experience":
+        """The lesson with the session that it was learnt in."""
+        return replace(self, sources=tuple(replace(source, session=session) for source in self.sources))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,15 +84,31 @@ class _Step:
     role: str
     text: str
     tool: ToolPart | None
+    source: Source
+
+
+def sources_in(messages: Iterable[CapturedMessage], kind: str) -> tuple[Source, ...]:
+    """The last message of each turn, as sources."""
+    return _one_of_each_turn(Source(kind, one.source_id, one.created_at) for one in messages)
+
+
+def _one_of_each_turn(sources: Iterable[Source]) -> tuple[Source, ...]:
+    return tuple({turn_of(source.ref): source for source in sources if source.ref}.values())
 
 
 def experiences_in(messages: Sequence[CapturedMessage]) -> Iterator[Experience]:
     """One experience for each error that a later success of the same tool, or a person's word, shows to be fixed, and
     for each correction after which the person approved the work."""
     steps = [
-        _Step(m.role, _text(part), part if isinstance(part, ToolPart) else None) for m in messages for part in m.parts
+        _Step(
+            message.role,
+            _text(part),
+            part if isinstance(part, ToolPart) else None,
+            Source("chat_turn", message.source_id, message.created_at),
+        )
+        for message in messages
+        for part in message.parts
     ]
-    sources = [message.source_id for message in messages if message.source_id]
     at = found = 0
     while at < len(steps) and found < MAX_EXPERIENCES:
         fixed = _fixed_at(steps, at) if _fails(steps[at]) else None
@@ -89,8 +117,7 @@ def experiences_in(messages: Sequence[CapturedMessage]) -> Iterator[Experience]:
         if end is None:
             at += 1
             continue
-        source = sources[-1] if sources else ""
-        yield _experience(steps, at, end, source) if approved is None else _review(steps, at, end, source)
+        yield _experience(steps, at, end) if approved is None else _review(steps, at, end)
         found += 1
         at = end + 1
 
@@ -149,13 +176,13 @@ def _said_to(tool: ToolPart) -> str:
     return " ".join(value[:4000] for value in given if isinstance(value, str))
 
 
-def _experience(steps: Sequence[_Step], error: int, fixed: int, source: str) -> Experience:
+def _experience(steps: Sequence[_Step], error: int, fixed: int) -> Experience:
     """The lesson, its error named once: the situation says it, everything else refers to it."""
     failed, between = steps[error], steps[error + 1 : fixed + 1]
     shown = _error_line(
         (failed.tool.output or "")[-8000:].splitlines() if failed.tool else list(sentences(failed.text[:8000]))
     )
-    task = _task(steps[: error + 1], shown)
+    task, asked = _task(steps[: error + 1], shown)
     approach = [line for step in between if (line := _approach_line(step))][-MAX_STEPS:]
     why = [one_line(s) for step in between if step.role == "assistant" and not step.tool for s in _reasons(step.text)]
     why = [reason for reason in why if not any(reason in line for line in approach)]
@@ -163,18 +190,20 @@ def _experience(steps: Sequence[_Step], error: int, fixed: int, source: str) -> 
     done = f"{failed.tool.name} worked afterwards" if failed.tool else "the user confirmed that it works"
     situation = [f"When this error appears: {shown}", *([f"while working on: {task}"] if task else [])]
     reflect = [avoid, *why[:3], f"Verified: {done}."]
-    return _written(task or "An error and its fix", situation, approach, reflect, shown, "the error", source)
+    used = [*asked, *steps[error : fixed + 1]]
+    return _written(task or "An error and its fix", situation, approach, reflect, shown, "the error", used)
 
 
-def _review(steps: Sequence[_Step], correction: int, approved: int, source: str) -> Experience:
+def _review(steps: Sequence[_Step], correction: int, approved: int) -> Experience:
     """The lesson of a review: what it said, and what was made of it."""
     said = one_line(_asked(steps[correction].text[:4_000]) or steps[correction].text, 200)
-    task = _task(steps[:correction], said)
+    task, asked = _task(steps[:correction], said)
     lines = (_approach_line(step) for step in steps[correction + 1 : approved])
     approach = [line for line in lines if line][-MAX_STEPS:]
     situation = [*([f"When working on: {task}"] if task else []), f"A review said: {said}"]
     reflect = ["Avoid what the review objected to: do it that way from the beginning.", "Verified: it was approved."]
-    return _written(task or "A review", situation, approach, reflect, said, "what the review said", source)
+    used = [*asked, *steps[correction : approved + 1]]
+    return _written(task or "A review", situation, approach, reflect, said, "what the review said", used)
 
 
 def _avoid(failed: ToolPart | None, mended: ToolPart | None) -> str:
@@ -192,9 +221,9 @@ def _written(
     reflect: Iterable[str],
     shown: str,
     shown_as: str,
-    source: str,
+    used: Iterable[_Step],
 ) -> Experience:
-    """The file. What it is about (``shown``) stands in the situation alone; everything else refers to it."""
+    """The lesson. What it is about (``shown``) stands in the situation alone; everything else refers to it."""
     body = "\n".join(
         [
             f"# {one_line(title, 80)}",
@@ -209,16 +238,19 @@ def _written(
             *_bullets(reflect, shown, shown_as),
         ]
     )
-    fields = {"type": "experience", "confidence": 0.7, "source": {"kind": "chat_turn", "ref": source}}
     name = f"{slug(title, 5)}-{slug(shown, 3)}"[:90]
-    return Experience(name, f"{body}\n\n{TRAILER}\n{json.dumps(fields)}\n{TRAILER_END}\n")
+    return Experience(name, body, _one_of_each_turn(step.source for step in used))
 
 
-def _task(steps: Sequence[_Step], shown: str) -> str:
-    """What was asked for last, in words other than the error's, and without what the user states of themselves."""
-    said = (_asked(step.text[:4_000].replace(shown, " ")) for step in reversed(steps) if step.role == "user")
-    asked = (one_line(text, 200) for text in said)
-    return next((text for task in asked if len(text := task.strip(" :：-—")) >= _LEAST_TASK), "")
+def _task(steps: Sequence[_Step], shown: str) -> tuple[str, Sequence[_Step]]:
+    """What was asked for last, in words other than the error's, and without what the user states of themselves; and
+    where it was asked."""
+    for step in reversed(steps):
+        if step.role == "user":
+            task = one_line(_asked(step.text[:4_000].replace(shown, " ")), 200).strip(" :：-—")
+            if len(task) >= _LEAST_TASK:
+                return task, (step,)
+    return "", ()
 
 
 def _asked(text: str) -> str:

@@ -1,7 +1,8 @@
 """What is in a file: turns of a session file, statements of a record file, pieces of anything else."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
 from typing import NamedTuple
@@ -10,9 +11,9 @@ from app.core.capture.captured_message import CapturedMessage, TextPart
 from app.core.memories.memory import Memory, MemorySource, Origin
 from app.embedded.index.chunks import pieces
 from app.embedded.storage.layout import readable
-from app.embedded.storage.record_lines import NOTE_BEGIN, NOTE_END, read_records
-from app.embedded.storage.record_memories import memory_of, utc
-from app.embedded.storage.records import Record, derived_id, identified
+from app.embedded.storage.record_lines import NOTE_BEGIN, NOTE_END, read_records, sources_of_experience
+from app.embedded.storage.record_memories import memory_of, source_of, utc
+from app.embedded.storage.records import Record, Source, derived_id, identified
 from app.embedded.storage.workspace import PAGES
 from app.text.dates import day_of
 from app.text.items import statements
@@ -114,7 +115,7 @@ def file_entries(path: str, text: str, modified: float, uri_root: str) -> Iterat
     if records:
         yield from _recorded(file, list(statements(body)), records)
     elif file.category == EXPERIENCES:
-        yield _unrecorded(file, 0, file.uri, body.strip(), derived_id(path))
+        yield _experience(file, body.strip(), sources_of_experience(text)[0])
     else:
         written = _without_notes(body)
         for number, chunk in enumerate(pieces(written) if any(statements(written)) else ()):
@@ -181,7 +182,7 @@ def _replaced_by(record: Record, same_key: list[str]) -> list[str]:
 
 
 def _unrecorded(file: _File, number: int, place: str, text: str, memory_id: str) -> Entry:
-    """A statement that nothing more is known of: a person wrote it, or it is an experience."""
+    """A statement that nothing more is known of: a person wrote it."""
     realm = _realm(file.category, file.peer)
     found = text[:MAX_EXPERIENCE_CHARS] if file.category == EXPERIENCES else text
     written = utc(file.at)
@@ -197,6 +198,14 @@ def _unrecorded(file: _File, number: int, place: str, text: str, memory_id: str)
         sources=(MemorySource("file", written),),
     )
     return Entry(Document(number, 0, place, file.category, realm, file.at, "", found), memory)
+
+
+def _experience(file: _File, text: str, sources: Sequence[Source]) -> Entry:
+    """A lesson, from when the last of what it was learnt from was said."""
+    told = [replace(one, observed_at=one.observed_at or file.at) for one in sources]
+    at = told[-1].observed_at if told else file.at
+    entry = _unrecorded(file._replace(at=at), 0, file.uri, text, derived_id(file.path))
+    return entry._replace(memory=replace(entry.memory, sources=tuple(map(source_of, told)))) if told else entry
 
 
 def _home(uri_root: str, peer: str | None) -> str:

@@ -11,7 +11,7 @@ from app.embedded.storage.record_lines import (
     NOTE_END,
     TRAILER,
     read_records,
-    source_of_experience,
+    sources_of_experience,
     write_records,
 )
 from app.embedded.storage.records import Record, identified
@@ -50,7 +50,8 @@ def without_forgotten(
     body, records = read_records(text)
     records = identified(records, path)
     if f"/{EXPERIENCES}/" in path:
-        return _experience(text, body, dropped, redactor, selected)
+        lesson = tuple(entry.memory for entry in file_entries(path, text, modified, uri_root))
+        return _experience(text, body, lesson, redactor, is_dropped=bool(dropped) or _is_of(text, selected))
     gone = {memory.id for memory in dropped}
     kept = [_cleaned(record, redactor, selected) for record in records if record.id not in gone]
     notes, told = _with_sections(body, sections)
@@ -66,19 +67,24 @@ def without_forgotten(
 
 
 def _experience(
-    text: str, body: str, dropped: tuple[Memory, ...], redactor: Redactor, selected: Collection[str]
+    text: str, body: str, lesson: tuple[Memory, ...], redactor: Redactor, *, is_dropped: bool
 ) -> FileLeft | None:
-    """A lesson goes with the turn that it was learnt in, or with its title; else it loses the lines that say so."""
-    if dropped or turn_of(source_of_experience(text)) in selected:
-        return FileLeft(None, dropped)
+    """A lesson goes with its title, where it is not dropped anyway; else it loses the lines that say so."""
+    if is_dropped:
+        return FileLeft(None, lesson)
     lines = body.rstrip("\n").split("\n")
     left = [line for line in lines if redactor.text(line) == line]
     if left == lines:
         return None
     if lines[0] != left[0] or not _says_something("\n".join(left)):
-        return FileLeft(None, dropped)
+        return FileLeft(None, lesson)
     trailer = text[text.rfind(TRAILER) :] if TRAILER in text else ""
-    return FileLeft("\n".join(left) + f"\n\n{trailer}", dropped)
+    return FileLeft("\n".join(left) + f"\n\n{trailer}")
+
+
+def _is_of(text: str, selected: Collection[str]) -> bool:
+    """Whether a lesson was learnt from a turn that goes: of each turn that it was learnt from it tells something."""
+    return any(turn_of(source.ref) in selected for source in sources_of_experience(text)[0])
 
 
 def _cleaned(record: Record, redactor: Redactor, selected: Collection[str]) -> Record:

@@ -42,14 +42,27 @@ def read_records(text: str) -> tuple[str, list[Record]]:
     return body, _reconciled(body, records)
 
 
-def source_of_experience(text: str) -> str:
-    """The source id of the message that an experience was learnt from; empty where its file does not tell."""
+def write_experience(body: str, sources: Sequence[Source]) -> str:
+    """The file of an experience: what it says, and a message of each turn that it was learnt from, the last apart."""
+    if not sources:
+        return f"{body}\n"
+    also = [_told(source) for source in sources[:-1]]
+    fields = {"type": "experience", "confidence": 0.7, "source": _told(sources[-1]), "also": also}
+    return f"{body}\n\n{TRAILER}\n{_json(fields)}\n{TRAILER_END}\n"
+
+
+def sources_of_experience(text: str) -> tuple[tuple[Source, ...], bool]:
+    """A message of each turn that an experience was learnt from, as far as its file tells, and whether that is all.
+
+    Earlier versions of the sidecar wrote down the last message of the session's archive alone, and no time.
+    """
     trailer = text.rpartition(TRAILER)[2]
     try:
-        source = json.loads(trailer.partition(TRAILER_END)[0])["source"]
-        return str(source["ref"])
-    except (ValueError, TypeError, KeyError, RecursionError):
-        return ""
+        told = json.loads(trailer.partition(TRAILER_END)[0])
+        sources = [_source({"observed_at": "", **one}) for one in (*told.get("also", ()), told["source"])]
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return (), True
+    return tuple(one for one in sources if one.ref), "also" in told
 
 
 def write_records(title: str, records: Sequence[Record], body: str = "", without: Collection[str] = ()) -> str:
@@ -67,8 +80,7 @@ def write_records(title: str, records: Sequence[Record], body: str = "", without
     if own and own[-1].startswith("#"):
         own.append("")
     lines = [*own, *(item(record.value) for record in records if record.holds)]
-    trailer = ",\n".join(json.dumps(_fields(record), ensure_ascii=False) for record in records)
-    trailer = trailer.replace("-->", "--\\u003e").replace("<!--", "\\u003c!--")  # JSON reads it back as it was
+    trailer = ",\n".join(_json(_fields(record)) for record in records)
     return "\n".join(lines) + f"\n\n{TRAILER}\n[{trailer}]\n{TRAILER_END}\n"
 
 
@@ -93,6 +105,12 @@ def _fields(record: Record) -> dict[str, Any]:
     told = {name: getattr(record, name) for name in _KNOWN}
     told |= {"source": _told(record.source), "also": [_told(source) for source in record.also]}
     return {name: value for name, value in told.items() if name not in _LATER or value}
+
+
+def _json(fields: dict[str, Any]) -> str:
+    """The fields as they can stand in a comment; JSON reads them back as they were."""
+    text = json.dumps(fields, ensure_ascii=False)
+    return text.replace("-->", "--\\u003e").replace("<!--", "\\u003c!--")
 
 
 def _told(source: Source) -> dict[str, str]:

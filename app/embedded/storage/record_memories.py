@@ -65,7 +65,7 @@ def memory_of(record: Record, uri: str, category: str, peer: str | None) -> Memo
         pinned=record.pinned,
         version=record.version,
         state=MemoryState.LIVE if record.holds else MemoryState.SUPERSEDED,
-        sources=tuple(_source(one) for one in sources_of(record)),
+        sources=tuple(map(source_of, sources_of(record))),
         key=record.key.removeprefix(_NAMED) if record.key.startswith(_NAMED) else None,
     )
 
@@ -181,7 +181,8 @@ def imported(stored: MemoryRecord) -> Record:
     return replace(record, ttl=(until - since).total_seconds() / _DAY_S) if since and until else record
 
 
-def _source(source: Source) -> MemorySource:
+def source_of(source: Source) -> MemorySource:
+    """Where a statement came from, as the port says it."""
     return MemorySource(
         kind=_KINDS.get(source.kind, "file"),
         at=utc(source.observed_at),
