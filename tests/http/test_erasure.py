@@ -12,6 +12,7 @@ from starlette.testclient import TestClient
 from app.core.memories.forget_selection import Erased
 from app.errors import StoreUnavailable
 from app.services import Services
+from app.store.traces import TraceStore
 from tests.http.conftest import Start
 from tests.scan import places_of
 
@@ -270,6 +271,38 @@ def test_a_lesson_of_before_that_tells_one_turn_goes_with_any_of_its_session(sta
     assert forget(client, session="s2")["removed"]["memories"] == 0
     assert forget(client, person="mallory")["removed"]["memories"] == 1
     assert places_of(tmp_path / "data", MARK) == []
+
+
+@pytest.mark.parametrize("name", ["s1", "Team Chat ü", "a/b 100%"])
+@pytest.mark.parametrize("by", [*LEARNT, "day"])
+def test_traces_of_other_sessions_go_with_the_turns_that_they_showed(
+    scanned: tuple[TestClient, Callable[[], list[str]]], by: str, name: str
+) -> None:
+    client, left = scanned
+    fact = f"The harbour crane {MARK} of the atlas project is broken since Monday"
+    for sender, day, said in (("mallory", 5, fact), ("bob", 6, "We must order a new rope for the crane.")):
+        messages = [{"role": "user", "content": said, "timestamp": f"2026-01-{day:02}T09:00:00Z"}]
+        body = {"sessionId": name, "messages": messages, "senderId": sender, "wait": True}
+        assert client.post("/after-turn", json=body).is_success
+    for question in ("what about the harbour crane of the atlas project?", "is the atlas crane broken?"):
+        assert MARK in recalled(client, question)
+    assert client.get("/recalls").is_success  # what is recorded is written by then
+    assert any("traces.db" in place for place in left())
+    selection = january(5) if by == "day" else {**LEARNT[by], **({"session": name} if by == "session" else {})}
+    assert (forget(client, **selection)["kept"], left()) == ([], [])
+
+
+@pytest.mark.parametrize("by", ["id", "session"])
+def test_a_trace_that_could_not_be_taken_out_is_named(
+    scanned: tuple[TestClient, Callable[[], list[str]]], by: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client, _ = scanned
+    stored_on_purpose(client)
+    told_in_a_turn(client)
+    recalled(client, "What is the name of the vault?")
+    monkeypatch.setattr(TraceStore, "_delete", lambda *_: None)
+    selection = {"id": remembered(client, MARK)["id"]} if by == "id" else {"session": "asks"}
+    assert "recall traces" in [kept["what"] for kept in forget(client, **selection)["kept"]]
 
 
 def test_what_was_said_beside_it_stays(scanned: tuple[TestClient, Callable[[], list[str]]]) -> None:

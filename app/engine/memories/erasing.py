@@ -7,10 +7,11 @@ import secrets
 from base64 import b32encode
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from urllib.parse import unquote
 
 import anyio
 
-from app.atrest.residue import Needles
+from app.atrest.residue import MAX_NEEDLES, Needles
 from app.core.deadline import Deadline
 from app.core.identity import Identity, Tenant
 from app.core.memories.audit import Action
@@ -26,6 +27,7 @@ GO_ON_MS = 120_000
 """Longest try of a forgetting whose caller has had its answer."""
 AWAY_MS = 1_000
 """Longest wait for a backend that could not be told of the memory just now."""
+_TRACES_LEFT = Kept("recall traces", "they were written to meanwhile; forget it again")
 _AWAY = Erased(kept=(Kept("the backend", "it does not answer; what it was told of it goes when it does"),))
 
 
@@ -110,10 +112,13 @@ class EraseEverywhere:
             known |= await self.erasing.sessions_in(who.tenant, forgetting)
         there = replace(there, sessions=there.sessions | known)
         here = await self.erasing.erase(who.tenant, forgetting, there)
-        traces = await self.traces.erase(who.account_key, _takes(forgetting, there, here))
+        takes = _takes(forgetting, there, here)
+        traces = await self.traces.erase(who.account_key, takes)
         await self._forgotten_in_memory(who.tenant, forgetting)
         everywhere = replace(there, sessions=there.sessions | here.sessions)
-        left = await self.erasing.look_again(who.tenant, forgetting, everywhere)
+        left = list(await self.erasing.look_again(who.tenant, forgetting, everywhere))
+        if await self.traces.erase(who.account_key, takes, dry_run=True):
+            left.append(_TRACES_LEFT)
         kept = [*there.kept, *left, *await self._cleaned(id_, Needles([*there.removed, *here.removed]))]
         return replace(_receipt(id_, forgetting, there, here, traces), kept=tuple(kept))
 
@@ -165,6 +170,7 @@ def _takes(forgetting: Forgetting, there: Erased, here: StoreErased) -> Callable
     redactor = Redactor(forgetting)
     touched = there.sessions | here.sessions if forgetting.takes_turns else frozenset()
     uris = {one.uri for one in there.selected} if forgetting.takes_turns else set()
+    removed = [text.casefold() for text in (*there.removed, *here.removed)][:MAX_NEEDLES]
 
     def takes(trace: RecallTrace) -> bool:
         if trace.at > forgetting.at:
@@ -173,11 +179,21 @@ def _takes(forgetting: Forgetting, there: Erased, here: StoreErased) -> Callable
             return True
         if (forgetting.since or forgetting.until) and forgetting.is_in_time(trace.at):
             return True
-        if any(one.uri in uris or not touched.isdisjoint(one.uri.split("/")) for one in trace.candidates if one.text):
+        if any(one.uri in uris or not touched.isdisjoint(_names_in(one.uri)) for one in trace.candidates if one.text):
             return True
-        return any(redactor.derived(text) != text for text in _texts_in(trace))
+        return any(redactor.derived(text) != text or _has_one_of(removed, text) for text in _texts_in(trace))
 
     return takes
+
+
+def _names_in(uri: str) -> Iterable[str]:
+    """The names in a URI; a session's may be escaped there."""
+    return map(unquote, uri.split("/"))
+
+
+def _has_one_of(removed: Iterable[str], text: str) -> bool:
+    folded = text.casefold()
+    return any(one in folded for one in removed)
 
 
 def _texts_in(trace: RecallTrace) -> Iterable[str]:
