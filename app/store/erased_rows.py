@@ -19,6 +19,7 @@ from app.core.memories.not_delivered import waiting
 from app.store import erased_outputs, forgetting_rows, layouts, session_rows, session_starts, use_rows
 from app.store.codec import dump_messages, dump_strings, load_messages, load_strings
 from app.store.connections import Database
+from app.store.forgotten_outputs import note as note_outputs
 from app.store.memory_versions import count_change
 from app.store.schema import commits, sessions, turns, waiting_memories
 from app.store.waiting_memories import load_waiting
@@ -75,6 +76,7 @@ class SqlErasing:
         touched = await self._touched(tenant, redactor)
         await self._database.write_in_slices(partial(_erase_turn, redactor), touched)
         there = replace(there, sessions=there.sessions | {one.session for one in touched if one.is_selected})
+        await self._database.write(note_outputs, tenant, forgetting, _sessions_of(forgetting, there))
         outputs = await self._outputs(tenant, redactor, _sessions_of(forgetting, there))
         erase = partial(erased_outputs.erase, redactor, _sessions_of(forgetting, there))
         await self._database.write_in_slices(erase, outputs)

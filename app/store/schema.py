@@ -336,6 +336,20 @@ tool_outputs = Table(
 spelling in which ids are compared. ``body`` is the original, compressed: NULL for a decision without one, and where it
 was forgotten or made room for others."""
 
+output_rules = Table(
+    "output_rules",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    *_tenant(),
+    Column("at", Float, nullable=False),
+    Column("secret", Text, nullable=False),
+    Column("body", Text, nullable=False),
+    Index("output_rules_by_tenant", "account", "user_name", "id"),
+)
+"""One row per forgetting: what of a tool output from before it is not kept, for a host's prompt may still have it. See
+`app.core.memories.output_rules`; ``secret`` is what the words in ``body`` are hashed under, the same in all rows of a
+tenant."""
+
 resource_imports = Table(
     "resource_imports",
     metadata,

@@ -15,6 +15,7 @@ from app.core.history.guards.cuts import Cut, Kind
 from app.core.history.guards.packing import Original, Packed, unpack
 from app.core.identity import Identity, Tenant
 from app.core.messages.pairs import same_call
+from app.store import forgotten_outputs
 from app.store.backlog import Bounds
 from app.store.inserting import insert_new
 from app.store.memory_versions import locked_version
@@ -53,12 +54,17 @@ def cuts_of(connection: Connection, who: Identity) -> tuple[Cut, ...]:
     return tuple(Cut(**{**row._mapping, "kind": Kind(row.kind)}) for row in rows)
 
 
-def keep(connection: Connection, who: Identity, outputs: Sequence[Packed], bounds: Bounds, now: float) -> None:
-    """Write down what was decided; an original that is there already, or was forgotten, stays as it is.
+def keep(
+    connection: Connection, who: Identity, outputs: Sequence[Packed], bounds: Bounds, now: float, through: int
+) -> bool:
+    """Write down what was decided; an original that is there already, or was forgotten, stays as it is. False where
+    something was forgotten since rule ``through``: what may be kept has to be looked at again.
 
     A tenant's writers come one after the other: each has to see what the others keep of its share.
     """
     locked_version(connection, who.tenant)
+    if forgotten_outputs.through(connection, who.tenant) != through:
+        return False
     name = name_of(who.tenant, who.session)
     known = {cut.key for cut in cuts_of(connection, who)}
     for one in outputs:
@@ -90,6 +96,7 @@ def keep(connection: Connection, who: Identity, outputs: Sequence[Packed], bound
     oldest = connection.execute(too_old.limit(1)).scalar()
     if oldest is not None:
         connection.execute(delete(tool_outputs).where(_of(name), tool_outputs.c.id <= oldest))
+    return True
 
 
 def original(connection: Connection, who: Identity, ref: str) -> Original | None:

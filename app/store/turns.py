@@ -26,6 +26,7 @@ from app.store import (
     acceptance,
     clock_repair,
     delivery_rows,
+    forgotten_outputs,
     layouts,
     requests,
     retention,
@@ -181,8 +182,11 @@ class SqlTurnStore:
         now = self.clock()
         if layout is not None:
             await self._database.write(layouts.keep, who, layout, changes, now)
-        if outputs:
-            await self._database.write(tool_outputs.keep, who, outputs, self.backlog.bounds, now)
+        kept = not outputs
+        while not kept:
+            held = await self._database.read(forgotten_outputs.held, who, outputs)
+            left = await anyio.to_thread.run_sync(held.left_of, outputs, who.session, now)
+            kept = await self._database.write(tool_outputs.keep, who, left, self.backlog.bounds, now, held.through)
 
     async def tool_output(self, who: Identity, ref: str) -> Original | None:
         """The newest output of the session that was cut under this name; None for none."""

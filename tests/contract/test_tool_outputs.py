@@ -2,6 +2,8 @@
 
 import asyncio
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import pytest
 
@@ -9,6 +11,8 @@ from app.core.history.guards.cuts import Cut, Kind
 from app.core.history.guards.packing import Original, Packed, pack
 from app.core.history.prompt_layout import Layout
 from app.core.memories.forget_selection import Erased, Forgetting, Statement
+from app.store import forgotten_outputs
+from app.store.forgotten_outputs import Held
 from app.store.turns import SqlTurnStore
 from tests.contract.conftest import OpenStore
 from tests.unit.turning import FakeClock, a_turn, somebody
@@ -63,6 +67,82 @@ async def test_with_a_person_all_originals_go_where_the_backend_keeps_sessions(s
     mine, theirs = [await store.tool_output(who, "call_1") for who in (somebody(), somebody(user="bob"))]
     assert mine and mine.text is None
     assert theirs and theirs.text == TEXT
+
+
+FACT = "The name of the vault is orion42."
+TOLD = f"{TEXT}{FACT}\nlast line"
+STATEMENT = Statement("m_1", "viking://x", "notes", (FACT,))
+MEANT = {
+    "statement": Forgetting("1970-01-12T13:46:40Z", (STATEMENT,)),  # the clock's own moment
+    "session": Forgetting("1970-01-12T13:46:40Z", session="s1"),
+    "person": Forgetting("1970-01-12T13:46:40Z", person="mia"),
+    "period": Forgetting("1970-01-12T13:46:40Z", since="1970-01-12T00:00:00Z", until="1970-01-12T13:00:00Z"),
+    "everything": Forgetting("1970-01-12T13:46:40Z", everything=True),
+}
+
+
+async def kept_later(store: SqlTurnStore, at: float | None, session: str = "s1", **more: str) -> str | None:
+    """What is kept of an original that was made then (epoch seconds) and is cut only now."""
+    who = somebody(session, **more)
+    await store.keep_outputs(who, [Packed(CUT, pack(TOLD), None if at is None else int(at * 1000), "print")])
+    original = await store.tool_output(who, "call_1")
+    assert original is not None
+    return original.text
+
+
+@pytest.mark.parametrize("by", MEANT)
+async def test_what_is_cut_after_a_forgetting_is_kept_as_far_as_it_is_not_forgotten(
+    opened: OpenStore, clock: FakeClock, by: str
+) -> None:
+    store, who = await opened(), somebody()
+    meant = MEANT[by]
+    for _ in range(2):  # safe to repeat
+        await store.erasing.erase(who.tenant, meant, Erased(sessions=frozenset({"s1"})))
+    await store.aclose()
+    store = await opened()
+    clock.now += 60
+    before, since = clock.now - 10_000, clock.now - 30
+    for user in ("alice", "bob"):
+        left = await kept_later(store, before, user=user)
+        goes = user == "alice"
+        assert left == (TOLD if not goes else TOLD.replace(f"{FACT}\n", "\n") if by == "statement" else None)
+    assert await kept_later(store, before, "s2") == {
+        "statement": TOLD.replace(f"{FACT}\n", "\n"),
+        "session": TOLD,
+        "person": TOLD,
+    }.get(by)
+    assert await kept_later(store, since, "s3") == TOLD
+    assert await kept_later(store, None, "s4") == TOLD
+
+
+async def test_an_output_is_no_newer_than_the_turn_that_has_it(store: SqlTurnStore, clock: FakeClock) -> None:
+    """Whatever the host's clock says, or if it says nothing."""
+    for session in ("s1", "s2"):
+        await store.accept(a_turn("x", who=somebody(session), fingerprints=("other", "print")))
+    clock.now += 1
+    await store.erasing.erase(somebody().tenant, replace(MEANT["statement"], at="1970-01-12T13:46:41Z"), Erased())
+    clock.now += 60
+    for at, session in ((clock.now + 500, "s1"), (None, "s2")):
+        left = await kept_later(store, at, session)
+        assert left is not None and FACT not in left
+    assert await kept_later(store, None, "s3") == TOLD, "no turn has it"
+
+
+async def test_what_is_forgotten_while_an_original_is_looked_at_is_not_kept(
+    store: SqlTurnStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = Held.left_of
+    who = somebody()
+    rule = partial(forgotten_outputs.note, tenant=who.tenant, forgetting=MEANT["session"], touched=None)
+
+    def meanwhile(self: Held, *asked: Any) -> Any:
+        monkeypatch.setattr(Held, "left_of", real)
+        with store._database._writers.begin() as connection:
+            rule(connection)
+        return real(self, *asked)
+
+    monkeypatch.setattr(Held, "left_of", meanwhile)
+    assert await kept_later(store, 1_000.0) is None
 
 
 LAYOUT = Layout("edge1", 3, 2, "last", "It was said.", of_cut=True, of_archives=False, budget=32_000)

@@ -1,6 +1,7 @@
 """The guards over HTTP: a prompt fits whatever its tools put out, and all of that can be read again."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -151,6 +152,53 @@ def test_a_forgotten_statement_is_taken_out_of_originals(client: TestClient) -> 
     assert receipt["kept"] == []
     left = read_all(client, "call_1")
     assert "Orsino 73" not in left and len(left) > 390_000
+
+
+TOWER = "The north tower is looked after by Orsino 73."
+TELLING = f"{HUGE[:200_000]}\n{TOWER}\n{HUGE[200_000:400_000]}"
+
+
+def captured(client: TestClient, messages: list[Any], **more: Any) -> None:
+    """A turn that no prompt was cut for yet."""
+    answer = post(client, "/after-turn", {"sessionId": "s1", "messages": messages, "wait": True, **more})
+    assert answer["status"] == "committed"
+
+
+def untimed(messages: list[Any]) -> list[Any]:
+    """The messages of a host that says no times."""
+    return [{name: value for name, value in one.items() if name != "timestamp"} for one in messages]
+
+
+@pytest.mark.parametrize("style", [list, untimed], ids=["timed", "untimed"])
+@pytest.mark.parametrize("by", ["session", "person", "everything", "lastDays"])
+def test_a_later_prompt_does_not_bring_back_an_output_of_a_forgotten_turn(
+    client: TestClient, by: str, style: Callable[[list[Any]], list[Any]]
+) -> None:
+    messages = style(session(TELLING))
+    captured(client, messages, senderId="mallory")
+    selection = {"session": "s1", "person": "mallory", "everything": True, "lastDays": 100_000 / 24}[by]
+    assert post(client, "/memories/forget", {by: selection, "dryRun": False})["kept"] == []
+    answer = preflight(client, messages)
+    assert [note["callId"] for note in answer["guards"]] == ["call_1"], "it is cut all the same"
+    assert "not kept any more" in read(client, callId="call_1")["content"][0]["text"]
+    again = style(session(TELLING.replace("handled", "seen"), "call_2"))
+    later = [{**one, "timestamp": 4_000_000_000_000} if "timestamp" in one else one for one in again]
+    preflight(client, [*messages, *later])
+    assert TOWER in read_all(client, "call_2"), "what is put out since is kept"
+
+
+@pytest.mark.parametrize("style", [list, untimed], ids=["timed", "untimed"])
+def test_a_later_prompt_does_not_bring_back_what_was_forgotten(
+    client: TestClient, style: Callable[[list[Any]], list[Any]]
+) -> None:
+    messages = style(session(TELLING))
+    captured(client, messages)
+    memory = client.post("/memories", json={"text": TOWER}).json()
+    assert post(client, "/memories/forget", {"id": memory["id"], "dryRun": False})["kept"] == []
+    preflight(client, messages)
+    left = read_all(client, "call_1")
+    assert "Orsino 73" not in left and len(left) > 390_000
+    assert "Orsino 73" not in read(client, callId="call_1", query="Orsino")["content"][0]["text"]
 
 
 def test_a_reset_begins_anew(client: TestClient) -> None:

@@ -101,3 +101,17 @@ class Withholding:
             data = word.encode("utf-8", "replace")
             known = self._hashed[word] = hashlib.blake2b(data, digest_size=8, key=self.secret).hexdigest()
         return known
+
+    def left_of_output(self, text: str, said: float) -> str:
+        """A tool's output of that moment (epoch seconds) without each sentence that has all words of one that is
+        withheld, whatever else stands there: a line of a log has no end where its record has one."""
+        words = self._hashes(text) if self._by_word else frozenset()
+        about = [one for word in words for one in self._by_word.get(word, ()) if said <= one.at and one.words <= words]
+        if not about:
+            return text
+
+        def is_withheld(sentence: str) -> bool:
+            words = self._hashes(sentence)
+            return any(one.words <= words for one in about)
+
+        return without(text, is_withheld).strip()

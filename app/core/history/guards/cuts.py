@@ -68,6 +68,8 @@ class Kept:
     """None where only the decision is new, and the original was kept when the first was made."""
     at: int | None
     """When the output was made, epoch milliseconds, where the host says so."""
+    message: str | None = None
+    """Fingerprint of the host's message that brings it."""
 
 
 class Decisions:

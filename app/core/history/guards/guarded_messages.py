@@ -80,7 +80,12 @@ class Window:
         """The originals of what was decided now and is shown, as far as they are at hand."""
         made = self.decisions.made
         return tuple(
-            Kept(made[one.key], None if one.is_ours else one.output.text, one.output.millis)
+            Kept(
+                made[one.key],
+                None if one.is_ours else one.output.text,
+                one.output.millis,
+                self.messages[one.output.index].fingerprint,
+            )
             for one in self.outputs
             if one.cut and one.key in made
         )

@@ -18,6 +18,8 @@ class Packed:
     body: bytes | None = None
     at: int | None = None
     """When the output was made, epoch milliseconds."""
+    message: str | None = None
+    """Fingerprint of the host's message that brings it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,7 @@ def packed(originals: Sequence[Kept], rule: Callable[[str], str] = str) -> list[
             replace(one.cut, tool=rule(one.cut.tool)),
             None if one.text is None else pack(rule(one.text)),
             one.at,
+            one.message,
         )
         for one in originals
     ]
