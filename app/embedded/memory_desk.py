@@ -20,7 +20,7 @@ from app.embedded.index.memory_rows import Found
 from app.embedded.memory_revisions import MemoryRevisions
 from app.embedded.storage import layout
 from app.embedded.storage.memory_files import MemoryFiles
-from app.embedded.storage.record_memories import key_of, record_of, record_of_line
+from app.embedded.storage.record_memories import id_after, key_of, record_of, record_of_line
 from app.embedded.storage.record_versions import edited, merge, with_source
 from app.embedded.storage.records import PARAPHRASED, Record, Source
 from app.embedded.storage.withheld import Withheld
@@ -216,10 +216,23 @@ class MemoryDesk:
         """See `app.ports.MemoryStore.take_in`."""
         with layout.locked(self._root, deadline):
             by_id = {one.memory.id: one for one in reversed(stored)}
-            known = self._index.memories(lambda rows: rows.known(list(by_id)))
-            new = [one for memory_id, one in reversed(by_id.items()) if memory_id not in known]
+            there = self._index.memories(lambda rows: rows.known(list(by_id)))
+            wanted = [self._on_purpose(one) for memory_id, one in reversed(by_id.items()) if memory_id not in there]
+            again = self._index.memories(lambda rows: rows.known([one.memory.id for one in wanted]))
+            new = [one for one in wanted if one.memory.id not in again]
             self._index.take_in(self._files.take_in(new, self._uri_root))
             return [one.memory.id for one in new]
+
+    def _on_purpose(self, record: MemoryRecord) -> MemoryRecord:
+        """An exported memory as it is stored: one that was forgotten is another one, always the same until that is
+        forgotten, too."""
+        memory = record.memory
+        if not self._withheld.is_forgotten(memory.id, memory.created_at):
+            return record
+        another = id_after(memory.id, self._withheld.all_before)
+        while self._withheld.is_forgotten(another):
+            another = id_after(another)
+        return replace(record, memory=replace(memory, id=another))
 
     def learn(self, learned: Learned, now: str) -> bool:
         """Whether what a message states is known or withheld, so that nothing is to be written for it.

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from app.core.memories.freshness import Revision, RevisionKind
-from app.core.memories.memory import MemoryChange, NewMemory
+from app.core.memories.memory import MemoryChange, MemoryRecord, NewMemory
 from app.core.memories.withholding import Withholding
 from app.core.reasons import Reason
 from app.errors import Conflict, VersionConflict
 from app.openviking import ledger_changes
-from app.openviking.ledger_entries import FORGOTTEN, LIVE, SHOWN, SUPERSEDED, hash_of, is_live, is_own
+from app.openviking.ledger_entries import FORGOTTEN, LIVE, SHOWN, SUPERSEDED, hash_of, id_after, is_live, is_own
 from app.ports import BackendError, LedgerEntry, LedgerRows
 
 
@@ -75,12 +75,22 @@ def revise(rows: LedgerRows, revisions: Sequence[Revision], now: str, withholdin
     return list(dict.fromkeys(changed))
 
 
-def take_in(rows: LedgerRows, entries: Sequence[LedgerEntry]) -> list[str]:
-    """Import entries: the ids of those that were not there. One that was forgotten is put back."""
-    new = [entry for entry in entries if _shown(rows, entry.memory_id) is None]
-    for entry in new:
-        rows.put(entry)
-    return [entry.memory_id for entry in new]
+def take_in(rows: LedgerRows, records: Sequence[MemoryRecord]) -> list[str]:
+    """Import exported memories: the ids of those that were not there. One that was forgotten is a new memory."""
+    new: list[str] = []
+    for one in records:
+        memory_id = _on_purpose(rows, one.memory.id)
+        if _shown(rows, memory_id) is None:
+            rows.put(ledger_changes.imported(replace(one, memory=replace(one.memory, id=memory_id))))
+            new.append(memory_id)
+    return new
+
+
+def _on_purpose(rows: LedgerRows, memory_id: str) -> str:
+    """The id under which a memory may be stored on purpose: another one where this was forgotten."""
+    while (entry := rows.by_id(memory_id)) is not None and entry.state == FORGOTTEN:
+        memory_id = id_after(memory_id)
+    return memory_id
 
 
 def _shown(rows: LedgerRows, memory_id: str) -> LedgerEntry | None:

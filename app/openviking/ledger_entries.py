@@ -71,6 +71,11 @@ def id_of(uri: str, text: str, number: int = 0) -> str:
     return f"m_{b32encode(digest[:16]).decode().rstrip('=').lower()}"
 
 
+def id_after(memory_id: str) -> str:
+    """The id of a memory that is stored again after it was forgotten under another one."""
+    return id_of("again", memory_id)
+
+
 # reading
 
 

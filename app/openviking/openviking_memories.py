@@ -25,7 +25,7 @@ from app.core.memories.memory import (
 from app.core.memories.memory_outcomes import Kept, Receipt, Selected, Stored
 from app.core.memories.paging import Place
 from app.core.memories.relevance import relevance
-from app.openviking import ledger_changes, ledger_decisions
+from app.openviking import ledger_decisions
 from app.openviking.ledger_entries import (
     LIVE,
     SHOWN,
@@ -215,8 +215,7 @@ class OpenVikingMemories:
         """See `MemoryStore.take_in`. What is not on the server at the deadline is brought there later."""
         tenant = self._tenant_of(who.tenant)
         by_id = {one.memory.id: one for one in reversed(records)}
-        entries = [ledger_changes.imported(one) for one in by_id.values()]
-        new = await self._ledger.changing(tenant, lambda rows: ledger_decisions.take_in(rows, entries))
+        new = await self._ledger.changing(tenant, lambda rows: ledger_decisions.take_in(rows, list(by_id.values())))
         await self._settling.settle(tenant, new, deadline)
         return new
 

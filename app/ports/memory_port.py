@@ -98,7 +98,10 @@ class MemoryStore(Protocol):
         ...
 
     async def take_in(self, who: Identity, records: Sequence[MemoryRecord], deadline: Deadline) -> Sequence[str]:
-        """Put exported memories on disk with ids, times and history; the ids written. Those there are left alone."""
+        """Put exported memories on disk with ids, times and history; the ids written. Those there are left alone.
+
+        One that was forgotten is stored on purpose, as a new memory: under another id, always the same.
+        """
         ...
 
     async def workspace(self, who: Identity, days: Sequence[str], deadline: Deadline) -> Workspace:

@@ -346,6 +346,19 @@ async def test_an_export_taken_in_is_the_same(subject: Subject, memories: Memory
     assert [replace(one, memory=replace(one.memory, uri="")) for one in taken] == plain
 
 
+async def test_what_is_taken_in_after_it_was_forgotten_is_a_new_memory(subject: Subject, memories: MemoryStore) -> None:
+    who = subject.who()
+    stored = (await memories.store(who, new(subject, "Tea at four.", key="tea"), soon())).memory
+    records = await memories.export(who, None, 100, soon())
+    await memories.forget(who, stored.id, soon())
+    (again,) = await memories.take_in(who, records, soon())
+    assert again != stored.id and await memories.get(who, stored.id, soon()) is None
+    copy = await memories.get(who, again, soon())
+    assert copy is not None and replace(copy.memory, id=stored.id, uri=stored.uri) == stored
+    assert "Tea at four" in await recalled(subject, who, "When is tea?")
+    assert list(await memories.take_in(who, records, soon())) == [], "once"
+
+
 async def test_unknown_users_have_nothing(subject: Subject, memories: MemoryStore) -> None:
     nobody = subject.who(user="bob")
     assert list(await memories.newest(nobody, MemoryFilter(state=None), None, 5, soon())) == []

@@ -14,6 +14,7 @@ from app.errors import StoreUnavailable
 from app.services import Services
 from app.store.traces import TraceStore
 from tests.http.conftest import Start
+from tests.http.test_memories import LINES
 from tests.scan import places_of
 
 MARK = "orion42"
@@ -346,6 +347,25 @@ def test_nothing_brings_it_back(start: Start, tmp_path: Path, by: str) -> None:
     assert MARK not in recalled(again, "What is the name of the vault?")
     stored = again.post("/memories", json={"text": FACT})
     assert stored.status_code == 201 and MARK in recalled(again, "What is the name of the vault?")
+
+
+@pytest.mark.parametrize("by", ["id", "everything"])
+def test_what_is_imported_after_it_was_forgotten_is_a_new_memory(sidecar: Start, by: str) -> None:
+    """Whoever imports it stores it on purpose; nothing leads back to the memory that was forgotten."""
+    client = sidecar()
+    stored_on_purpose(client)
+    exported = client.get("/memories/export").text
+    ids = [remembered(client, MARK)["id"]]
+    for _ in range(3):
+        forget(client, **({"id": ids[-1]} if by == "id" else {"everything": True}))
+        assert MARK not in recalled(client, "What is the name of the vault?")
+        for imported in (1, 0):  # an import that was cut short is sent again
+            answer = client.post("/memories/import", content=exported, headers=LINES).json()
+            assert (answer["imported"], answer["skipped"]) == (imported, 1 - imported)
+        ids.append(remembered(client, MARK)["id"])
+        assert MARK in recalled(client, "What is the name of the vault?")
+        assert client.get(f"/memories/{ids[-2]}").status_code == 404
+    assert len(set(ids)) == 4
 
 
 def test_another_tenant_keeps_the_same_words(scanned: tuple[TestClient, Callable[[], list[str]]]) -> None:

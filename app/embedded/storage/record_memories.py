@@ -17,7 +17,7 @@ from app.core.memories.memory import (
     SourceKind,
 )
 from app.embedded.storage.record_versions import NOT_ADOPTED, UPDATED, noted
-from app.embedded.storage.records import Record, Source, holds_until
+from app.embedded.storage.records import Record, Source, derived_id, holds_until
 from app.text.dates import iso, moment_of
 from app.text.items import tidy
 
@@ -43,6 +43,12 @@ def utc(text: str) -> str:
 def key_of(name: str | None, memory_id: str) -> str:
     """The key of a record that was stored on purpose: the one that its writer gave, or one that no other has."""
     return f"{_NAMED}{name}" if name else f"memory.{memory_id}"
+
+
+def id_after(memory_id: str, since: float = 0.0) -> str:
+    """The id of a memory that is stored again after it was forgotten under another one; ``since``: until when
+    everything was forgotten."""
+    return derived_id("again", memory_id, since)
 
 
 def memory_of(record: Record, uri: str, category: str, peer: str | None) -> Memory:

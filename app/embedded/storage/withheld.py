@@ -94,6 +94,12 @@ class Withheld:
         moment = moment_of(stored_at)
         return memory_id in self._forgotten or (moment is not None and moment.timestamp() <= self._all_before)
 
+    @property
+    def all_before(self) -> float:
+        """Until when everything was forgotten, epoch seconds."""
+        self._refresh()
+        return self._all_before
+
     def takes(self, source_id: str) -> bool:
         """Whether a message belongs to a turn that was forgotten as a whole."""
         self._refresh()
