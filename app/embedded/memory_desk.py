@@ -111,7 +111,7 @@ class MemoryDesk:
             if self._withheld.is_forgotten(new.id, new.created_at):
                 raise Forgotten(new.id)
             same = self._saying(new.text, new.peer, now)
-            there = self._one(new.id, now) or (None if new.promised else next(iter(same), None))
+            there = self._one(new.id, now) or (None if new.promised else _confirmed_by(new, same))
             path, memory_id = self._confirm(there, new) if there else self._add(new)
             others = list(same) if new.promised else []
             if new.key:
@@ -288,6 +288,11 @@ class MemoryDesk:
         memory = next(one for one in memories if one.id == memory_id)
         superseded = memory.state is MemoryState.SUPERSEDED
         return replace(memory, state=state_at(now, memory.expires_at, superseded=superseded))
+
+
+def _confirmed_by(new: NewMemory, same: Sequence[Found]) -> Found | None:
+    """Which of those that say the same is stored again: the one that has the key, where one was given."""
+    return next((one for one in same if new.key and one.memory.key == new.key), next(iter(same), None))
 
 
 def _with_text(memory: Memory, text: str) -> Memory:

@@ -111,15 +111,20 @@ def record_of(new: NewMemory) -> Record:
 
 def record_of_line(memory: Memory) -> Record:
     """The record of a statement that a person wrote into a file."""
+    return replace(record_written(memory.id, memory.text, memory.created_at), updated_at=memory.updated_at)
+
+
+def record_written(memory_id: str, text: str, at: str) -> Record:
+    """The record of what a person wrote at this moment."""
     return Record(
         type="memory",
-        key=key_of(None, memory.id),
-        value=memory.text,
+        key=key_of(None, memory_id),
+        value=text,
         confidence=1.0,
-        source=Source("edit", "", memory.created_at),
-        created_at=memory.created_at,
-        updated_at=memory.updated_at,
-        id=memory.id,
+        source=Source("edit", "", at),
+        created_at=at,
+        updated_at=at,
+        id=memory_id,
     )
 
 
