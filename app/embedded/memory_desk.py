@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,8 @@ from app.embedded.index.memory_rows import Found
 from app.embedded.memory_revisions import MemoryRevisions
 from app.embedded.storage import layout
 from app.embedded.storage.memory_files import MemoryFiles
-from app.embedded.storage.record_memories import key_of, record_of, record_of_line
-from app.embedded.storage.record_versions import edited, merge, with_source
+from app.embedded.storage.record_memories import confirmed, record_of, record_of_line
+from app.embedded.storage.record_versions import edited, merge
 from app.embedded.storage.records import PARAPHRASED, Record, Source
 from app.embedded.storage.withheld import Withheld
 from app.errors import Conflict, VersionConflict
@@ -130,22 +131,9 @@ class MemoryDesk:
         return path, new.id
 
     def _confirm(self, there: Found, new: NewMemory) -> tuple[str, str]:
-        memory_id = there.memory.id
-        if memory_id == new.id:
-            return there.path, memory_id
-        changes: dict[str, Any] = {"pinned": True} if new.pinned else {}
-        if new.ttl_days is not None:
-            changes["ttl"] = new.ttl_days
-        if new.key is not None:
-            changes["key"] = key_of(new.key, memory_id)
-
-        def confirm(record: Record) -> Record:
-            at = max(record.last_confirmed_at, new.created_at)
-            also = with_source(record.also, Source("api", "", new.created_at, new.source.session or ""))
-            return replace(record, last_confirmed_at=at, updated_at=new.created_at, also=also, **changes)
-
-        self._rewrite(there, confirm)
-        return there.path, memory_id
+        if there.memory.id != new.id:
+            self._rewrite(there, partial(confirmed, new))
+        return there.path, there.memory.id
 
     def _supersede(self, old: Found, new: NewMemory) -> None:
         if tidy(old.memory.text) != tidy(new.text):

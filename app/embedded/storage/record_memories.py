@@ -15,9 +15,10 @@ from app.core.memories.memory import (
     Origin,
     Sensitivity,
     SourceKind,
+    highest,
 )
-from app.embedded.storage.record_versions import NOT_ADOPTED, noted
-from app.embedded.storage.records import Record, Source, holds_until
+from app.embedded.storage.record_versions import NOT_ADOPTED, noted, with_source
+from app.embedded.storage.records import Record, Source, days_until, holds_until
 from app.text.dates import iso, moment_of
 from app.text.items import tidy
 
@@ -31,7 +32,6 @@ _KINDS: dict[str, SourceKind] = {
     "edit": "file",
 }
 _STORED = {kind: stored for stored, kind in _KINDS.items()}
-_DAY_S = 86_400
 
 
 def utc(text: str) -> str:
@@ -43,6 +43,11 @@ def utc(text: str) -> str:
 def key_of(name: str | None, memory_id: str) -> str:
     """The key of a record that was stored on purpose: the one that its writer gave, or one that no other has."""
     return f"{_NAMED}{name}" if name else f"memory.{memory_id}"
+
+
+def name_of(record: Record) -> str | None:
+    """The key that the writer of a record gave it."""
+    return record.key.removeprefix(_NAMED) if record.key.startswith(_NAMED) else None
 
 
 def memory_of(record: Record, uri: str, category: str, peer: str | None) -> Memory:
@@ -66,7 +71,7 @@ def memory_of(record: Record, uri: str, category: str, peer: str | None) -> Memo
         version=record.version,
         state=MemoryState.LIVE if record.holds else MemoryState.SUPERSEDED,
         sources=tuple(_source(one) for one in (*record.also, record.source)),
-        key=record.key.removeprefix(_NAMED) if record.key.startswith(_NAMED) else None,
+        key=name_of(record),
     )
 
 
@@ -109,6 +114,23 @@ def record_of(new: NewMemory) -> Record:
     )
 
 
+def confirmed(new: NewMemory, record: Record) -> Record:
+    """The record once its text was stored again on purpose: what is asked for now counts, of two marks the higher."""
+    said = Source("api", "", new.created_at, new.source.session or "")
+    sensitivity = new.sensitivity.value if new.has_asked_sensitivity else record.sensitivity
+    return replace(
+        record,
+        key=record.key if new.key is None else key_of(new.key, record.id),
+        confidence=max(record.confidence, new.confidence),
+        sensitivity=highest(record.sensitivity, sensitivity).value,
+        ttl=record.ttl if new.ttl_days is None else new.ttl_days,
+        last_confirmed_at=max(record.last_confirmed_at, new.created_at),
+        updated_at=new.created_at,
+        also=with_source(record.also, said),
+        pinned=record.pinned or new.pinned,
+    )
+
+
 def record_of_line(memory: Memory) -> Record:
     """The record of a statement that a person wrote into a file."""
     return replace(record_written(memory.id, memory.text, memory.created_at), updated_at=memory.updated_at)
@@ -140,10 +162,8 @@ def revised(revision: Revision, now: str, record: Record) -> Record:
     outcome = revision.kind.value
     match revision.kind:
         case RevisionKind.EXPIRE:
-            since = moment_of(record.last_confirmed_at or record.source.observed_at)
-            until = moment_of(revision.at or "")
-            ttl = (until - since).total_seconds() / _DAY_S if since and until else 0.0
-            return noted(record, outcome, now, ttl=ttl)
+            since = record.last_confirmed_at or record.source.observed_at
+            return noted(record, outcome, now, ttl=days_until(moment_of(revision.at or ""), since) or 0.0)
         case RevisionKind.WEAKEN:
             return noted(record, outcome, now, confidence=revision.confidence or record.confidence)
         case RevisionKind.MERGE | RevisionKind.SUPERSEDE:
@@ -154,7 +174,7 @@ def imported(stored: MemoryRecord) -> Record:
     """The record of an exported memory, with its id, times and history."""
     memory = stored.memory
     sources = [Source(_STORED[one.kind], one.turn_id or "", one.at, one.session or "") for one in memory.sources]
-    confirmed = memory.last_confirmed_at or ""
+    confirmed_at = memory.last_confirmed_at or ""
     record = Record(
         type="memory",
         key=key_of(memory.key, memory.id),
@@ -162,7 +182,7 @@ def imported(stored: MemoryRecord) -> Record:
         confidence=memory.confidence if memory.confidence is not None else 0.9,
         source=sources[-1] if sources else Source("import", "", memory.created_at),
         sensitivity=memory.sensitivity.value,
-        last_confirmed_at=confirmed,
+        last_confirmed_at=confirmed_at,
         version=memory.version,
         created_at=memory.created_at,
         updated_at=memory.updated_at,
@@ -174,8 +194,9 @@ def imported(stored: MemoryRecord) -> Record:
         superseded_at=memory.updated_at if memory.state is MemoryState.SUPERSEDED else "",
         history=_history_of(stored.history),
     )
-    since, until = moment_of(confirmed or record.source.observed_at), moment_of(memory.expires_at or "")
-    return replace(record, ttl=(until - since).total_seconds() / _DAY_S) if since and until else record
+    return replace(
+        record, ttl=days_until(moment_of(memory.expires_at or ""), confirmed_at or record.source.observed_at)
+    )
 
 
 def _source(source: Source) -> MemorySource:
