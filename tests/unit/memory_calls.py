@@ -16,7 +16,7 @@ EMBEDDER = {"embedder": {"kind": "none"}}
 
 @contextmanager
 def served(data: Path) -> Iterator[TestClient]:
-    settings = Settings(_env_file=None, data_dir=data, log_level="error", embedded=EMBEDDER)  # type: ignore[arg-type]
+    settings = Settings(_env_file=None, data_dir=data, log_level="error", embedded=EMBEDDER)
     with TestClient(create_app(settings)) as client:
         yield client
 
