@@ -26,7 +26,8 @@ ROUTER = "The router stands in the kitchen."
 
 
 @pytest.fixture
-def client(tmp_path: Path) -> Iterator[TestClient]:
+def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
+    monkeypatch.setattr("app.embedded.index.index._SCAN_SHARE", 0)  # edited files are looked for at once
     with served(tmp_path / "data") as client:
         yield client
 
