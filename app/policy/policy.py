@@ -187,6 +187,11 @@ class Policy:
         return "".join([*pieces, text[at:]]), applied
 
 
+def is_masked(text: str) -> bool:
+    """Whether a part of the text was masked."""
+    return " removed]" in text and _MASK.search(text) is not None
+
+
 def total(applied: Iterable[Applied]) -> tuple[Applied, ...]:
     """Several outcomes' lines as one list: a line for each class and action."""
     counts: Counter[tuple[str, Action]] = Counter()

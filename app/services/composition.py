@@ -189,7 +189,7 @@ async def _opened(
         read_skill_memory=ReadSkillMemory(store.uses, settings.recall.skills, policy),
         end_session=EndSession(store, worker),
         reset_session=ResetSession(store, worker),
-        explain=Explain(queries, store, backend, policy),
+        explain=Explain(queries, store, backend, policy, documents.names.uris_of),
         look_at_sessions=LookAtSessions(store, backend, policy),
         archives=tools.archives,
         list_memories=listing,

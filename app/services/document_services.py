@@ -13,6 +13,7 @@ from app.core.identity import Tenant
 from app.engine.memories.collaborators import operator_of
 from app.engine.resources.browse_resources import BrowseResources, RemoveResource
 from app.engine.resources.importing import ImportResource
+from app.engine.resources.shown_names import ShownNames
 from app.gathering.reader_process import ReaderProcess
 from app.gathering.web import Fetching
 from app.policy.policy import Policy
@@ -39,6 +40,7 @@ class Documents(NamedTuple):
     browsing: BrowseResources
     removing: RemoveResource
     importer: ResourceImporter
+    names: ShownNames
 
 
 async def open_documents(
@@ -69,9 +71,11 @@ async def open_documents(
     stack.push_async_callback(reader.aclose)
     backoff = usual_backoff(delivery.backoff_ms / 1000, delivery.max_backoff_ms / 1000)
     importer = ResourceImporter(kept, store.imports, incoming, changed, backoff, rules.at_once, vault)
+    names = ShownNames(kept, store.imports, policy.text)
     return Documents(
         ImportResource(kept, store.imports, reader, importer, incoming, policy.text),
-        BrowseResources(kept, store.imports),
-        RemoveResource(kept, store.imports, importer.drop, changed),
+        BrowseResources(kept, store.imports, names),
+        RemoveResource(kept, store.imports, names, importer.drop, changed),
         importer,
+        names,
     )
