@@ -139,6 +139,14 @@ def test_a_name_that_is_all_hidden_is_a_name_still(start: Start) -> None:
         assert after.delete("/resources", params={"uri": uri}).status_code == 200
 
 
+def test_no_new_name_holds_it(start: Start) -> None:
+    with running(start, **HIDES) as client:
+        refused = client.post("/resources", json={"text": RENT, "to": f"letters/{ANNA}"})
+        assert refused.status_code == 400 and refused.json()["errors"][0]["field"] == "to"
+        unfetched = client.post("/resources", json={"url": f"http://127.0.0.1/{ANNA}"})
+        assert unfetched.status_code == 400 and hidden(unfetched.text)
+
+
 def test_a_document_within_a_folder_is_read_by_what_is_shown(later: TestClient) -> None:
     folder = "viking://~/resources/books of [email removed]"
     [read] = later.get("/resources", params={"uri": folder}).json()["resources"]
@@ -224,3 +232,20 @@ def test_nothing_is_written_of_a_name_that_is_none(start: Start, tmp_path: Path,
     assert answer.status_code == 404 and ANNA not in answer.text
     client.__exit__(None, None, None)
     assert [path for path in tmp_path.rglob("*") if path.is_file() and ANNA.encode() in path.read_bytes()] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "status"),
+    [
+        (f"photo of {ANNA}.bin", b"\0\1\2", 415),
+        ("scans.zip", zipped({f"{ANNA}.exe": "x", f"{ANNA}.EXE": "y"}), 422),
+        ("scans.zip", zipped({f"{'a/' * 30}{ANNA}.md": "x"}), 422),
+    ],
+)
+def test_what_is_refused_is_named_masked(
+    start: Start, capfd: pytest.CaptureFixture[str], name: str, content: bytes, status: int
+) -> None:
+    client = start(log_level="debug", **HIDES)
+    answer = uploaded(client, name, content)
+    assert answer.status_code == status and "[email removed]" in answer.json()["detail"]
+    assert hidden(answer.text) and all(hidden(text) for text in capfd.readouterr())

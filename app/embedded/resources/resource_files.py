@@ -99,9 +99,9 @@ def _unchanged(one: spool.Spooled, kept: Iterator[spool.Spooled], known: dict[st
     while path not in known:
         following = next(kept, None)
         if following is None:
-            raise Outdated(f"the unchanged document {path[:80]!r} is not stored any more: import it again")
+            raise Outdated(f"the unchanged document {path!r} is not stored any more: import it again")
         known[following.head.path] = following
     found = known.pop(path)
     if found.head.digest != digest:
-        raise Outdated(f"the unchanged document {path[:80]!r} has changed meanwhile: import it again")
+        raise Outdated(f"the unchanged document {path!r} has changed meanwhile: import it again")
     return found
