@@ -17,6 +17,7 @@ from urllib.parse import unquote
 import pytest
 from starlette.testclient import TestClient
 
+from app.embedded.storage.layout import segment
 from tests.http.browsing import BROWSER, forms_in, send
 from tests.http.conftest import Start
 
@@ -249,3 +250,19 @@ def test_what_is_refused_is_named_masked(
     answer = uploaded(client, name, content)
     assert answer.status_code == status and "[email removed]" in answer.json()["detail"]
     assert hidden(answer.text) and all(hidden(text) for text in capfd.readouterr())
+
+
+def test_a_damaged_file_is_named_masked_in_the_log(
+    start: Start, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with running(start) as before:
+        uploaded(before, f"mail to {BOB}.md", RENT)
+    [file] = tmp_path.rglob(f"{segment(f'resources/mail to {BOB}.md')}.jsonl")
+    file.write_bytes(b"{" + file.read_bytes())
+    for index in file.parent.glob("*index*"):
+        index.unlink()
+    capfd.readouterr()
+    with running(start, **HIDES) as after:
+        assert after.get("/resources").json()["resources"] == []
+    lines = "".join(capfd.readouterr())
+    assert '"file_damaged"' in lines and "mail to [email removed]" in lines and hidden(lines)

@@ -69,7 +69,7 @@ def all_stored(root: Path, vault: Vault) -> Iterator[Stored]:
         try:
             stored = stored_at(file, vault)
         except spool.SpoolDamaged as error:
-            log.error("file_damaged", file=file.name, error=str(error))
+            log.error("file_damaged", file=layout.readable(file.stem), error=str(error))
             continue
         if stored:
             yield stored
