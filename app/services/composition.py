@@ -16,6 +16,7 @@ from app.atrest.vault import Vault
 from app.backends import open_backend
 from app.core.history.note_cache import NoteCache
 from app.core.memories.freshness import FreshnessRules
+from app.core.memories.naming import Homes
 from app.core.messages.reading_cache import Readings
 from app.embedded.classifying import classifier_of
 from app.embedded.extraction.readings import read_statement
@@ -108,9 +109,10 @@ async def _opened(
     ports = {"audit": memories.audit, "backend": backend, "store": store, "searches": searches}
     offload = OffloadPool(settings, ports)
     stack.push_async_callback(offload.aclose)
+    homes = Homes(opened.unnamed)
     listing = ListMemories(memories, partial(recallable, settings))
     looked_at = replace(memories, audit=NOT_AUDITED)
-    selecting = SelectMemory(ListMemories(looked_at, whole), ReadMemory(looked_at))
+    selecting = SelectMemory(ListMemories(looked_at, whole), ReadMemory(looked_at), homes)
     recalls = RecallAudit(memories)
     fresh = settings.freshness
     rules = FreshnessRules(fresh.stale_days, fresh.unconfirmed_days, fresh.ttl_days)
@@ -120,7 +122,7 @@ async def _opened(
     forgetter = Forgetter(EraseEverywhere(memories, store.erasing, traces, (queries.forget, searches.forget)))
     resources = opened.resources(store.catalogue) if opened.resources else NoResources()
     documents = await open_documents(
-        stack, settings, GuardedResources(resources, policy), policy, store, searches, vault
+        stack, settings, GuardedResources(resources, policy), policy, store, searches, vault, homes
     )
     tools = Uses(
         archives=Archives(backend),
@@ -133,6 +135,7 @@ async def _opened(
         browse_resources=documents.browsing,
         import_resource=documents.importing,
         web=web_of(settings),
+        homes=homes,
     )
     preflight = Preflight(
         backend,

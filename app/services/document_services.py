@@ -10,6 +10,7 @@ from app.atrest.places import INCOMING
 from app.atrest.private import make_private
 from app.atrest.vault import Vault
 from app.core.identity import Tenant
+from app.core.memories.naming import Homes
 from app.engine.memories.collaborators import operator_of
 from app.engine.resources.browse_resources import BrowseResources, RemoveResource
 from app.engine.resources.importing import ImportResource
@@ -51,6 +52,7 @@ async def open_documents(
     store: SqlTurnStore,
     searches: Searches,
     vault: Vault,
+    homes: Homes,
 ) -> Documents:
     """Documents and skills, what reads them, and what takes them in."""
 
@@ -73,9 +75,9 @@ async def open_documents(
     importer = ResourceImporter(kept, store.imports, incoming, changed, backoff, rules.at_once, vault)
     names = ShownNames(kept, store.imports, policy.text)
     return Documents(
-        ImportResource(kept, store.imports, reader, importer, incoming, policy.text),
-        BrowseResources(kept, store.imports, names),
-        RemoveResource(kept, store.imports, names, importer.drop, changed),
+        ImportResource(kept, store.imports, reader, importer, incoming, policy.text, homes),
+        BrowseResources(kept, store.imports, names, homes),
+        RemoveResource(kept, store.imports, names, importer.drop, changed, homes),
         importer,
         names,
     )

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from app.core.deadline import Deadline
 from app.core.identity import Identity, Tenant
+from app.core.memories.naming import Homes
 from app.documents.resource import FoundPassage, ImportTask, Kind, Resource, Status, known_path
 from app.engine.memories.collaborators import operator_of
 from app.engine.resources.shown_names import ShownNames
@@ -41,10 +42,11 @@ class ScoredResource:
 class BrowseResources:
     """What is stored, for those who ask for it, under the names that may be shown."""
 
-    def __init__(self, store: ResourceStore, tasks: ResourceTasks, names: ShownNames) -> None:
+    def __init__(self, store: ResourceStore, tasks: ResourceTasks, names: ShownNames, homes: Homes) -> None:
         self._store = store
         self._tasks = tasks
         self._names = names
+        self._homes = homes
 
     async def page(self, tenant: Tenant, kind: Kind, after: str, limit: int, deadline: Deadline) -> ResourcePage:
         """A page of a kind. The first begins with those that are being imported, or could not be.
@@ -87,7 +89,7 @@ class BrowseResources:
 
     async def read(self, tenant: Tenant, uri: str, deadline: Deadline, kind: Kind | None = None) -> ReadResource:
         """What stands at a URI. Raises `NotFound`."""
-        path = await self._names.document_at(tenant, _path(uri, kind), deadline)
+        path = await self._names.document_at(tenant, _path(self._homes, tenant, uri, kind), deadline)
         with told_of_resources():
             found = await self._store.read(operator_of(tenant), path, deadline)
         if found is None:
@@ -112,6 +114,7 @@ class RemoveResource:
         names: ShownNames,
         drop: Callable[[str], None],
         changed: Callable[[Tenant], None],
+        homes: Homes,
     ) -> None:
         """``drop`` deletes a spool; ``changed`` is told of each removal, so that no search answers from before it."""
         self._store = store
@@ -119,10 +122,11 @@ class RemoveResource:
         self._names = names
         self._drop = drop
         self._changed = changed
+        self._homes = homes
 
     async def run(self, tenant: Tenant, uri: str, kind: Kind, deadline: Deadline) -> str:
         """The path of what was removed, as it is shown. Raises `NotFound`."""
-        path = await self._names.resource_at(tenant, _path(uri, kind), deadline)
+        path = await self._names.resource_at(tenant, _path(self._homes, tenant, uri, kind), deadline)
         resource = Resource(path, kind, "", "", 0, "")
         async with self._tasks.forgetting(tenant, resource, deadline.remaining) as forgotten:
             for spool in forgotten.spools:
@@ -135,9 +139,12 @@ class RemoveResource:
         return self._names.path(path)
 
 
-def _path(uri: str, kind: Kind | None) -> str:
+def _path(homes: Homes, tenant: Tenant, uri: str, kind: Kind | None) -> str:
+    """The path of the caller's resource that a URI names. Raises `NotFound` for one in another user's home."""
     found = known_path(uri)
     if found is None or (kind and found[0] is not kind):
         names = " or ".join(f"viking://~/{one.folder}/" for one in Kind if kind in {None, one})
         raise InvalidRequest(FieldProblem("uri", f"give a URI that begins with {names}"))
+    if homes.path(uri, tenant) is None:
+        raise NotFound("there is no such document or skill")
     return found[1]

@@ -11,6 +11,7 @@ from typing import Protocol
 
 from app.core.deadline import Deadline
 from app.core.identity import Tenant
+from app.core.memories.naming import Homes
 from app.documents.parsed_document import Refusal, Refused
 from app.documents.resource import ImportTask, Kind, NoPath, Resource, Status, path_of
 from app.engine.memories.collaborators import operator_of
@@ -99,6 +100,7 @@ class ImportResource:
         importer: Importer,
         incoming: Path,
         rule: Callable[[str], str],
+        homes: Homes,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._store = store
@@ -107,6 +109,7 @@ class ImportResource:
         self._importer = importer
         self._incoming = incoming
         self._rule = rule
+        self._homes = homes
         self._now = now
 
     async def run(self, tenant: Tenant, asked: NewImport, deadline: Deadline) -> Imported:
@@ -117,13 +120,13 @@ class ImportResource:
         name, source = shown_path(rule, asked.name), shown_path(rule, asked.source)
         asked = replace(asked, name=name, title=rule(asked.title), source=source)
         if asked.kind is Kind.RESOURCE:
-            _path(asked, asked.name or "upload")  # what is asked for is judged before anything is fetched
+            self._path(tenant, asked, asked.name or "upload")  # what is asked for is judged before anything is fetched
         upload = await asked.gather()
         upload = replace(upload, name=rule(upload.name), is_skill=asked.kind is Kind.SKILL)
         with closing(upload.content):
             path, stored = "", _WHOLE
             if asked.kind is Kind.RESOURCE:
-                path = _path(asked, asked.name or upload.name)
+                path = self._path(tenant, asked, asked.name or upload.name)
                 stored = await self._stored(tenant, path, deadline)
             imported = await self._accepted(tenant, asked, upload, path, stored)
             if imported is None:
@@ -151,7 +154,7 @@ class ImportResource:
         found = await self._read(upload, spool, stored.digests)
         is_accepted = False
         try:
-            path = path or _path(asked, found.title)
+            path = path or self._path(tenant, asked, found.title)
             resource = self._resource(asked, upload, path, found)
             if not found.changed and found.files == len(stored.digests):
                 if await self._tasks.mark(tenant, path) != stored.mark:
@@ -184,12 +187,11 @@ class ImportResource:
         except Refused as refused:
             raise _ERRORS[refused.why](_shortened(shown_path(self._rule, refused.detail))) from refused
 
-
-def _path(asked: NewImport, name: str) -> str:
-    try:
-        return path_of(asked.kind, asked.to, name)
-    except NoPath as error:
-        raise InvalidRequest(FieldProblem("to", str(error))) from error
+    def _path(self, tenant: Tenant, asked: NewImport, name: str) -> str:
+        try:
+            return path_of(asked.kind, asked.to, name, tenant, self._homes)
+        except NoPath as error:
+            raise InvalidRequest(FieldProblem("to", str(error))) from error
 
 
 def _shortened(detail: str) -> str:
