@@ -89,7 +89,7 @@ async def _opened(
     policy = settings.policy.policy()
     await anyio.to_thread.run_sync(policy.prepare)
     backend = MeasuredBackend(GuardedBackend(opened.backend, policy), metrics.on_backend_call)
-    store = await open_turns(stack, settings, backend.call_s, vault)
+    store = await open_turns(stack, settings, backend.call_s, vault, opened.unnamed)
     traces = await open_traces(
         settings.store_url,
         settings.data_dir,
@@ -97,6 +97,7 @@ async def _opened(
         keep_hours=settings.trace.keep_hours,
         now=time.time,
         vault=vault,
+        unnamed=opened.unnamed,
     )
     stack.push_async_callback(traces.aclose)
     as_stored = opened.memories(store.ledger) if opened.memories else NoMemories()
@@ -214,6 +215,7 @@ async def _opened(
         policy=policy,
         form_key=await anyio.to_thread.run_sync(private_key, settings.data_dir / "forms.key"),
         keeps_memories=opened.memories is not None,
+        unnamed=opened.unnamed,
         server=opened.server,
     )
 
