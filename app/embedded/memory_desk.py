@@ -23,7 +23,7 @@ from app.embedded.storage import layout
 from app.embedded.storage.memory_files import MemoryFiles
 from app.embedded.storage.record_memories import confirmed, record_of, record_of_line
 from app.embedded.storage.record_versions import edited, merge
-from app.embedded.storage.records import PARAPHRASED, Record, Source
+from app.embedded.storage.records import PARAPHRASED, QUOTED, Record, Source
 from app.embedded.storage.withheld import Withheld
 from app.errors import Conflict, VersionConflict
 from app.text.items import tidy
@@ -176,13 +176,18 @@ class MemoryDesk:
         record = self._files.record(found.path, memory_id)
         sources = [record.source, *record.also] if record else []
         history = [str(one.get("value") or "") for one in record.history] if record else []
+
+        def is_quoted(source: Source) -> bool:
+            """Whether the message has the words of the record, so that what else it says is something else."""
+            return record is not None and source == record.source and source.kind == QUOTED
+
         return Statement(
             memory_id,
             memory.uri,
             memory.category,
             texts=tuple(filter(None, dict.fromkeys((memory.text, *history)))),
             turns=tuple(dict.fromkeys(turn_of(source.ref) for source in sources if source.ref)),
-            said_in=tuple(dict.fromkeys(source.ref for source in sources if source.ref)),
+            said_in=tuple(dict.fromkeys(source.ref for source in sources if source.ref and not is_quoted(source))),
             messages=tuple(source.ref for source in sources if source.kind == PARAPHRASED),
         )
 

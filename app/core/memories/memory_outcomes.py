@@ -45,6 +45,16 @@ class Kept:
     why: str
 
 
+def kept_memory(memory_id: str) -> Kept:
+    """A memory that has a forgotten text within its own."""
+    return Kept(f"memory {memory_id}", "it says so in a statement of its own; forget it by its id")
+
+
+def kept_session(session: str) -> Kept:
+    """A session in which a forgotten text is said by what is not forgotten."""
+    return Kept(f"session {session}", "another message says so in the same words; forget that one, or the session")
+
+
 @dataclass(frozen=True, slots=True)
 class Receipt:
     """What was forgotten.

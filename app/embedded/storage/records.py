@@ -10,6 +10,8 @@ from typing import Any
 from app.text.dates import moment_of
 
 _DAY_S = 86_400
+QUOTED = "chat_turn"
+"""Kind of a source that says it in the record's words."""
 PARAPHRASED = "chat_model"
 """Kind of a source whose words are not the record's: a model put them down."""
 

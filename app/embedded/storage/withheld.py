@@ -13,7 +13,8 @@ from typing import Any
 
 from app.atrest.vault import PLAIN, Vault
 from app.core.memories.forget_selection import Forgetting, turn_of
-from app.core.memories.withholding import Withholding
+from app.core.memories.sayings import About
+from app.core.memories.withholding import Exactly, Withholding
 from app.text.dates import moment_of
 
 FILE = "withheld.jsonl"
@@ -55,8 +56,12 @@ class Withheld:
             self._read(lines[0])
         hashing = self._sentences or Withholding(b"")
         about: dict[str, Any] = {"memory": memory_id, "at": at, **({"forgotten": True} if forgotten else {})}
-        said = [words for text in texts for words in hashing.hashed(text)]
-        lines += [{**about, "words": words, "turns": sorted(filter(None, turns))} for words in said]
+        about["turns"] = sorted(filter(None, turns))
+        if forgotten:
+            exact = [one for text in texts for one in hashing.exactly(text)]
+            lines += [{**about, "words": words, "run": one.run, "about": one.about} for words, one in exact]
+        else:
+            lines += [{**about, "words": words} for text in texts for words in hashing.hashed(text)]
         if messages or forgotten:
             lines.append({**about, "messages": sorted(filter(None, messages))})
         self._append(lines)
@@ -157,7 +162,8 @@ class Withheld:
             return
         at = moment.timestamp()
         words, turns = list(map(str, line.get("words") or ())), list(map(str, line.get("turns") or ()))
-        self._sentences.add(words, at, turns)
+        exactly = _exactly(line)
+        self._sentences.add(words, at, turns, exactly)
         self._turns_gone.update(map(str, line.get("turnsGone") or ()))
         if line.get("all"):
             self._all_before = max(at, self._all_before)
@@ -165,8 +171,15 @@ class Withheld:
             self._messages[str(ref)] = at
         if line.get("forgotten"):
             self._forgotten.add(str(line.get("memory")))
-            self._erased.add(words, at, turns)
+            self._erased.add(words, at, turns, exactly)
             self._newest = max(at, self._newest)
+
+
+def _exactly(line: dict[str, Any]) -> Exactly | None:
+    """How the sentence of a line is known; a line of an earlier version has its words only."""
+    if "run" not in line:
+        return None
+    return Exactly(tuple(map(str, line["run"])), About(*map(bool, line["about"])))
 
 
 def _parsed(line: bytes) -> dict[str, Any]:

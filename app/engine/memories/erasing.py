@@ -115,7 +115,7 @@ class EraseEverywhere:
         everywhere = replace(there, sessions=there.sessions | here.sessions)
         left = await self.erasing.look_again(who.tenant, forgetting, everywhere)
         kept = [*there.kept, *left, *await self._cleaned(id_, Needles([*there.removed, *here.removed]))]
-        return replace(_receipt(id_, forgetting, there, here, traces), kept=tuple(kept))
+        return replace(_receipt(id_, forgetting, there, here, traces), kept=tuple(dict.fromkeys(kept)))
 
     async def _planned(self, who: Identity, forgetting: Forgetting, deadline: Deadline) -> Erased:
         """What the backend will erase: after a crash or an outage in the middle it can not tell any more."""
