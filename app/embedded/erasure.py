@@ -12,11 +12,12 @@ from app.core.capture.captured_message import CapturedMessage
 from app.core.deadline import Deadline
 from app.core.memories.forget_selection import Erased, Forgetting, Redactor, turn_of
 from app.core.memories.memory import Memory
-from app.core.memories.memory_outcomes import Kept, Selected, kept_memory, kept_session
+from app.core.memories.memory_outcomes import Kept, Selected, kept_memory, kept_resource, kept_session
 from app.embedded.extraction import distil
 from app.embedded.index.live_index import LiveIndex
 from app.embedded.index.memory_erasure import still_saying
 from app.embedded.index.memory_erasure import without_forgotten as memories_left
+from app.embedded.resources import resource_files
 from app.embedded.storage import layout
 from app.embedded.storage.entries import entries_in, message_of, whole_batches
 from app.embedded.storage.long_term_file import NAME, page_without
@@ -118,6 +119,8 @@ class Eraser:
             self._plan_text(path, redactor, selected, sections.get(path.name, {}), plan)
         for path in pages:
             self._plan_page(path, redactor, plan)
+        if needles := Needles(redactor.whole_texts()):
+            plan.kept += map(kept_resource, resource_files.holding(self._root, needles, self._vault))
         return plan
 
     def _plan_page(self, path: Path, redactor: Redactor, plan: _Plan) -> None:

@@ -16,6 +16,8 @@ _VOICED = "\u3099\u309a\uff9e\uff9f"
 _INVISIBLES = re.compile(f"[{_INVISIBLE}]++")
 _PAIR = r"u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 _ESCAPE = re.compile(rf'\\(?:{_PAIR}|u[0-9a-fA-F]{{4}}|["\\/bfnrt])')
+_PAIR_CHARS = 12
+_SHORT = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _WORD = re.compile(
     f"(?P<signs>[{_JAMO}]++|[{UNSPACED}][{_VOICED}]?+)|(?:[^\\W_{UNSPACED}]|[{MARKS}{_INVISIBLE}])++", re.UNICODE
 )
@@ -26,6 +28,8 @@ class Wording(NamedTuple):
 
     words: tuple[str, ...]
     places: tuple[tuple[int, int], ...]
+    line: str
+    """The words with a space around each."""
 
 
 def unescaped(text: str) -> str:
@@ -45,18 +49,18 @@ def wording(text: str) -> Wording:
         for one in word if found.lastgroup == "signs" else filter(None, (word,)):
             words.append(one)
             places.append((place_of(found.start()), place_of(found.end())))
-    return Wording(tuple(words), tuple(places))
+    return Wording(tuple(words), tuple(places), _line(words))
 
 
 def runs(run: Sequence[str], within: Wording) -> Iterator[tuple[int, int]]:
-    """Where these words stand one after the other: the numbers of the first word and of the one behind the last."""
-    line, wanted = _line(within.words), _line(run)
-    at, counted, first = line.find(wanted) if run else -1, 0, 0
+    """Where these words stand one after the other, as places in the text."""
+    wanted = _line(run)
+    at, counted, first = within.line.find(wanted) if run else -1, 0, 0
     while at >= 0:
-        first += line.count(" ", counted, at)
-        yield first, first + len(run)
+        first += within.line.count(" ", counted, at)
+        yield within.places[first][0], within.places[first + len(run) - 1][1]
         counted = at
-        at = line.find(wanted, at + len(wanted) - 1)
+        at = within.line.find(wanted, at + len(wanted) - 1)
 
 
 def has_run(run: Sequence[str], words: Sequence[str]) -> bool:
@@ -76,7 +80,10 @@ def _folded(word: str) -> str:
 
 
 def _character(escape: re.Match[str]) -> str:
-    return str(json.loads(f'"{escape.group()}"'))
+    written = escape.group()
+    if len(written) == _PAIR_CHARS:
+        return str(json.loads(f'"{written}"'))
+    return _SHORT.get(written[1]) or chr(int(written[2:], 16))
 
 
 class _Places:

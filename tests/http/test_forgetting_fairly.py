@@ -84,7 +84,7 @@ def test_other_sentences_of_the_turn_that_a_memory_comes_from_stay(client: TestC
 
 def test_what_a_person_wrote_stays_unless_it_says_the_same(client: TestClient, memories: Path) -> None:
     page = "# Family\n\n- My wife does not like green tea.\n- My son likes chess.\n"
-    (memories / "family.md").write_text(page)
+    (memories / "family.md").write_text(page + "- I like green tea.\n")
     (memories / "wife.md").write_text("My wife does not like green tea.\n")
     (memories / "mine.md").write_text("- I like **green tea**!\n")
     memory = store(client, "I like green tea")
@@ -223,6 +223,17 @@ def test_a_word_of_a_longer_memory_is_named_where_it_stays(client: TestClient) -
     receipt = forget(client, id=store(client, "To buy for the feast in May:\nPotatoes\nChocolate"))
     assert [one["what"] for one in receipt["kept"]] == ["session s1"]
     assert any("chocolate" in text for text in said(client))
+
+
+def test_a_document_that_says_so_is_named(client: TestClient) -> None:
+    for title, text in (("House", f"# House\n\n{FACT} More of it."), ("Sea", "# Sea\n\nIt is blue.")):
+        body = {"text": text, "title": title, "wait": True}
+        assert client.post("/resources", json=body).is_success
+    memory = store(client, FACT)
+    look = client.post("/memories/forget", json={"id": memory}).json()
+    receipt = forget(client, id=memory)
+    assert [one["what"] for one in receipt["kept"]] == ["resource viking://~/resources/House.md"]
+    assert look["kept"] == receipt["kept"]
 
 
 @pytest.mark.parametrize(

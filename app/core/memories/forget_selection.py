@@ -155,6 +155,11 @@ class Redactor:
         lines = (line.strip() for text in self._texts for line in text.split("\n"))
         return tuple(one for one in dict.fromkeys((*self._texts, *lines, *telling)) if is_long(one))
 
+    def whole_texts(self) -> tuple[str, ...]:
+        """The texts that are forgotten, but for those that stand within others by chance."""
+        texts = dict.fromkeys((*self._texts, *(text for _, text in self._spoken)))
+        return tuple(text for text in texts if is_long(text))
+
     def text(self, text: str, *, near: Near = Near.ELSEWHERE) -> str:
         """``text`` without the sentences that say a statement, and without its words within others."""
         return self._said.left_of(text, near)

@@ -55,6 +55,11 @@ def kept_session(session: str) -> Kept:
     return Kept(f"session {session}", "another message says so in the same words; forget that one, or the session")
 
 
+def kept_resource(path: str) -> Kept:
+    """A document that has a forgotten text within its own."""
+    return Kept(f"resource viking://~/{path}", "a document says so; delete it, or import it without that")
+
+
 @dataclass(frozen=True, slots=True)
 class Receipt:
     """What was forgotten.

@@ -19,7 +19,7 @@ from app.core.memories.sayings import (
     words_of,
 )
 from app.text.sentences import without
-from app.text.wording import Wording, has_run, runs, wording
+from app.text.wording import Wording, runs, wording
 
 _BEFORE = re.compile(r"(?:^|[.!?。！？\n])[\W_]*\Z")
 _BEHIND = re.compile(r"[^\w.!?。！？\n]*(?:[.!?。！？]++(?!\w)|(?=\n)|\Z)")
@@ -56,7 +56,9 @@ class SaidTexts:
         self._telling = frozenset(word for one in self._sayings for word in one.heard.words if is_telling(word))
         self._whole = _wanted(run for text in texts for run in _forms(text))
         self._long = _wanted(run for text in texts if len(sayings[text]) > 1 for run in _forms(text))
+        known_texts = [text for text, of in sayings.items() if len(of) == 1 and of[0].everywhere]
         self._everywhere = _wanted(one.heard.run for one in self._sayings if one.everywhere)
+        self._everywhere |= _wanted(run for text in known_texts for run in _forms(text))
         words = [run for one in self._sayings if len(run := one.heard.run) == 1]
         self._in_turn_runs = self._everywhere | _wanted(run for run in words if is_long(run) or is_telling(run[0]))
         spoken = _wanted(run for text in messages for run in _forms(text) if is_long(run))
@@ -78,14 +80,12 @@ class SaidTexts:
             return text
         left = _cut(text, self._long)
         left = without(left, lambda sentence: self._takes_out(sentence, near))
-        left = _cut(left, self._in_turn_runs if near else self._everywhere)
-        return text if left == text else left.strip()
+        return _tidied(text, _cut(left, self._in_turn_runs if near else self._everywhere))
 
     def left_of_memory(self, text: str) -> str:
         """``text``, which is remembered itself, without them where they stand for themselves: a longer statement that
         has their words is another one."""
-        left = _cut(text, self._whole, only_alone=True)
-        return text if left == text else left.strip()
+        return _tidied(text, _cut(text, self._whole, only_alone=True))
 
     def is_one(self, text: str) -> bool:
         """Whether ``text`` is one of them."""
@@ -108,6 +108,8 @@ class SaidTexts:
             return True
         if near is Near.ANSWER and any(echoes(one.heard.words, words) for one in self._in_turn):
             return True
+        if text.isascii() and "\\" not in text:
+            return False
         return any(_standing_in(wording(text), self._in_turn_runs if near else self._everywhere))
 
     def _takes_out(self, sentence: str, near: Near) -> bool:
@@ -143,22 +145,29 @@ def _forms(text: str) -> Iterator[Run]:
 
 def _standing_in(found: Wording, wanted: dict[Run, frozenset[str]]) -> Iterator[Run]:
     there = frozenset(found.words)
-    return (run for run, words in wanted.items() if words <= there and has_run(run, found.words))
+    return (run for run, words in wanted.items() if words <= there and any(runs(run, found)))
+
+
+def _tidied(text: str, left: str) -> str:
+    """What is left of a text; nothing where that is but signs."""
+    if left == text:
+        return text
+    return left.strip() if any(map(str.isalnum, left)) else ""
 
 
 def _cut(text: str, wanted: dict[Run, frozenset[str]], *, only_alone: bool = False) -> str:
     """``text`` without these words wherever they stand, and without the marks around them."""
-    for run in list(_standing_in(wording(text), wanted)) if wanted else ():
-        found = wording(text)
-        kept, at = [], 0
-        for first, behind in runs(run, found):
-            start, end = _with_marks(text, found.places[first][0], found.places[behind - 1][1])
-            alone = _end_of_sentence(text, start, end)
-            if start >= at and (alone or not only_alone):
-                kept.append(text[at:start])
-                at = alone or end
-        text = "".join([*kept, text[at:]])
-    return text
+    found = wording(text) if wanted else None
+    kept: list[str] = []
+    at = 0
+    places = sorted(place for run in _standing_in(found, wanted) for place in runs(run, found)) if found else []
+    for place in places:
+        start, end = _with_marks(text, *place)
+        alone = _end_of_sentence(text, start, end)
+        if max(alone, end) > at and (alone or not only_alone):
+            kept.append(text[at : max(start, at)])
+            at = max(at, alone or end)
+    return "".join([*kept, text[at:]]) if kept else text
 
 
 def _with_marks(text: str, start: int, end: int) -> tuple[int, int]:

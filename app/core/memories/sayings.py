@@ -103,6 +103,8 @@ class Saying:
 
     def is_said(self, sentence: Heard) -> bool:
         """Whether a sentence says it, and next to nothing else."""
+        if not (self.heard.words <= sentence.words or set(self.heard.run) <= set(sentence.run)):
+            return False
         others = len(sentence.words - self.heard.words)
         is_short = others <= _OTHER_WORDS if len(self.heard.run) > 1 else not others
         return is_short and any(has_run(self.heard.run, run) for run in sentence.answered())

@@ -14,6 +14,7 @@ from typing import Any
 
 import structlog
 
+from app.atrest.residue import Needles
 from app.atrest.vault import Vault
 from app.documents.resource import Kind, Resource
 from app.embedded.storage import layout
@@ -73,6 +74,11 @@ def all_stored(root: Path, vault: Vault) -> Iterator[Stored]:
             continue
         if stored:
             yield stored
+
+
+def holding(root: Path, needles: Needles, vault: Vault) -> Iterator[str]:
+    """The paths of the resources in whose documents one of the texts stands."""
+    return (one.resource.path for one in all_stored(root, vault) if needles.are_in(one.file, vault.open))
 
 
 def put(root: Path, header: str, new: NewResource, vault: Vault) -> Stored:
