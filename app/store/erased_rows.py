@@ -16,10 +16,11 @@ from app.core.identity import Tenant
 from app.core.memories.forget_selection import Erased, Forgetting, Redactor
 from app.core.memories.memory_outcomes import Kept, kept_memory, kept_session
 from app.core.memories.not_delivered import waiting
-from app.store import erased_outputs, forgetting_rows, layouts, said_still, session_rows, session_starts, use_rows
+from app.store import erased_outputs, forgetting_rows, layouts, session_rows, session_starts, use_rows
 from app.store.codec import dump_messages, dump_strings, load_messages, load_strings
 from app.store.connections import Database
 from app.store.memory_versions import count_change
+from app.store.said_still import sessions_saying, waiting_saying
 from app.store.schema import commits, sessions, turns, waiting_memories
 from app.store.waiting_memories import load_waiting
 from app.store.work import UNDELIVERED, TurnState
@@ -125,9 +126,9 @@ class SqlErasing:
         sessions: set[str] = set()
         place: int | None = 0 if redactor.looks_for_texts else None
         while place is not None:
-            found, place = await self._database.read(said_still.look, tenant, redactor, place)
+            found, place = await self._database.read(sessions_saying, tenant, redactor, place)
             sessions |= found
-        memories = await self._database.read(said_still.waiting, tenant, redactor) if redactor.looks_for_texts else []
+        memories = await self._database.read(waiting_saying, tenant, redactor) if redactor.looks_for_texts else []
         return [*map(kept_session, sorted(sessions)), *map(kept_memory, memories)]
 
     async def clean(self, needles: Needles) -> Sequence[Kept]:

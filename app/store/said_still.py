@@ -14,7 +14,9 @@ _AT_ONCE = 20
 """Turns that are read at once: each may be megabytes."""
 
 
-def look(connection: Connection, tenant: Tenant, redactor: Redactor, after: int) -> tuple[set[str], int | None]:
+def sessions_saying(
+    connection: Connection, tenant: Tenant, redactor: Redactor, after: int
+) -> tuple[set[str], int | None]:
     """The sessions of those turns among the next few that say a forgotten text, and where to go on; None at the end."""
     query = select(turns.c.id, turns.c.payload, sessions.c.session).join(sessions, sessions.c.id == turns.c.session_id)
     mine = session_rows.of_tenant(tenant), turns.c.id > after, turns.c.payload.is_not(None)
@@ -24,7 +26,7 @@ def look(connection: Connection, tenant: Tenant, redactor: Redactor, after: int)
     return found, int(rows[-1].id) if len(rows) == _AT_ONCE else None
 
 
-def waiting(connection: Connection, tenant: Tenant, redactor: Redactor) -> list[str]:
+def waiting_saying(connection: Connection, tenant: Tenant, redactor: Redactor) -> list[str]:
     """The ids of memories that wait for the backend, and say a forgotten text within another."""
     mine = and_(
         waiting_memories.c.account == (tenant.account or ""), waiting_memories.c.user_name == (tenant.user or "")

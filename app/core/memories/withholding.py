@@ -6,8 +6,9 @@ Berlin" for "I live in Berlin"). It counts for what was said up to its moment: w
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from app.core.memories.sayings import About, Heard, echoes, heard, sayings_of, says, words_of
 from app.text.dates import moment_of
@@ -53,6 +54,13 @@ class Withholding:
         for one in sayings_of(text):
             run = tuple(map(self._hash, one.heard.run[:MOST_WORDS])) if one.everywhere else ()
             yield sorted(map(self._hash, one.heard.words))[:MOST_WORDS], Exactly(run, one.heard.about)
+
+    @staticmethod
+    def known_exactly(line: Mapping[str, Any]) -> Exactly | None:
+        """How the sentence of a noted line is known; a line of an earlier version has its words only."""
+        if "run" not in line:
+            return None
+        return Exactly(tuple(map(str, line["run"])), About(*map(bool, line["about"])))
 
     def add(
         self, words: Collection[str], at: float, turns: Collection[str] = (), exactly: Exactly | None = None

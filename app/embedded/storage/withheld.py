@@ -13,8 +13,7 @@ from typing import Any
 
 from app.atrest.vault import PLAIN, Vault
 from app.core.memories.forget_selection import Forgetting, turn_of
-from app.core.memories.sayings import About
-from app.core.memories.withholding import Exactly, Withholding
+from app.core.memories.withholding import Withholding
 from app.text.dates import moment_of
 
 FILE = "withheld.jsonl"
@@ -162,7 +161,7 @@ class Withheld:
             return
         at = moment.timestamp()
         words, turns = list(map(str, line.get("words") or ())), list(map(str, line.get("turns") or ()))
-        exactly = _exactly(line)
+        exactly = Withholding.known_exactly(line)
         self._sentences.add(words, at, turns, exactly)
         self._turns_gone.update(map(str, line.get("turnsGone") or ()))
         if line.get("all"):
@@ -173,13 +172,6 @@ class Withheld:
             self._forgotten.add(str(line.get("memory")))
             self._erased.add(words, at, turns, exactly)
             self._newest = max(at, self._newest)
-
-
-def _exactly(line: dict[str, Any]) -> Exactly | None:
-    """How the sentence of a line is known; a line of an earlier version has its words only."""
-    if "run" not in line:
-        return None
-    return Exactly(tuple(map(str, line["run"])), About(*map(bool, line["about"])))
 
 
 def _parsed(line: bytes) -> dict[str, Any]:
