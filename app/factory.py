@@ -38,6 +38,7 @@ from app.api.error_handlers import install_error_handlers
 from app.api.hosts import is_ours
 from app.api.intake import Intake
 from app.api.middleware import RequestShell
+from app.engine.policy.names import shown_path
 from app.observe.logging import configure_logging
 from app.observe.metrics import Metrics
 from app.ports import ContextBackend
@@ -59,7 +60,7 @@ def create_app(settings: Settings, *, backend: ContextBackend | None = None) -> 
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        configure_logging(settings.log_level)
+        configure_logging(settings.log_level, partial(shown_path, settings.policy.policy().text))
         async with open_services(settings, metrics=metrics, backend=backend) as services:
             app.state.services = services
             async with services.running():

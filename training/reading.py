@@ -65,6 +65,9 @@ def main() -> int:
         action="store_true",
         help="learn from what was written last, and from some of all other pairs",
     )
+    parser.add_argument(
+        "--mean", action="store_true", help="write the mean of what the epochs gave: each overshoots in its own way"
+    )
     options = parser.parse_args()
     torch.manual_seed(0)
     weights = read_weights(model_file())
@@ -73,10 +76,14 @@ def main() -> int:
     model = Reader(weights)
     if options.begin:
         model.begin(read_adapter(options.begin), same_task=options.begin.stem == options.task)
-    begun = [number.detach().clone() for number in model.parameters()]
+    begun = _numbers_of(model)
+    reached: list[list[torch.Tensor]] = []
     for epoch in range(options.epochs):
         learn(model, marking, learnt, options.rate, epoch, options.epochs)
+        reached.append(_numbers_of(model))
         if epoch == options.epochs - 1:
+            if options.mean:
+                take_mean(model, reached)
             keep(model, begun, options.keep)
         np.savez(adapter_file(options.task), **model.learnt())
         judged = {name: judge(model, map(marking, test)) for name, test in tests.items()}
@@ -190,6 +197,17 @@ def keep(model: Reader, begun: Sequence[torch.Tensor], share: float) -> None:
     """Take back this share of what was learnt since the model's numbers were those it has ``begun`` with."""
     for number, before in zip(model.parameters(), begun, strict=True):
         number.lerp_(before, share)
+
+
+@torch.no_grad()
+def take_mean(model: Reader, reached: Sequence[Sequence[torch.Tensor]]) -> None:
+    """Give the model the mean of all numbers that were ``reached``."""
+    for number, *each in zip(model.parameters(), *reached, strict=True):
+        number.copy_(torch.stack(each).mean(dim=0))
+
+
+def _numbers_of(model: Reader) -> list[torch.Tensor]:
+    return [number.detach().clone() for number in model.parameters()]
 
 
 def _batches(pairs: Iterable[Marked]) -> Iterator[list[Marked]]:

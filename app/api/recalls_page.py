@@ -106,7 +106,7 @@ def _section(cut: CutTrace, candidates: Sequence[CandidateTrace], memories: Mapp
             candidate,
             _bar(candidate, needed),
             _parts(candidate),
-            memories.get(candidate.uri),
+            memories.get(candidate.uri) if candidate.text is None else candidate.text,
             memories.get(candidate.replaced_by),
         )
         for candidate in sorted(mine, key=lambda candidate: candidate.verdict is not Verdict.KEPT)

@@ -20,6 +20,7 @@ from app.core.deadline import Deadline
 from app.core.identity import Tenant
 from app.documents.resource import FoundPassage, ImportTask, Kind, Resource, known_path
 from app.engine.memories.collaborators import operator_of
+from app.engine.policy.names import shown_uri
 from app.engine.resources.browse_resources import ResourcePage, ScoredResource
 from app.errors import (
     BackendTrouble,
@@ -101,7 +102,7 @@ async def resource_page(services: ServicesDep, tenant: TenantDep, uri: UriQuery)
     """One with what it says; of a folder each document has a page, too."""
     found = await services.browse_resources.read(tenant, uri, _deadline(services))
     resource = found.resource
-    _, path = _known(uri)
+    _, path = _known(shown_uri(services.policy.text, uri))
     inner = path[len(resource.path) + 1 :] if path != resource.path else ""
     documents = found.documents if len(found.documents) > 1 else ()
     return page(
@@ -122,7 +123,7 @@ async def resource_page(services: ServicesDep, tenant: TenantDep, uri: UriQuery)
 async def before_removing(request: Request, services: ServicesDep, tenant: TenantDep, uri: UriQuery) -> Response:
     """What would be removed. Nothing is, before the button on this page is pressed."""
     resource: Resource | None = None
-    _, path = _known(uri)
+    _, path = _known(shown_uri(services.policy.text, uri))
     try:
         found = (await services.browse_resources.read(tenant, uri, _deadline(services))).resource
         resource = found if found.path == path else None

@@ -105,10 +105,11 @@ def tenant_from(request: Request) -> Tenant:
             if wanted and allowed and wanted != allowed:
                 raise Forbidden("this token is bound to another tenant than the X-OpenViking headers name")
     default, chosen = services.settings.openviking, _chosen_tenant(request)
-    return Tenant(
+    tenant = Tenant(
         (bound and bound.account) or asked.account or chosen.account or default.account,
         (bound and bound.user) or asked.user or chosen.user or default.user,
     )
+    return tenant.without(services.unnamed)
 
 
 def may_choose(request: Request) -> bool:

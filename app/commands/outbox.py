@@ -4,7 +4,7 @@ import argparse
 import sys
 from datetime import UTC, datetime
 
-from app.core.identity import session_name
+from app.core.identity import Tenant, session_name
 from app.errors import SidecarError
 from app.settings import Settings
 from app.store.delivery_rows import Delivery
@@ -48,7 +48,7 @@ async def _list(store: SqlTurnStore, arguments: argparse.Namespace) -> None:
 
 def _show(delivery: Delivery) -> None:
     created = datetime.fromtimestamp(delivery.created_at, UTC).isoformat(timespec="seconds")
-    tenant = f"{delivery.account or '-'}/{delivery.user or '-'}"
+    tenant = Tenant(delivery.account, delivery.user).account_key
     counted = f"{delivery.sent}/{delivery.captured} messages, {delivery.attempts} tries"
     print(
         f"{delivery.turn_id}  {delivery.state:9}  {created}  {tenant}  {delivery.session}  {counted}  {delivery.error}"

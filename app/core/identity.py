@@ -16,6 +16,8 @@ MAX_ID_CHARS = 1024
 NO_SESSION = "no-session"
 """The session of a request that belongs to none."""
 
+_UNSET, _DASH = "-", "%2D"
+"""In an `account_key`: what is unset, and what is called so. No id has a percent sign."""
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _UNSAFE_IN_PATH = frozenset(':<>"\\/|?*#%')
 _OPENVIKING_ID = re.compile(r"[A-Za-z0-9_.@-]{1,128}")
@@ -96,7 +98,17 @@ class Tenant(NamedTuple):
     @property
     def account_key(self) -> str:
         """``account/user`` with ``-`` for what is unset: names the tenant in the store and in breakers."""
-        return f"{self.account or '-'}/{self.user or '-'}"
+        return "/".join(_UNSET if not name else _DASH if name == _UNSET else name for name in self)
+
+    @classmethod
+    def of_key(cls, key: str) -> "Tenant":
+        """The tenant of an `account_key`."""
+        account, _, user = key.partition("/")
+        return cls(*(None if name == _UNSET else _UNSET if name == _DASH else name for name in (account, user)))
+
+    def without(self, unnamed: str | None) -> "Tenant":
+        """The tenant as everything knows it, where who names none is called ``unnamed``: both spellings are one."""
+        return Tenant(*(None if name == unnamed else name for name in self))
 
 
 @dataclass(frozen=True, slots=True)

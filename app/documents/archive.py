@@ -118,4 +118,4 @@ def _check(one: zipfile.ZipInfo, limits: Limits) -> None:
 
 
 def _shown(one: zipfile.ZipInfo) -> str:
-    return repr(one.filename[:80])
+    return repr(one.filename)

@@ -88,7 +88,7 @@ def _unpacked(data: BinaryIO, how: Reading) -> Iterator[Document | Unchanged | S
 
 def _one(path: str, data: bytes, kind: DocumentType, how: Reading) -> Document | Unchanged:
     if len(data) > how.limits.file_bytes:
-        raise Refused(Refusal.TOO_LARGE, f"{path[:80]!r} has more than {how.limits.file_bytes} bytes")
+        raise Refused(Refusal.TOO_LARGE, f"{path!r} has more than {how.limits.file_bytes} bytes")
     digest = digest_of(data, how.salt)
     if how.known.get(path) == digest:
         return Unchanged(path, digest, len(data))
@@ -97,9 +97,9 @@ def _one(path: str, data: bytes, kind: DocumentType, how: Reading) -> Document |
     clean = how.cleaned
     found = [Passage(clean(one.place), clean(one.text)) for one in chunking.passages(name, content.sections)]
     if not found:
-        raise Refused(Refusal.UNREADABLE, f"{path[:80]!r} holds no text")
+        raise Refused(Refusal.UNREADABLE, f"{path!r} holds no text")
     if len(found) > how.limits.passages or len(content.text) > how.limits.text_chars:
-        raise Refused(Refusal.TOO_LARGE, f"{path[:80]!r} holds too much text")
+        raise Refused(Refusal.TOO_LARGE, f"{path!r} holds too much text")
     title = clean(chunking.one_line(content.title)[:200]) or name
     told = clean(chunking.summary(title, content.sections))
     return Document(path, digest, len(data), title, told, clean(content.text), found)

@@ -5,7 +5,8 @@ import unicodedata
 from dataclasses import dataclass
 from enum import StrEnum
 
-from app.core.memories.naming import home_path
+from app.core.identity import Tenant
+from app.core.memories.naming import Homes, home_path
 
 HOME = "viking://~/"
 MAX_PATH_CHARS = 300
@@ -85,14 +86,16 @@ class NoPath(ValueError):
     """Something can not be the name of a resource; the message says why."""
 
 
-def path_of(kind: Kind, asked: str | None, name: str) -> str:
+def path_of(kind: Kind, asked: str | None, name: str, tenant: Tenant, homes: Homes) -> str:
     """Where an import goes: what is ``asked`` for (a URI, or a path below the kind's folder), else by its ``name``.
 
     Raises `NoPath`.
     """
     if not asked or not asked.strip("/ "):
         return f"{kind.folder}/{_segment(name) or 'untitled'}"
-    path = home_path(asked)
+    path = homes.path(asked, tenant)
+    if path is None:
+        raise NoPath(f"it names another user's home; yours is {HOME}")
     folder, _, below = path.partition("/")
     below = below if folder == kind.folder else path
     if "://" in asked and folder != kind.folder:

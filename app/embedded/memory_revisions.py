@@ -13,7 +13,7 @@ from app.embedded.index.live_index import LiveIndex
 from app.embedded.index.memory_rows import Found
 from app.embedded.storage import layout
 from app.embedded.storage.memory_files import MemoryFiles
-from app.embedded.storage.record_memories import record_of_line, revised
+from app.embedded.storage.record_memories import name_of, record_of_line, revised
 from app.embedded.storage.record_versions import joined
 from app.embedded.storage.records import Record
 
@@ -51,7 +51,8 @@ class MemoryRevisions:
                 continue
             if into and revision.kind is RevisionKind.MERGE:
                 other = read(found.path).record(revision.id) or record_of_line(found.memory)
-                steps[into.path].setdefault(into.memory.id, _Steps(into)).changes.append(partial(joined, other, now))
+                join = partial(self._joined, other, into.memory.peer, now)
+                steps[into.path].setdefault(into.memory.id, _Steps(into)).changes.append(join)
             elif into:
                 with layout.locked(self.root, deadline):
                     self.withhold(found, now, (into.memory.text,))
@@ -83,6 +84,14 @@ class MemoryRevisions:
         lines = [one.found.memory.text for one in steps.values()]
         self.index.take_in([self.files.rewrite(path, rewritten, lines)])
         return changed
+
+    def _joined(self, other: Record, peer: str | None, now: str, record: Record) -> Record:
+        """See `joined`. A record without a key takes the other's, unless a third one holds under it by now."""
+        name = name_of(other)
+        if name is None or name_of(record):
+            return joined(other, now, record)
+        holding = self.index.memories(lambda rows: rows.named(name, peer, now), look=False)
+        return joined(other, now, record, None if any(one.memory.id != other.id for one in holding) else other.key)
 
     def _one(self, memory_id: str, now: str) -> Found | None:
         return self.index.memories(lambda rows: rows.one(memory_id, now), look=False)  # their files are read themselves

@@ -94,4 +94,6 @@ def _is_from(record: Record, ref: str) -> bool:
 
 def _owns(said: Learned | Mention, memory: Memory) -> bool:
     """Whether a memory is kept where such memories of the one who said it are kept."""
-    return memory.peer == (said.peer if isinstance(said, Learned) else keeper(memory.category, said.peer))
+    if isinstance(said, Learned):
+        return memory.peer == said.peer
+    return memory.peer == keeper(memory.category, said.peer, of_person=said.of_person)

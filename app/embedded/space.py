@@ -26,7 +26,7 @@ from app.embedded.session_commits import NOTHING_OF_AUTOMATION, InBackground, Le
 from app.embedded.storage import layout, session_file, session_index
 from app.embedded.storage.entries import message_tokens
 from app.embedded.storage.session_file import Archive
-from app.embedded.storage.sharing import move_shared
+from app.embedded.storage.sharing import move_shared_once
 from app.embedded.storage.withheld import FILE, Withheld
 from app.embedded.storage.workspace import read_workspace
 from app.embedded.workspace_upkeep import WorkspaceUpkeep
@@ -58,7 +58,7 @@ class UserSpace:
         with layout.locked(self.root, Deadline.after_ms(_UNHURRIED_MS)):
             durable.sweep_temporaries(self.root)
             session_index.take_apart(self.root, vault)
-            move_shared(self.root, vault)
+            move_shared_once(self.root, vault)
         withheld = Withheld(self.root / FILE, vault)
         self.index = LiveIndex(
             self.root,

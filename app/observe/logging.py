@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import TextIO
 
 import structlog
-from structlog.typing import EventDict, WrappedLogger
+from structlog.typing import EventDict, Processor, WrappedLogger
 
 from app.observe.context import noted
 
@@ -36,14 +36,19 @@ class _Lines:
     debug = info = warning = error = critical = exception = msg
 
 
-def configure_logging(level: str) -> None:
+_NAMES = ("file", "resource")
+"""Facts that say what somebody called something."""
+
+
+def configure_logging(level: str, shown: Callable[[str], str]) -> None:
     """Send structlog and the standard library's loggers to stderr as JSON lines; safe to call again.
 
-    structlog's own events, one for each request, are written directly: the standard library would render each twice.
+    ``shown`` says what may be shown of a name. structlog's own events, one for each request, are written directly: the
+    standard library would render each twice.
     """
     number = logging.getLevelNamesMapping()[level.upper()]
     structlog.configure(
-        processors=[_completed, _add_name, _rendered],
+        processors=[_completed, _naming(shown), _add_name, _rendered],
         wrapper_class=structlog.make_filtering_bound_logger(number),
         logger_factory=_factory(sys.stderr),
         cache_logger_on_first_use=False,
@@ -79,6 +84,16 @@ def _completed(logger: WrappedLogger, method: str, event: EventDict) -> EventDic
     structlog.stdlib.add_log_level(logger, method, event)
     event["timestamp"] = datetime.now(UTC).isoformat().replace("+00:00", "Z")
     return structlog.processors.format_exc_info(logger, method, event) if "exc_info" in event else event
+
+
+def _naming(shown: Callable[[str], str]) -> Processor:
+    def named(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+        for name in _NAMES:
+            if name in event:
+                event[name] = shown(str(event[name]))
+        return event
+
+    return named
 
 
 def _add_name(logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:

@@ -10,9 +10,11 @@ import sys
 import threading
 import traceback
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from itertools import count
 from typing import Any
 
+from app.engine.policy.names import shown_path
 from app.observe.context import go_on_with
 from app.observe.logging import configure_logging
 from app.offload.link import Link
@@ -54,7 +56,7 @@ async def serve(end: socket.socket) -> None:
 
     link = await Link.over(end)
     [settings] = await link.receive()
-    configure_logging(settings.log_level)
+    configure_logging(settings.log_level, partial(shown_path, settings.policy.policy().text))
     caller = _Caller(link)
     jobs: set[asyncio.Task[None]] = set()
     await link.send("ready")

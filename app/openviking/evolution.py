@@ -31,9 +31,7 @@ class Evolution:
 
     def __init__(self, settings: OpenVikingSettings, calls: Calls, clock: Clock) -> None:
         named = next(iter(settings.keys()), "-/-") if settings.api_key is None else "-/-"
-        account, _, user = named.partition("/")
-        tenant = Tenant(None if account == "-" else account, None if user == "-" else user)
-        self._who = Identity(tenant, "", None, "", None, PeerRole.NONE)
+        self._who = Identity(Tenant.of_key(named), "", None, "", None, PeerRole.NONE)
         self._calls = calls
         self._clock = clock
         self._known: tuple[str, float] | None = None

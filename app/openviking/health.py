@@ -78,8 +78,7 @@ class Health:
         for key in unknown[:MAX_LEARNED]:
             self._owners[key] = _owner(await self._ask(key, deadline, headers))
         for name, key in self._keys.items():
-            account, _, user = name.partition("/")
-            named = Tenant(None if account == "-" else account, None if user == "-" else user)
+            named = Tenant.of_key(name)
             owner = self._owners.get(key)
             if owner and not _matches(named, owner):
                 return f"the key configured for {name} belongs to {owner.account}/{owner.user}"

@@ -12,6 +12,7 @@ from app.core.memories.memory import (
     MemoryState,
     NewMemory,
     expiry,
+    highest,
 )
 from app.core.memories.withholding import Withholding
 from app.openviking.ledger_entries import (
@@ -85,6 +86,9 @@ def confirmed(entry: LedgerEntry, new: NewMemory) -> LedgerEntry:
     fields |= {"last_confirmed_at": at, "updated_at": new.created_at, "ttl_days": days}
     fields["expires_at"] = expiry(at, days) if days is not None else fields.get("expires_at")
     fields["pinned"] = fields.get("pinned", False) or new.pinned
+    fields["confidence"] = max(fields.get("confidence") or 0.0, new.confidence)
+    if new.has_asked_sensitivity:
+        fields["sensitivity"] = highest(fields.get("sensitivity", ""), new.sensitivity).value
     fields["sources"] = [*fields.get("sources", ()), asdict(new.source)][-MAX_SOURCES:]
     return sealed(replace(entry, fields=fields, key=entry.key if new.key is None else new.key))
 

@@ -190,7 +190,7 @@ def _main(names: Sequence[str]) -> str | None:
 def _unchanged(head: spool.Head, live: Mapping[str, CataloguedDocument]) -> CataloguedDocument:
     known = live.get(head.path)
     if known is None or known.digest != head.digest:
-        raise rejected(f"the unchanged document {head.path[:80]!r} has changed meanwhile: import it again")
+        raise rejected(f"the unchanged document {head.path!r} has changed meanwhile: import it again")
     return known
 
 

@@ -7,45 +7,27 @@ from functools import lru_cache
 
 from app.policy.published import is_published
 
-PLACEHOLDERS = (
-    "example",
-    "placeholder",
-    "changeme",
-    "change-me",
-    "change_me",
-    "redacted",
-    "removed",
-    "masked",
-    "dummy",
-    "xxxx",
-    "****",
-    "....",
-    "••",
-    "…",
-    "your_",
-    "your-",
-    "yours",
-    "your ",
-    "my_secret",
-    "insert",
-    "replace",
-    "todo",
-    "fixme",
-    "sample",
-    "fake",
-    "mock",
-    "_here",
-    "-here",
-    "not-a-real",
-    "not_a_real",
-    "notreal",
-    "not-real",
-    "not_real",
-    "示例",
-    "填写",
-    "替换",
+_MARKS = re.compile(r"\*{4}|\.{4}|••|…|removed\]|EXAMPLE|示例|填写|替换")
+"""What marks a value as none wherever it stands in it."""
+_CASES = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_JOINT = "\x1f"
+"""Stands where the case changes: ``mockToken`` has two words."""
+_BESIDE = (
+    "(?:(?:me|my|your|the|this|with|please|here|key|token|secret|password|passwd|pass|pwd|pw|user|name|login|api|auth|"
+    "access|client|value|id|credential|admin|test|app|account|code|pin|string)s?)"
 )
-"""What stands in a value that is none."""
+"""What stands beside a placeholder's word without a sign between: ``examplekey``, ``replacewithyourtoken``."""
+_PLACEHOLDER = (
+    "(?:change[-_ \x1f]?me|redacted|removed|masked|dummy|my_secret|yours|insert|replaced?|replaces|"
+    "todo|fix[-_ ]?me|samples?|fakes?|mock(?:s|ed|ito)?|not[-_]?(?:a[-_]?)?real|(?<=[-_])here|"
+    f"your(?=[-_ ]|\\x1f?{_BESIDE}))"
+)
+_WORD = re.compile(f"example|placeholder|xxxx|(?<![a-z]){_BESIDE}*{_PLACEHOLDER}(?:{_BESIDE}|{_PLACEHOLDER})*(?![a-z])")
+"""A placeholder in small letters. All but the first three must be a whole part of a value: other words begin so."""
+_ONE_RUN = re.compile(r"[^\s/:<>{}()\[\]=&,;|\"'`\\]+")
+_ADDRESS = re.compile(r"example\.|\.example|@[\w-]+\.[\w.-]+$")
+_SIGNS = frozenset("!?@#$%^&*+~")
+_NUMBER = re.compile("[0-9]+")
 _WORDS = (
     "none null nil undefined true false yes no on off str string text int integer bool boolean bytes char varchar "
     "object any unknown optional required hidden secret password passwd token key value invalid valid wrong "
@@ -71,7 +53,7 @@ def is_placeholder(value: str) -> bool:
     Values of documentation have "example" in them by custom (AKIAIOSFODNN7EXAMPLE).
     """
     lowered = value.lower()
-    if lowered in _NO_VALUES or any(mark in lowered for mark in PLACEHOLDERS):
+    if lowered in _NO_VALUES or _MARKS.search(value) or _has_placeholder(value):
         return True
     if _REFERENCE.match(value) or _HASH_ALGORITHM.match(value):
         return True
@@ -80,6 +62,22 @@ def is_placeholder(value: str) -> bool:
     if value.isupper() and _CONSTANT.fullmatch(value):  # LA_TUA_CHIAVE, IHR_TOKEN
         return True
     return len(set(lowered)) <= 2 and not value.isdigit()  # "aaaa", "----", "xXxX"
+
+
+def _has_placeholder(value: str) -> bool:
+    """Whether a part of ``value`` is a placeholder, and the whole is not what somebody chose: ``TodoList2024!`` is."""
+    words = _CASES.sub(_JOINT, value).lower()
+    return _WORD.search(words) is not None and not _is_chosen(value)
+
+
+def _is_chosen(value: str) -> bool:
+    """Whether ``value`` has a sign and a number as passwords have them; 1, 12 and 123 are those of an example."""
+    return (
+        not _SIGNS.isdisjoint(value[1:])
+        and _ONE_RUN.fullmatch(value) is not None
+        and not _ADDRESS.search(value)
+        and any(not "1234567890".startswith(number) for number in _NUMBER.findall(value))
+    )
 
 
 def decoded_login(encoded: str) -> tuple[str, str]:

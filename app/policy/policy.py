@@ -15,6 +15,7 @@ from typing import NamedTuple
 from app.policy.detector import Detector, Span
 from app.policy.detectors import CLASSES, DETECTORS
 from app.policy.linear_patterns import NotLinear, Pattern, any_of
+from app.policy.unseen import plain
 
 MAX_KEPT, MAX_KEPT_CHARS = 16_384, 8_000_000
 """Outcomes that are kept, and characters of masked text in them: the same memories and messages come up again."""
@@ -168,11 +169,12 @@ class Policy:
         return Outcome(text, total(lines), dropped=any(line.action is Action.DROP for line in lines))
 
     def _once(self, text: str) -> tuple[str, tuple[Applied, ...]]:
-        masks = [mask.span() for mask in _MASK.finditer(text)] if " removed]" in text else []
+        read = plain(text)
+        masks = [mask.span() for mask in _MASK.finditer(read.text)] if " removed]" in read.text else []
         found = [
-            (start, end, guard)
-            for guard in self._screen.of(text)
-            for start, end in guard.detector.find(text)
+            (*read.original((start, end)), guard)
+            for guard in self._screen.of(read.text)
+            for start, end in guard.detector.find(read.text)
             if end > start and not _is_inside(masks, start, end)
         ]
         if not found:
@@ -185,6 +187,11 @@ class Policy:
             pieces += (text[at:start], f"[{guard.detector.kind} removed]")
             at = end
         return "".join([*pieces, text[at:]]), applied
+
+
+def is_masked(text: str) -> bool:
+    """Whether a part of the text was masked."""
+    return " removed]" in text and _MASK.search(text) is not None
 
 
 def total(applied: Iterable[Applied]) -> tuple[Applied, ...]:

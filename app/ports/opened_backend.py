@@ -40,3 +40,5 @@ class OpenedBackend:
     """Has somebody told of the memories that it writes by itself; None where it does not know them."""
     read_pairs: ReadPairs | None = None
     """Reads pairs of texts together, where it has a model for that."""
+    unnamed: str | None = None
+    """What it calls the account and the user that a request does not name; None where a server decides that."""

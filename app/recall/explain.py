@@ -5,7 +5,7 @@ made of them. A memory is read from the backend.
 """
 
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -18,6 +18,7 @@ from app.core.memories.forget_selection import Redactor
 from app.core.recall.query import fingerprint
 from app.core.recall.trace import RecallTrace, Verdict
 from app.engine.policy.applying import under
+from app.engine.policy.names import shown_uri
 from app.policy.policy import Policy
 from app.ports import BackendError, ContextBackend, StoredTurn
 
@@ -70,6 +71,14 @@ class Texts:
     problem: str = ""
 
 
+Meant = Callable[[Tenant, Sequence[str], Deadline], Awaitable[Mapping[str, str]]]
+"""By URIs that may be masked, those that they are for."""
+
+
+async def _themselves(_tenant: Tenant, uris: Sequence[str], _deadline: Deadline) -> Mapping[str, str]:
+    return {uri: uri for uri in uris}
+
+
 @dataclass(frozen=True, slots=True)
 class Explain:
     """The use case of looking at a recall."""
@@ -78,10 +87,11 @@ class Explain:
     turns: Turns
     backend: ContextBackend
     policy: Policy = field(default_factory=Policy)
+    meant: Meant = _themselves
 
     async def shown(self, trace: RecallTrace) -> RecallTrace:
         """The trace with everything masked that is not allowed: it may be from before a rule."""
-        texts = [trace.query, [candidate.text for candidate in trace.candidates]]
+        texts = [trace.query, [[candidate.uri, candidate.text] for candidate in trace.candidates]]
         return await under(self.policy, partial(_shown, self.policy, trace), texts)
 
     async def run(self, trace: RecallTrace, tenant: Tenant, deadline: Deadline) -> Texts:
@@ -99,17 +109,21 @@ class Explain:
         problem = ""
         if missing:
             try:
-                memories |= await self.backend.read(who, missing[:MAX_TEXTS], deadline)
+                meant = await self.meant(tenant, missing[:MAX_TEXTS], deadline)
+                read = await self.backend.read(who, list(meant.values()), deadline)
+                memories |= {uri: read[own] for uri, own in meant.items() if own in read}
             except BackendError as error:
                 problem = str(error.reason)
         return Texts(query, memories, problem)
 
 
 def _shown(policy: Policy, trace: RecallTrace) -> RecallTrace:
+    rule = policy.text
     candidates = tuple(
-        one if one.text is None else replace(one, text=policy.text(one.text)) for one in trace.candidates
+        replace(one, uri=shown_uri(rule, one.uri), text=None if one.text is None else rule(one.text))
+        for one in trace.candidates
     )
-    query = None if trace.query is None else policy.text(trace.query)
+    query = None if trace.query is None else rule(trace.query)
     return replace(trace, query=query, candidates=candidates)
 
 

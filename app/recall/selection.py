@@ -24,7 +24,7 @@ class Selection:
         """The items for the response."""
         return [
             RecalledItem(
-                item.candidate.hit.uri,
+                item.candidate.hit.shown_uri,
                 self.section.name,
                 item.candidate.category,
                 round(item.candidate.score, 4),
@@ -45,7 +45,7 @@ class Selection:
         chars = {item.candidate.hit.uri: len(item.text) for item in self.items}
         return [
             CandidateTrace(
-                uri=candidate.hit.uri,
+                uri=candidate.hit.shown_uri,
                 section=self.section.name,
                 category=candidate.category,
                 origin=candidate.origin,

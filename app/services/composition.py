@@ -16,6 +16,7 @@ from app.atrest.vault import Vault
 from app.backends import open_backend
 from app.core.history.note_cache import NoteCache
 from app.core.memories.freshness import FreshnessRules
+from app.core.memories.naming import Homes
 from app.core.messages.reading_cache import Readings
 from app.embedded.classifying import classifier_of
 from app.embedded.extraction.readings import read_statement
@@ -88,7 +89,7 @@ async def _opened(
     policy = settings.policy.policy()
     await anyio.to_thread.run_sync(policy.prepare)
     backend = MeasuredBackend(GuardedBackend(opened.backend, policy), metrics.on_backend_call)
-    store = await open_turns(stack, settings, backend.call_s, vault)
+    store = await open_turns(stack, settings, backend.call_s, vault, opened.unnamed)
     traces = await open_traces(
         settings.store_url,
         settings.data_dir,
@@ -96,6 +97,7 @@ async def _opened(
         keep_hours=settings.trace.keep_hours,
         now=time.time,
         vault=vault,
+        unnamed=opened.unnamed,
     )
     stack.push_async_callback(traces.aclose)
     as_stored = opened.memories(store.ledger) if opened.memories else NoMemories()
@@ -108,9 +110,10 @@ async def _opened(
     ports = {"audit": memories.audit, "backend": backend, "store": store, "searches": searches}
     offload = OffloadPool(settings, ports)
     stack.push_async_callback(offload.aclose)
+    homes = Homes(opened.unnamed)
     listing = ListMemories(memories, partial(recallable, settings))
     looked_at = replace(memories, audit=NOT_AUDITED)
-    selecting = SelectMemory(ListMemories(looked_at, whole), ReadMemory(looked_at))
+    selecting = SelectMemory(ListMemories(looked_at, whole), ReadMemory(looked_at), homes)
     recalls = RecallAudit(memories)
     fresh = settings.freshness
     rules = FreshnessRules(fresh.stale_days, fresh.unconfirmed_days, fresh.ttl_days)
@@ -120,7 +123,7 @@ async def _opened(
     forgetter = Forgetter(EraseEverywhere(memories, store.erasing, traces, (queries.forget, searches.forget)))
     resources = opened.resources(store.catalogue) if opened.resources else NoResources()
     documents = await open_documents(
-        stack, settings, GuardedResources(resources, policy), policy, store, searches, vault
+        stack, settings, GuardedResources(resources, policy), policy, store, searches, vault, homes
     )
     tools = Uses(
         archives=Archives(backend),
@@ -133,6 +136,7 @@ async def _opened(
         browse_resources=documents.browsing,
         import_resource=documents.importing,
         web=web_of(settings),
+        homes=homes,
     )
     preflight = Preflight(
         backend,
@@ -189,7 +193,7 @@ async def _opened(
         read_skill_memory=ReadSkillMemory(store.uses, settings.recall.skills, policy),
         end_session=EndSession(store, worker),
         reset_session=ResetSession(store, worker),
-        explain=Explain(queries, store, backend, policy),
+        explain=Explain(queries, store, backend, policy, documents.names.uris_of),
         look_at_sessions=LookAtSessions(store, backend, policy),
         archives=tools.archives,
         list_memories=listing,
@@ -211,6 +215,7 @@ async def _opened(
         policy=policy,
         form_key=await anyio.to_thread.run_sync(private_key, settings.data_dir / "forms.key"),
         keeps_memories=opened.memories is not None,
+        unnamed=opened.unnamed,
         server=opened.server,
     )
 

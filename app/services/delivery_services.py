@@ -15,8 +15,10 @@ from app.store.turns import SqlTurnStore, open_store
 from app.worker.supervisor import Worker, WorkerSettings
 
 
-async def open_turns(stack: AsyncExitStack, settings: Settings, call_s: float, vault: Vault) -> SqlTurnStore:
-    """The turn store; a write of the backend takes ``call_s`` at the most."""
+async def open_turns(
+    stack: AsyncExitStack, settings: Settings, call_s: float, vault: Vault, unnamed: str | None
+) -> SqlTurnStore:
+    """The turn store; a write of the backend takes ``call_s`` at the most. ``unnamed``: see `OpenedBackend`."""
     store = await open_store(
         settings.store_url,
         rules=_work_rules(settings, call_s),
@@ -25,6 +27,7 @@ async def open_turns(stack: AsyncExitStack, settings: Settings, call_s: float, v
         keep_days=settings.store.keep_days,
         keep_audit_days=settings.audit.keep_days,
         vault=vault,
+        unnamed=unnamed,
     )
     stack.push_async_callback(store.aclose)
     return store

@@ -10,9 +10,11 @@ from app.atrest.places import INCOMING
 from app.atrest.private import make_private
 from app.atrest.vault import Vault
 from app.core.identity import Tenant
+from app.core.memories.naming import Homes
 from app.engine.memories.collaborators import operator_of
 from app.engine.resources.browse_resources import BrowseResources, RemoveResource
 from app.engine.resources.importing import ImportResource
+from app.engine.resources.shown_names import ShownNames
 from app.gathering.reader_process import ReaderProcess
 from app.gathering.web import Fetching
 from app.policy.policy import Policy
@@ -39,6 +41,7 @@ class Documents(NamedTuple):
     browsing: BrowseResources
     removing: RemoveResource
     importer: ResourceImporter
+    names: ShownNames
 
 
 async def open_documents(
@@ -49,6 +52,7 @@ async def open_documents(
     store: SqlTurnStore,
     searches: Searches,
     vault: Vault,
+    homes: Homes,
 ) -> Documents:
     """Documents and skills, what reads them, and what takes them in."""
 
@@ -69,9 +73,11 @@ async def open_documents(
     stack.push_async_callback(reader.aclose)
     backoff = usual_backoff(delivery.backoff_ms / 1000, delivery.max_backoff_ms / 1000)
     importer = ResourceImporter(kept, store.imports, incoming, changed, backoff, rules.at_once, vault)
+    names = ShownNames(kept, store.imports, policy.text)
     return Documents(
-        ImportResource(kept, store.imports, reader, importer, incoming, policy.text),
-        BrowseResources(kept, store.imports),
-        RemoveResource(kept, store.imports, importer.drop, changed),
+        ImportResource(kept, store.imports, reader, importer, incoming, policy.text, homes),
+        BrowseResources(kept, store.imports, names, homes),
+        RemoveResource(kept, store.imports, names, importer.drop, changed, homes),
         importer,
+        names,
     )

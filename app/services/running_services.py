@@ -104,6 +104,8 @@ class Services:
     """Of the proofs in forms, where there is no token to make them with."""
     keeps_memories: bool
     """Whether the backend keeps memories one by one."""
+    unnamed: str | None = None
+    """What the backend calls the account and the user that a request does not name; None where a server decides."""
     server: BackendServer | None = None
     """The backend's server, where it runs as a child of this process."""
 

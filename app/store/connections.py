@@ -147,17 +147,17 @@ def _slice(connection: Connection, work: Callable[[Connection, Item], bool], lef
     del left[len(left) - done :]
 
 
-async def open_database(url: str, vault: Vault) -> Database:
+async def open_database(url: str, vault: Vault, unnamed: str | None = None) -> Database:
     """Open the store at ``url`` (``sqlite:///file``, ``postgresql://...``) and bring its schema up to date."""
-    engine = await anyio.to_thread.run_sync(_open, url, vault)
+    engine = await anyio.to_thread.run_sync(_open, url, vault, unnamed)
     return Database(engine, vault)
 
 
-def _open(url: str, vault: Vault) -> Engine:
+def _open(url: str, vault: Vault, unnamed: str | None) -> Engine:
     engine = make_engine(url, vault)
     try:
         with told_apart():
-            migrate(engine)
+            migrate(engine, unnamed)
     except BaseException:
         engine.dispose()
         raise

@@ -15,11 +15,9 @@ from app.store.schema import metadata
 def clean_file(engine: Engine, file: Path, needles: Needles, vault: Vault) -> str:
     """Leave nothing of what was deleted in an SQLite file, see `Database.clean`."""
     emptied = empty_log(engine)
-    if (
-        needles
-        and any(needles.are_in(path, vault.open_pages) for path in with_logs(file))
-        and not _is_in_a_row(engine, needles)
-    ):
+    if needles and any(needles.are_in(path, vault.open_pages) for path in with_logs(file)):
+        needles = needles.without(_found_in_rows(engine, needles))
+    if needles and any(needles.are_in(path, vault.open_pages) for path in with_logs(file)):
         with told_apart():
             execute_alone(engine, "VACUUM")
         emptied = empty_log(engine)
@@ -28,16 +26,16 @@ def clean_file(engine: Engine, file: Path, needles: Needles, vault: Vault) -> st
     return "" if emptied else "its log could not be emptied while others read it; forget it again"
 
 
-def _is_in_a_row(engine: Engine, needles: Needles) -> bool:
-    """Whether a row of any tenant has one of the texts, so that the file may hold it."""
+def _found_in_rows(engine: Engine, needles: Needles) -> frozenset[str]:
+    """Those of the texts that a row of any tenant has, so that the file may hold them."""
+    found: frozenset[str] = frozenset()
     with told_apart(), engine.execution_options(begin="DEFERRED").begin() as connection:
         for table in metadata.sorted_tables:
             texts = [column for column in table.columns if isinstance(column.type, Text)]
             rows = connection.execution_options(yield_per=100).execute(select(*texts)) if texts else ()
             for row in rows:
-                if any(needles.are_in_text(value) for value in row if value):
-                    return True
-    return False
+                found = found.union(*(needles.found_in_text(value) for value in row if value))
+    return found
 
 
 def empty_log(engine: Engine) -> bool:

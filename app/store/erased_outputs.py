@@ -8,6 +8,7 @@ from sqlalchemy import Connection, and_, select, update
 from app.core.history.guards.packing import pack, unpack
 from app.core.identity import Tenant
 from app.core.memories.forget_selection import Redactor
+from app.core.memories.said_texts import Near
 from app.core.messages.timestamps import moment_from
 from app.store.schema import tool_outputs
 from app.text.dates import iso, moment_of
@@ -55,7 +56,7 @@ def _left(redactor: Redactor, row: Any, selected: frozenset[str] | None) -> byte
     if not asked.statements:
         return body
     text = unpack(body)
-    left = redactor.derived(text)
+    left = redactor.derived(text, near=Near.TURN)
     return body if left == text else pack(left)
 
 

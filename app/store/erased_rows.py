@@ -14,13 +14,14 @@ from sqlalchemy import Connection, and_, delete, func, or_, select, update
 from app.atrest.residue import Needles
 from app.core.identity import Tenant
 from app.core.memories.forget_selection import Erased, Forgetting, Redactor
-from app.core.memories.memory_outcomes import Kept
+from app.core.memories.memory_outcomes import Kept, kept_memory, kept_session
 from app.core.memories.not_delivered import waiting
 from app.store import erased_outputs, forgetting_rows, layouts, session_rows, session_starts, use_rows
 from app.store.codec import dump_messages, dump_strings, load_messages, load_strings
 from app.store.connections import Database
 from app.store.forgotten_outputs import note as note_outputs
 from app.store.memory_versions import count_change
+from app.store.said_still import sessions_saying, waiting_saying
 from app.store.schema import commits, sessions, turns, waiting_memories
 from app.store.waiting_memories import load_waiting
 from app.store.work import UNDELIVERED, TurnState
@@ -117,9 +118,20 @@ class SqlErasing:
         used = await self._database.read(use_rows.left_to_erase, tenant, Redactor(forgetting))
         outputs = await self._outputs(tenant, Redactor(forgetting), _sessions_of(forgetting, there))
         rows = left.turns or left.memories or told or used or outputs
+        kept = await self._said_still(tenant, Redactor(forgetting))
         if rows or (shown and not forgetting.takes_turns):
-            return [Kept("the sidecar's store", "it was written to meanwhile; forget it again")]
-        return []
+            kept.append(Kept("the sidecar's store", "it was written to meanwhile; forget it again"))
+        return kept
+
+    async def _said_still(self, tenant: Tenant, redactor: Redactor) -> list[Kept]:
+        """What says the forgotten texts although it is not forgotten: sessions, and memories that wait."""
+        sessions: set[str] = set()
+        place: int | None = 0 if redactor.looks_for_texts else None
+        while place is not None:
+            found, place = await self._database.read(sessions_saying, tenant, redactor, place)
+            sessions |= found
+        memories = await self._database.read(waiting_saying, tenant, redactor) if redactor.looks_for_texts else []
+        return [*map(kept_session, sorted(sessions)), *map(kept_memory, memories)]
 
     async def clean(self, needles: Needles) -> Sequence[Kept]:
         """Leave nothing of what was deleted in the database's files, as far as that can be seen from here."""

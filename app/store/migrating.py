@@ -18,11 +18,11 @@ def latest_revision() -> str:
     return max(path.name[:4] for path in (MIGRATIONS / "versions").glob("[0-9]*.py"))
 
 
-def migrate(engine: Engine) -> None:
+def migrate(engine: Engine, unnamed: str | None = None) -> None:
     """Bring the schema to the newest revision; processes that start together do it one after the other.
 
     An empty store is made from `app.store.schema` as it is now: importing Alembic is a sixth of a whole start, so it is
-    loaded only where there is something to upgrade.
+    loaded only where there is something to upgrade. ``unnamed``: see `app.store.turns.open_store`.
     """
     latest = latest_revision()
     with engine.connect() as connection:
@@ -39,7 +39,7 @@ def migrate(engine: Engine) -> None:
         elif found > latest:
             raise CanNotStart(f"the turn store has schema {found}, made by a newer version; this one knows {latest}")
         else:
-            upgrade(connection)
+            upgrade(connection, unnamed)
 
 
 @contextmanager
@@ -61,7 +61,7 @@ def _revision(connection: Connection) -> str | None:
     return connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
 
 
-def upgrade(connection: Connection) -> None:
+def upgrade(connection: Connection, unnamed: str | None = None) -> None:
     """Run the migrations that the store has not seen, in the caller's transaction."""
     from alembic import command
     from alembic.config import Config
@@ -69,5 +69,5 @@ def upgrade(connection: Connection) -> None:
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
     config.set_main_option("path_separator", "os")
-    config.attributes["connection"] = connection
+    config.attributes |= {"connection": connection, "unnamed": unnamed}
     command.upgrade(config, "head")

@@ -34,6 +34,7 @@ from sqlalchemy import (
     or_,
     select,
     text,
+    update,
 )
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
@@ -42,7 +43,7 @@ from app.atrest.places import TRACES
 from app.atrest.residue import Needles, with_logs
 from app.atrest.vault import PLAIN, Vault
 from app.atrest.wal import into_wal_mode
-from app.core.identity import session_name
+from app.core.identity import Tenant, session_name
 from app.core.json.answers import adapter
 from app.core.json.encoding import encode
 from app.core.memories.memory_outcomes import Kept
@@ -256,14 +257,21 @@ def _body(trace: RecallTrace) -> str:
 
 
 async def open_traces(
-    store_url: str, data_dir: Path, *, keep: int, keep_hours: float, now: Callable[[], float], vault: Vault = PLAIN
+    store_url: str,
+    data_dir: Path,
+    *,
+    keep: int,
+    keep_hours: float,
+    now: Callable[[], float],
+    vault: Vault = PLAIN,
+    unnamed: str | None = None,
 ) -> TraceStore:
-    """The trace store that belongs to the turn store at ``store_url``."""
-    engine = await anyio.to_thread.run_sync(_open, store_url, data_dir, vault)
+    """The trace store of the turn store at ``store_url``. ``unnamed``: see `app.store.turns.open_store`."""
+    engine = await anyio.to_thread.run_sync(_open, store_url, data_dir, vault, unnamed)
     return TraceStore(engine, keep=keep, keep_hours=keep_hours, now=now, vault=vault)
 
 
-def _open(store_url: str, data_dir: Path, vault: Vault) -> Engine:
+def _open(store_url: str, data_dir: Path, vault: Vault, unnamed: str | None) -> Engine:
     url = make_url(store_url)
     if url.get_backend_name() == "sqlite":
         engine = _own_file(data_dir / TRACES, vault)
@@ -272,14 +280,14 @@ def _open(store_url: str, data_dir: Path, vault: Vault) -> Engine:
 
         engine = postgres_engine(url, pool_size=2, max_overflow=2)
     try:
-        _prepare(engine)
+        _prepare(engine, unnamed)
     except SQLAlchemyError:
-        _prepare(engine)  # another process did the same between the look and the making
+        _prepare(engine, unnamed)  # another process did the same between the look and the making
     return engine
 
 
-def _prepare(engine: Engine) -> None:
-    """Make the table, or add the columns that it did not have when it was made."""
+def _prepare(engine: Engine, unnamed: str | None) -> None:
+    """Make the table, or add the columns that it did not have when it was made, and spell every tenant in one way."""
     metadata.create_all(engine)
     there = {column["name"] for column in inspect(engine).get_columns(traces.name)}
     with engine.begin() as connection:
@@ -287,6 +295,10 @@ def _prepare(engine: Engine) -> None:
             if column.name not in there:
                 kind = column.type.compile(engine.dialect)
                 connection.execute(text(f"ALTER TABLE {traces.name} ADD COLUMN {column.name} {kind}"))
+        keys = connection.execute(select(traces.c.account_key).distinct()).scalars().all() if unnamed else ()
+        for key in keys:
+            if (spelled := Tenant.of_key(key).without(unnamed).account_key) != key:
+                connection.execute(update(traces).where(traces.c.account_key == key).values(account_key=spelled))
 
 
 def _own_file(path: Path, vault: Vault) -> Engine:

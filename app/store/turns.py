@@ -341,9 +341,13 @@ async def open_store(
     keep_audit_days: float = 365,
     clock: Callable[[], float] = time.time,
     vault: Vault = PLAIN,
+    unnamed: str | None = None,
 ) -> SqlTurnStore:
-    """Open the store at ``url``, with its schema brought up to date. Close it with `SqlTurnStore.aclose`."""
-    database = await open_database(url, vault)
+    """Open the store at ``url``, with its schema brought up to date. Close it with `SqlTurnStore.aclose`.
+
+    ``unnamed`` is what an account and a user are called that a request does not name, where that is known.
+    """
+    database = await open_database(url, vault, unnamed)
     # What was said last waits for its idle commit; a session must not be forgotten before.
     keep_s = max(keep_days * 86_400, _LEAST_KEPT_S, 2 * rules.commit.idle_seconds)
     bounds = Bounds(max_pending_bytes, int(max_pending_bytes * tenant_share))

@@ -26,13 +26,15 @@ class LsArguments(Arguments):
 
 async def run(uses: Uses, caller: Caller, asked: LsArguments) -> Answer:
     """The folders with counts; the memories in a folder; or a memory itself."""
-    path = home_path(asked.uri or HOME)
+    path = uses.homes.path(asked.uri or HOME, caller.who.tenant)
+    if path is None:
+        raise _nothing_there()
     seen = MemoryFilter(visible_to=peers_seen_by(caller))
     found = [memory async for memory in _below(path, uses.select_memory.every(caller.who, seen, caller.deadline))]
     if not found:
         if asked.uri is None or path in {"", "memories"}:
             return Answer("Nothing is remembered yet.", {"entries": []})
-        raise Mistake("There is nothing at this URI. Call ov_ls without one to see what there is.")
+        raise _nothing_there()
     exact = [memory for memory in found if is_at(memory, path)]
     if exact:
         return _whole(exact)
@@ -40,6 +42,10 @@ async def run(uses: Uses, caller: Caller, asked: LsArguments) -> Answer:
     if len(folders) > 1 or path in {"", "memories"}:
         return _tree(found, folders)
     return _listed(found)
+
+
+def _nothing_there() -> Mistake:
+    return Mistake("There is nothing at this URI. Call ov_ls without one to see what there is.")
 
 
 async def _below(path: str, memories: AsyncIterator[Memory]) -> AsyncIterator[Memory]:

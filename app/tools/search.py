@@ -56,8 +56,8 @@ async def _memories(uses: Uses, caller: Caller, asked: SearchArguments) -> tuple
 
 async def _resources(uses: Uses, caller: Caller, asked: SearchArguments) -> tuple[list[str], list[dict[str, object]]]:
     hits = await uses.backend.find(caller.who, asked.query, Target.RESOURCES, asked.limit, caller.deadline)
-    lines = [f"- {neutralise_line(hit.uri)}: {neutralise_line(hit.text)[:MAX_LINE_CHARS]}" for hit in hits]
-    return lines, [{"uri": hit.uri, "score": round(hit.score, 4)} for hit in hits]
+    lines = [f"- {neutralise_line(hit.shown_uri)}: {neutralise_line(hit.text)[:MAX_LINE_CHARS]}" for hit in hits]
+    return lines, [{"uri": hit.shown_uri, "score": round(hit.score, 4)} for hit in hits]
 
 
 async def _skills(uses: Uses, caller: Caller, asked: SearchArguments) -> tuple[list[str], list[dict[str, object]]]:

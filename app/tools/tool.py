@@ -15,6 +15,7 @@ from app.core.cleaning.host_text import storable
 from app.core.deadline import Deadline
 from app.core.identity import Identity
 from app.core.injection.fence import wrap
+from app.core.memories.naming import Homes
 from app.core.reasons import Reason
 from app.engine.archives import Archives
 from app.engine.memories.browsing import ListMemories
@@ -76,6 +77,7 @@ class Uses:
     import_resource: ImportResource
     web: Fetching | None
     """How URLs are fetched; None where none is."""
+    homes: Homes
 
 
 @dataclass(frozen=True, slots=True)

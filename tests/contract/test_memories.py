@@ -101,6 +101,15 @@ async def test_the_same_text_is_one_memory_and_is_confirmed(subject: Subject, me
     assert [one.id for one in await live(memories, who)] == [first.memory.id]
 
 
+async def test_of_what_is_stored_again_the_higher_marks_count(subject: Subject, memories: MemoryStore) -> None:
+    who, high = subject.who(), {"sensitivity": Sensitivity.HIGH, "has_asked_sensitivity": True}
+    await memories.store(who, new(subject, "I drink green tea."), soon())
+    again = await memories.store(who, new(subject, "I drink green tea.", confidence=1.0, **high), soon())
+    assert (again.memory.confidence, again.memory.sensitivity) == (1.0, Sensitivity.HIGH)
+    last = await memories.store(who, new(subject, "I drink green tea."), soon())
+    assert (last.memory.confidence, last.memory.sensitivity) == (1.0, Sensitivity.HIGH)
+
+
 async def test_the_same_key_with_another_text_supersedes(subject: Subject, memories: MemoryStore) -> None:
     who = subject.who()
     blue = await memories.store(who, new(subject, "The theme is blue.", key="theme"), soon())

@@ -10,6 +10,7 @@ import pytest
 
 from app.core.deadline import Deadline
 from app.core.identity import Identity, Tenant
+from app.core.memories.naming import Homes
 from app.documents.resource import ImportTask, Kind, Resource, Status
 from app.engine.resources.import_sources import import_of_text
 from app.engine.resources.importing import Imported, ImportResource
@@ -189,7 +190,7 @@ class Importer:
 
 
 async def imported(imports: SqlResourceImports, reader: Reader, incoming: Path) -> Imported:
-    use_case = ImportResource(Stored(), imports, reader, Importer(), incoming, lambda name: name)
+    use_case = ImportResource(Stored(), imports, reader, Importer(), incoming, lambda name: name, Homes())
     text = import_of_text(Kind.RESOURCE, "The step is blue.", "Guide", "guide", wait=False)
     return await use_case.run(MIA, text, soon())
 

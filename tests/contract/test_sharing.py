@@ -32,7 +32,9 @@ ASKED = {
     "raw turns": "lunch at the {mark} counter",
 }
 OF_THE_USER = frozenset({"profile", "entities", "experiences"})
-"""What every peer of a user sees; the rest is seen by the peer that it was told to."""
+"""What every agent of a user sees; the rest is seen by the peer that it was told to."""
+OF_ALL_PERSONS = frozenset({"experiences"})
+"""What every person sees, where this service itself files what was said."""
 TELLERS_AND_ASKERS = [
     pytest.param(PeerRole.ASSISTANT, ("main", "mia"), ("other", "mia"), OF_THE_USER, id="assistant-another-agent"),
     pytest.param(PeerRole.ASSISTANT, ("main", "mia"), ("main", "noah"), frozenset(TOLD), id="assistant-another-person"),
@@ -50,6 +52,8 @@ async def test_what_is_told_to_one_is_seen_by_another(
         subject.who(session, agent=agent, sender=sender, peer_role=role)
         for session, (agent, sender) in (("telling", teller), ("asking", asker))
     )
+    if role is PeerRole.PERSON and teller[1] != asker[1] and subject.backend.name == "embedded":
+        shared = OF_ALL_PERSONS
     marks = {kind: f"k{number}{subject.mark}" for number, kind in enumerate(TOLD)}
     await subject.backend.append(tells, _conversation(subject, tells, marks), soon())
     await subject.committed(tells)
@@ -68,7 +72,7 @@ def _conversation(subject: Subject, who: Identity, marks: Mapping[str, str]) -> 
         ToolPart("call_2", "deploy", {"force": True}, "deployed"),
     ]
     done = subject.message(21, *calls, TextPart("The login had expired; it is renewed."), role="assistant")
-    return [replace(message, peer_id=who.actor_peer) for message in (*said, task, done)]
+    return [replace(message, peer_id=who.actor_peer, sender=who.sender) for message in (*said, task, done)]
 
 
 async def _seen(subject: Subject, who: Identity, marks: Mapping[str, str]) -> frozenset[str]:

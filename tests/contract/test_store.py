@@ -9,7 +9,7 @@ from pathlib import Path
 
 import anyio
 import pytest
-from sqlalchemy import MetaData, event, insert, select
+from sqlalchemy import MetaData, event, insert, select, update
 
 from app.atrest.vault import Vault
 from app.core.capture.captured_message import CapturedMessage, TextPart, ToolPart
@@ -21,7 +21,7 @@ from app.errors import Conflict, KeyReused, NotFound, OutboxFull, StoreUnavailab
 from app.ports import Recorded, SeenBefore
 from app.store import connections, engines, migrating
 from app.store.codec import dump_identity, dump_messages
-from app.store.schema import commits, metadata
+from app.store.schema import commits, metadata, sessions, turns
 from app.store.turns import SqlTurnStore, open_store
 from app.store.work import (
     CommitAccepted,
@@ -685,6 +685,40 @@ async def test_turns_of_an_older_version_are_upgraded_delivered_and_known_again(
         await store.accept(a_turn("then", occurrence="@then", span=(said_at, said_at)))
     later = said_at + 2 * 86_400_000
     assert (await store.accept(a_turn("later", occurrence="@later", span=(later, later)))).status == "committed"
+
+
+@pytest.mark.parametrize(
+    ("unnamed", "waiting"),
+    [("default", {"s1": ["t_0", "t_1", "t_2"]}), (None, {"s1": ["t_1", "t_2"], "s1 of default": ["t_0"]})],
+)
+async def test_sessions_of_both_spellings_of_a_tenant_are_joined(
+    url: str,
+    vault: Vault,
+    opened: OpenStore,
+    clock: FakeClock,
+    unnamed: str | None,
+    waiting: dict[str, list[str]],
+) -> None:
+    """What was told to the one that was quiet longer is delivered first, and its key is no longer another turn's."""
+    fill_version(url, vault, "0022", clock.now)
+    engine = engines.make_engine(url, vault)
+    with engine.begin() as connection:
+        row = connection.execute(select(sessions)).one()
+        quiet = {**row._asdict(), "id": 2, "account": "default", "last_turn_at": clock.now - 60, "next_position": 2}
+        connection.execute(update(sessions).values(account=""))
+        connection.execute(insert(sessions), quiet)
+        turn = connection.execute(select(turns).where(turns.c.turn_id == "t_1")).one()._asdict()
+        doubled = {**turn, "id": 3, "session_id": 2, "turn_id": "t_0", "key_hash": "key"}
+        connection.execute(update(turns).where(turns.c.turn_id == "t_1").values(key_hash="key"))
+        connection.execute(insert(turns), doubled)
+    engine.dispose()
+    store = await opened(unnamed=unnamed)
+    found: dict[str, list[str]] = {}
+    for step in await deliver_all(store):
+        delivery = await store.deliveries.get(None, step.turn_id)
+        name = f"{delivery.session} of {delivery.account}" if delivery.account else delivery.session
+        found.setdefault(name, []).append(step.turn_id)
+    assert found == waiting
 
 
 async def test_a_store_of_a_newer_version_is_left_alone(

@@ -71,6 +71,10 @@ def record(text: str) -> MemoryRecord:
     return MemoryRecord(memory("tea"), (MemoryVersion(1, text, NOW, "changed"),))
 
 
+def because(reason: str) -> MemoryRecord:
+    return MemoryRecord(memory("tea"), (MemoryVersion(1, "tea", NOW, reason),))
+
+
 def new(text: str) -> NewMemory:
     return NewMemory("m_1", text, NOW, MemorySource("api", NOW), "facts")
 
@@ -127,6 +131,7 @@ def memories(text: str, count: int = 1) -> dict[str, Callable[[Policy], Coroutin
         "newest": lambda policy: over([memory(text)] * count)(policy).newest(WHO, every, None, 9, SOON),
         "search": lambda policy: over([ScoredMemory(memory(text), 1)] * count)(policy).search(WHO, "", every, 9, SOON),
         "export": lambda policy: over([record(text)] * count)(policy).export(WHO, None, 9, SOON),
+        "export why": lambda policy: over([because(text)] * count)(policy).export(WHO, None, 9, SOON),
         "take in": lambda policy: over([])(policy).take_in(WHO, [record(text)] * count, SOON),
         "waiting": lambda policy: waiting([new(text)] * count)(policy).of(WHO.tenant),
         "news": lambda policy: waiting(MemoryNews(waiting=(new(text),) * count))(policy).news(WHO.tenant),
@@ -173,6 +178,9 @@ async def test_each_text_is_under_the_policy(text: str) -> None:
     answers = Answers(None)
     await GuardedBackend(answers, policy).append(WHO, [called({"hush": [text]})], SOON)
     assert "hush" not in str(answers.given)
+    for one in (record(text), because(text)):
+        await GuardedMemories(answers, policy).take_in(WHO, [one], SOON)
+        assert "hush" not in str(answers.given)
 
 
 @pytest.mark.parametrize(

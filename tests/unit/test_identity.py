@@ -142,3 +142,27 @@ def test_bypass_looks_at_key_and_id() -> None:
     assert is_bypassed(Scope(session_id="x", session_key="agent:a:b"), ["agent:a:*"])
     assert is_bypassed(Scope(session_id="probe-1"), ["probe-*"])
     assert not is_bypassed(Scope(session_id="x"), [])
+
+
+@pytest.mark.parametrize(
+    "tenant", [Tenant(), Tenant("acme"), Tenant(None, "bob"), Tenant("-", "bob"), Tenant("acme", "-"), Tenant("-", "-")]
+)
+def test_a_key_names_one_tenant(tenant: Tenant) -> None:
+    assert Tenant.of_key(tenant.account_key) == tenant
+
+
+@pytest.mark.parametrize(
+    ("tenant", "unnamed", "known"),
+    [
+        (Tenant("default", "default"), "default", Tenant()),
+        (Tenant("default", "bob"), "default", Tenant(None, "bob")),
+        (Tenant("acme", "default"), "default", Tenant("acme")),
+        (Tenant("acme", "Default"), "default", Tenant("acme", "Default")),
+        (Tenant("default", "default"), None, Tenant("default", "default")),
+        (Tenant(), None, Tenant()),
+    ],
+)
+def test_the_default_is_spelled_in_one_way_where_its_name_is_known(
+    tenant: Tenant, unnamed: str | None, known: Tenant
+) -> None:
+    assert tenant.without(unnamed) == known

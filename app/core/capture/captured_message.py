@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from app.core.capture.tool_outcomes import says_failed
+from app.core.identity import safe_peer_id
 from app.core.messages.usage import Usage
 
 
@@ -52,3 +53,8 @@ class CapturedMessage:
     """Who spoke to the agent, as the host names them, whatever peer the message belongs to."""
     usage: Usage | None = None
     """What the model used for this reply, where the host tells."""
+
+    @property
+    def of_person(self) -> bool:
+        """Whether its peer is the person who spoke, who is kept apart from others then; an agent of that name, too."""
+        return self.peer_id is not None and self.sender is not None and safe_peer_id(self.sender) == self.peer_id

@@ -5,8 +5,7 @@ was said beside it stays. A *selection of turns* (a session, a person, a period,
 with what was learnt from them alone.
 """
 
-import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,15 +13,11 @@ from app.core.capture.captured_message import CapturedMessage, Part, TextPart
 from app.core.identity import safe_peer_id
 from app.core.memories.memory import Memory, said_the_same
 from app.core.memories.memory_outcomes import Kept, Selected
-from app.core.memories.withholding import Words, echoes, says, words_of
+from app.core.memories.said_texts import LEAST_WORDS, Near, SaidTexts
+from app.core.memories.sayings import is_long, words_of
 from app.text.dates import iso, moment_of
-from app.text.sentences import sentences, without
+from app.text.sentences import sentences
 
-LEAST_WORDS = 2
-"""A sentence of fewer words ("Thanks.") that stands in a longer text is no statement to look for elsewhere."""
-LEAST_CHARS = 8
-"""A shorter text stands within other words, too: it is not looked for byte by byte."""
-_TELLING_CHARS = 4
 _MAX_DEPTH = 100
 
 
@@ -30,8 +25,9 @@ _MAX_DEPTH = 100
 class Statement:
     """A memory that is to be forgotten. ``texts`` are those that it has and ever had, ``turns`` tell where it was said.
 
-    ``said_in`` are the messages that it was taken from (by their ``source_id``); ``messages`` say it in words of their
-    own and go as a whole. ``is_message``: it is what was said itself, so that nothing but that message is meant.
+    ``said_in`` are the messages that it was taken from (by their ``source_id``) and that may say it in other words;
+    ``messages`` do, and go as a whole. ``is_message``: it is what was said itself, so that only that message is meant,
+    and what was learnt from it alone.
     """
 
     id: str
@@ -139,62 +135,48 @@ class Redactor:
         self.forgetting = forgetting
         self.removed: set[str] = set()
         said = [one for one in forgetting.statements if not one.is_message]
+        spoken = [one for one in forgetting.statements if one.is_message]
         self._texts = tuple(dict.fromkeys(text for one in said for text in one.texts if text.strip()))
         self._same = {said_the_same(text) for text in self._texts}
         self._ids = {one.id for one in forgetting.statements}
         self._turns = {turn for one in said for turn in one.turns if turn}
+        self._met: set[str] = set()
         self._said_in = {message for one in said for message in one.said_in if message}
         self._messages = {message for one in forgetting.statements for message in one.messages if message}
-        self._sayings = list({words for text in self._texts for words in _sayings(text)})
-        self._telling = frozenset(word for words in self._sayings for word in words if _is_telling(word))
-        self._literals = [_literal(text) for text in self._texts if len(words_of(text)) >= LEAST_WORDS]
-        self._spoken = {
-            (turn, text) for one in forgetting.statements if one.is_message for text in one.texts for turn in one.turns
-        }
+        self._spoken_messages = {message for one in spoken for message in (*one.said_in, *one.messages)}
+        self._spoken = {(turn, text) for one in spoken for text in one.texts for turn in one.turns}
         self._spoken_sentences = {sentence for _, text in self._spoken for sentence in sentences(text)}
+        self._said = SaidTexts(self._texts, (text for _, text in self._spoken))
 
     def needles(self) -> tuple[str, ...]:
-        """The texts that must stand nowhere afterwards."""
-        telling = (text for text in sorted(self.removed) if len(words_of(text)) > LEAST_WORDS)
-        return tuple(dict.fromkeys(text for text in (*self._texts, *telling) if len(text) >= LEAST_CHARS))
+        """The texts that must stand nowhere afterwards, each line of them for itself, too."""
+        removed = self.removed | self._said.removed
+        telling = (text for text in sorted(removed) if len(words_of(text)) > LEAST_WORDS)
+        lines = (line.strip() for text in self._texts for line in text.split("\n"))
+        return tuple(one for one in dict.fromkeys((*self._texts, *lines, *telling)) if is_long(one))
 
-    def text(self, text: str, *, near: bool = False) -> str:
-        """``text`` without the sentences that say a statement. ``near``: it stands in a turn that says so."""
-        if not self._sayings or not text:
-            return text
-        words = words_of(text)
-        if not any(saying <= words or (near and echoes(saying, words)) for saying in self._sayings) and not (
-            near and self._telling & words
-        ):
-            return text
-        left = without(text, lambda sentence: self._takes_out(sentence, near=near))
-        for literal in self._literals:
-            left = literal.sub("", left)
-        return text if left == text else left.strip()
+    def whole_texts(self) -> tuple[str, ...]:
+        """The texts that are forgotten, but for those that stand within others by chance."""
+        texts = dict.fromkeys((*self._texts, *(text for _, text in self._spoken)))
+        return tuple(text for text in texts if is_long(text))
 
-    def _takes_out(self, sentence: str, *, near: bool) -> bool:
-        said = words_of(sentence)
-        if not any(says(saying, said) for saying in self._sayings) and not (near and self._is_taken_up(said)):
-            return False
-        self.removed.add(sentence)
-        return True
+    def text(self, text: str, *, near: Near = Near.ELSEWHERE) -> str:
+        """``text`` without the sentences that say a statement, and without its words within others."""
+        return self._said.left_of(text, near)
+
+    def left_of_memory(self, text: str) -> str:
+        """What is left of a text that is a memory of its own: all but the same statements."""
+        return self._said.left_of_memory(text)
 
     def meet(self, messages: Iterable[CapturedMessage]) -> None:
         """Learn which turns say a statement, whether it was taken from them or not: their answers take it up."""
-        if self._sayings:
+        if self._said:
             said = (one for one in messages if one.role == "user" and self.message(one) != one)
-            self._turns |= {turn_of(one.source_id) for one in said if one.source_id}
+            self._met |= {turn_of(one.source_id) for one in said if one.source_id}
 
-    def _is_taken_up(self, said: Words) -> bool:
-        """Whether a sentence near by takes a statement up, and says nothing else that has a name or number."""
-        if self._telling & said:
-            return not any(_is_telling(word) for word in said - self._telling)
-        named = {word for word in said if _is_telling(word)}
-        return any(echoes(saying, said) and named <= saying for saying in self._sayings)
-
-    def derived(self, text: str) -> str:
+    def derived(self, text: str, *, near: Near = Near.ANSWER) -> str:
         """What is left of a text that was made of what was said: an opening, a summary, an error, a query."""
-        left = self.text(text, near=True)
+        left = self.text(text, near=near)
         for sentence in self._spoken_sentences:
             left = left.replace(sentence, "")
         return left if left == text else left.strip()
@@ -215,10 +197,16 @@ class Redactor:
         if self.takes(message, selected=selected):
             self.take_note_of((message,))
             return replace(message, parts=(), sender=None) if message.parts or message.sender else message
-        answers = message.role == "assistant" and turn_of(message.source_id) in self._turns
-        near = answers or message.source_id in self._said_in
+        near = self._nearness(message)
         parts = tuple(p for one in message.parts if (p := with_texts(one, lambda text: self.text(text, near=near))))
         return message if parts == message.parts else replace(message, parts=parts)
+
+    def _nearness(self, message: CapturedMessage) -> Near:
+        """How near a message is to the statements: whether it may say them in words of its own."""
+        turn = turn_of(message.source_id)
+        if message.source_id in self._said_in or (message.role == "assistant" and turn in self._turns | self._met):
+            return Near.ANSWER
+        return Near.TURN if turn in self._turns else Near.ELSEWHERE
 
     def take_note_of(self, messages: Iterable[CapturedMessage]) -> None:
         """Have these messages among what was removed."""
@@ -229,7 +217,7 @@ class Redactor:
         asked = self.forgetting
         if memory.id not in self._ids and not asked.came_before(memory.created_at):
             return False
-        if asked.everything or memory.id in self._ids or said_the_same(memory.text) in self._same:
+        if asked.everything or memory.id in self._ids or self._is_same(memory.text):
             return True
         if asked.person is not None and asked.names(memory.peer):
             return True
@@ -242,12 +230,30 @@ class Redactor:
         )
 
     def drops_text(self, text: str) -> bool:
-        """Whether an earlier text of another memory is to be forgotten."""
-        return said_the_same(text) in self._same or any(saying == words_of(text) for saying in self._sayings)
+        """Whether an earlier text of another memory is to be forgotten: it says one of them, if with others."""
+        return self._is_same(text) or self._said.are_whole_in(text)
+
+    def was_learnt_from(self, refs: Collection[str]) -> bool:
+        """Whether what has these sources was learnt from messages alone that are forgotten themselves."""
+        return bool(refs) and self._spoken_messages.issuperset(refs)
+
+    @property
+    def looks_for_texts(self) -> bool:
+        """Whether texts are to be forgotten wherever they stand, and not turns alone."""
+        return self._said.are_looked_for
 
     def holds(self, text: str) -> bool:
         """Whether a text has one of those that are to be forgotten within it, word for word."""
-        return any(literal.search(text) for literal in self._literals)
+        return self._said.are_in(text)
+
+    def is_held_by(self, message: CapturedMessage) -> bool:
+        """The same of a message that is no later than the forgetting."""
+        if not self.forgetting.came_before(message.created_at):
+            return False
+        return any(map(self.holds, texts_of(message)))
+
+    def _is_same(self, text: str) -> bool:
+        return said_the_same(text) in self._same or self._said.is_one(text)
 
 
 def with_texts(part: Part, change: Callable[[str], str]) -> Part | None:
@@ -263,8 +269,21 @@ def said_in(message: CapturedMessage) -> str:
     return "\n".join(part.text for part in message.parts if isinstance(part, TextPart)).strip()
 
 
+def texts_of(message: CapturedMessage) -> list[str]:
+    """Every text in a message, those of tool calls included."""
+    found: list[str] = []
+
+    def take(text: str) -> str:
+        found.append(text)
+        return text
+
+    for part in message.parts:
+        with_texts(part, take)
+    return found
+
+
 def mapped(value: Any, change: Callable[[str], str], depth: int = 0) -> Any:
-    """A JSON value with each string in it changed; what is nested without end is left out."""
+    """A JSON value with each string in it changed, names too; what is nested without end is left out."""
     if isinstance(value, str):
         return change(value)
     if depth >= _MAX_DEPTH:
@@ -272,19 +291,5 @@ def mapped(value: Any, change: Callable[[str], str], depth: int = 0) -> Any:
     if isinstance(value, list):
         return [mapped(one, change, depth + 1) for one in value]
     if isinstance(value, dict):
-        return {name: mapped(one, change, depth + 1) for name, one in value.items()}
+        return {change(name): mapped(one, change, depth + 1) for name, one in value.items()}
     return value
-
-
-def _sayings(text: str) -> Iterator[Words]:
-    said = [words_of(sentence) for sentence in sentences(text)]
-    return (words for words in said if words and (len(said) == 1 or len(words) >= LEAST_WORDS))
-
-
-def _is_telling(word: str) -> bool:
-    """Whether a word is a name, a number or a code that says of itself what it is about."""
-    return len(word) >= _TELLING_CHARS and any(character.isdigit() for character in word)
-
-
-def _literal(text: str) -> re.Pattern[str]:
-    return re.compile(r"\s+".join(map(re.escape, text.split())), re.IGNORECASE)

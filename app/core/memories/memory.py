@@ -38,6 +38,11 @@ class Sensitivity(StrEnum):
     HIGH = "high"
 
 
+def highest(*levels: str) -> Sensitivity:
+    """The highest of these levels; what is none counts for nothing."""
+    return [Sensitivity.LOW, *(level for level in Sensitivity if level in levels)][-1]
+
+
 class Origin(StrEnum):
     """Whose a memory is: the user's own, a peer's, or taken from a resource."""
 
@@ -125,6 +130,8 @@ class NewMemory:
     ttl_days: float | None = None
     """Days after ``created_at``, or after it was last confirmed, for which it holds; None is for good."""
     sensitivity: Sensitivity = Sensitivity.LOW
+    has_asked_sensitivity: bool = False
+    """Whether its writer said how private it is; else the text suggested it."""
     pinned: bool = False
     peer: str | None = None
     """The peer it belongs to; None is the user."""

@@ -45,6 +45,21 @@ class Kept:
     why: str
 
 
+def kept_memory(memory_id: str) -> Kept:
+    """A memory that has a forgotten text within its own."""
+    return Kept(f"memory {memory_id}", "it says so in a statement of its own; forget it by its id")
+
+
+def kept_session(session: str) -> Kept:
+    """A session in which a forgotten text is said by what is not forgotten."""
+    return Kept(f"session {session}", "another message says so in the same words; forget that one, or the session")
+
+
+def kept_resource(path: str) -> Kept:
+    """A document that has a forgotten text within its own."""
+    return Kept(f"resource viking://~/{path}", "a document says so; delete it, or import it without that")
+
+
 @dataclass(frozen=True, slots=True)
 class Receipt:
     """What was forgotten.

@@ -1,21 +1,49 @@
 """Which memory somebody means: by its URI in any spelling, or by words of it."""
 
+from dataclasses import dataclass
+
+from app.core.identity import Tenant
 from app.core.memories.memory import Memory
 from app.text.words import token_set
 
 _SCHEME = "viking://"
+_FOLDERS = frozenset({"memories", "peers", "sessions", "resources", "skills"})
+
+
+@dataclass(frozen=True, slots=True)
+class Homes:
+    """Tells whose home a URI names.
+
+    ``unnamed`` is what the user is called whom a request does not name; None where only the server knows, and any name
+    may be the caller's then.
+    """
+
+    unnamed: str | None = None
+
+    def path(self, uri: str, tenant: Tenant) -> str | None:
+        """The path below the caller's home; None for a URI that names another user's."""
+        name, path = _split(uri)
+        return path if name is None or (tenant.user or self.unnamed) in {None, name} else None
 
 
 def home_path(uri: str) -> str:
-    """The path below the user's home, whichever way the home is spelled: ``~``, ``user/<name>`` or ``user``."""
+    """The path below the user's home, whichever way the home is spelled: ``~``, ``user/<name>`` or ``user``.
+
+    For URIs that are the caller's; of others see `Homes`.
+    """
+    return _split(uri)[1]
+
+
+def _split(uri: str) -> tuple[str | None, str]:
+    """Whose home a URI names, None where it does not say, and the path below it."""
     path = uri.strip().removeprefix(_SCHEME).strip("/")
     home, _, rest = path.partition("/")
     if home == "~":
-        return rest
-    if home == "user":
-        name, _, below = rest.partition("/")
-        return rest if name in {"memories", "peers", "sessions", "resources", "skills"} else below
-    return path
+        return None, rest
+    if home != "user":
+        return None, path
+    name, _, below = rest.partition("/")
+    return (None, rest) if not name or name in _FOLDERS else (name, below)
 
 
 def folder_of(memory: Memory) -> str:

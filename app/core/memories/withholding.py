@@ -6,44 +6,34 @@ Berlin" for "I live in Berlin"). It counts for what was said up to its moment: w
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
+from app.core.memories.sayings import About, Heard, echoes, heard, sayings_of, says, words_of
 from app.text.dates import moment_of
 from app.text.sentences import sentences, without
-from app.text.words import STOP_WORDS, tokens
+from app.text.wording import has_run
 
 MOST_WORDS = 60
 """Of a longer sentence so many words stand for it."""
-_OTHER_WORDS = 2
-"""A sentence that says a text may hold as many words again, and so many more: a longer one says something else."""
-_SHARE_NEAR_BY = 0.5
-"""In the turn that a text comes from, the answer says it in fewer words ("Berlin, noted"): this share is enough."""
 _MOST_HASHED = 50_000
 
-Words = frozenset[str]
 
+@dataclass(frozen=True, slots=True)
+class Exactly:
+    """How a sentence that was forgotten is known: by its words in order, and in its own turn by what it is about."""
 
-def words_of(text: str) -> Words:
-    """The words by which sentences are compared."""
-    words = frozenset(tokens(text))
-    return words - STOP_WORDS or words
-
-
-def says(statement: Words, sentence: Words) -> bool:
-    """Whether a sentence says a statement, in whatever form ("You live in Berlin" says "I live in Berlin")."""
-    return statement <= sentence and len(sentence) <= 2 * len(statement) + _OTHER_WORDS
-
-
-def echoes(statement: Words, sentence: Words) -> bool:
-    """Whether a sentence of the turn that a statement comes from takes it up."""
-    return len(statement & sentence) >= _SHARE_NEAR_BY * len(statement)
+    run: tuple[str, ...]
+    """Empty for a sentence that says too little to be known elsewhere."""
+    about: About
 
 
 @dataclass(frozen=True, slots=True)
 class _Sentence:
     at: float
     words: frozenset[str]
+    exactly: Exactly | None = None
 
 
 @dataclass(slots=True)
@@ -59,11 +49,26 @@ class Withholding:
         """What stands for each sentence of ``text``; see `add`."""
         return (sorted(self._hashes(sentence))[:MOST_WORDS] for sentence in sentences(text))
 
-    def add(self, words: Collection[str], at: float, turns: Collection[str] = ()) -> None:
+    def exactly(self, text: str) -> Iterator[tuple[list[str], Exactly]]:
+        """The same for a text that is forgotten, with how each sentence is known."""
+        for one in sayings_of(text):
+            run = tuple(map(self._hash, one.heard.run[:MOST_WORDS])) if one.everywhere else ()
+            yield sorted(map(self._hash, one.heard.words))[:MOST_WORDS], Exactly(run, one.heard.about)
+
+    @staticmethod
+    def known_exactly(line: Mapping[str, Any]) -> Exactly | None:
+        """How the sentence of a noted line is known; a line of an earlier version has its words only."""
+        if "run" not in line:
+            return None
+        return Exactly(tuple(map(str, line["run"])), About(*map(bool, line["about"])))
+
+    def add(
+        self, words: Collection[str], at: float, turns: Collection[str] = (), exactly: Exactly | None = None
+    ) -> None:
         """Withhold the sentence that ``words`` stand for as of ``at``, epoch seconds; it comes from ``turns``."""
         if not words:
             return
-        sentence = _Sentence(at, frozenset(words))
+        sentence = _Sentence(at, frozenset(words), exactly)
         self._by_word[min(words)].append(sentence)
         for turn in turns:
             self._by_turn[turn].append(sentence)
@@ -77,7 +82,8 @@ class Withholding:
         if moment is None or not self._by_word:
             return text
         said = moment.timestamp()
-        near = [one for one in self._by_turn.get(turn, ()) if answers and said <= one.at]
+        own = self._by_turn.get(turn, ())
+        near = [one for one in own if answers and said <= one.at]
         words = self._hashes(text)
         about = [one for word in words for one in self._by_word.get(word, ()) if said <= one.at]
         about = [one for one in about if one.words <= words]
@@ -85,10 +91,19 @@ class Withholding:
             return text
 
         def is_withheld(sentence: str) -> bool:
-            words = self._hashes(sentence)
-            return any(says(one.words, words) for one in about) or any(echoes(one.words, words) for one in near)
+            said = heard(sentence)
+            words = frozenset(map(self._hash, said.words))
+            if any(echoes(one.words, words) for one in near):
+                return True
+            return any(self._is_said(one, words, said, is_own=one in own) for one in about)
 
         return without(text, is_withheld).strip()
+
+    def _is_said(self, one: _Sentence, words: frozenset[str], sentence: Heard, *, is_own: bool) -> bool:
+        known = one.exactly
+        if (known is None or (is_own and known.about.fits(sentence.about))) and says(one.words, words):
+            return True
+        return known is not None and any(has_run(known.run, tuple(map(self._hash, run))) for run in sentence.answered())
 
     def _hashes(self, text: str) -> frozenset[str]:
         return frozenset(map(self._hash, words_of(text)))

@@ -57,3 +57,10 @@ class Hit(NamedTuple):
     """From a backend that knows more than a score; None from one that gives a score alone."""
     whole: str | None = None
     """All of what ``text`` is a passage of, from a backend that was opened to give it."""
+    masked_uri: str | None = None
+    """The URI as it may be shown, where the policy hides a part of it. What is shown alike is not the same."""
+
+    @property
+    def shown_uri(self) -> str:
+        """The URI for everybody who reads it; ``uri`` tells hits apart."""
+        return self.masked_uri or self.uri

@@ -109,7 +109,7 @@ def _memory(fields: Mapping[str, Any], messages: Sequence[CapturedMessage]) -> M
     file = {"profile": "profile.md", "events": f"events/{day.replace('-', '/')}/{name}.md"}
     path = file.get(category, f"{category}/{name}.md")
     return Memory(
-        peer=keeper(path, said.peer_id),
+        peer=keeper(path, said.peer_id, of_person=said.of_person),
         file=path,
         title=one_line(key, 80),
         record=Record(

@@ -103,7 +103,10 @@ def told_by(messages: Sequence[CapturedMessage], earlier: str) -> Told:
 
 
 def _note_of(messages: Sequence[CapturedMessage]) -> str:
-    """What was stated, each with the letter of its type, and what else went on."""
+    """What was stated, each with the letter of its type, and what else went on; the notes are for all to read, so
+    there is none of persons who are kept apart."""
+    if any(message.of_person for message in messages):
+        return ""
     stated = islice(memories_in(messages), MAX_STATED)
     typed = "\n".join(f"- {_TYPES.get(one.file.partition('/')[0], FACT)}: {one.record.value}" for one in stated)
     typed = cut_to_tokens(typed, NOTE_TOKENS // 2)

@@ -45,6 +45,8 @@ class Mention:
     """Who said it, for what is kept below a peer."""
     record: Record
     """Without a key: it gets that of the record that it replaces."""
+    of_person: bool = False
+    """See `CapturedMessage`."""
 
 
 def mentions_in(messages: Sequence[CapturedMessage]) -> Iterator[Mention]:
@@ -52,7 +54,7 @@ def mentions_in(messages: Sequence[CapturedMessage]) -> Iterator[Mention]:
     said = ((sentence, message) for message in messages if message.role == "user" for sentence in _sentences(message))
     unknown = (one for one in said if statement_in(one[0], day_of(one[1].created_at)) is None)
     for sentence, message in islice(unknown, MAX_MEMORIES):
-        yield Mention(message.peer_id, _record("", "", sentence, MENTIONED, message))
+        yield Mention(message.peer_id, _record("", "", sentence, MENTIONED, message), message.of_person)
 
 
 def memories_in(messages: Sequence[CapturedMessage]) -> Iterator[Memory]:
@@ -96,7 +98,7 @@ def _statements_of_line(line: str) -> Iterator[str]:
 
 def _memory(statement: Statement, said: str, message: CapturedMessage) -> Memory:
     return Memory(
-        peer=keeper(statement.file, message.peer_id),
+        peer=keeper(statement.file, message.peer_id, of_person=message.of_person),
         file=statement.file,
         title=statement.title,
         record=_record(statement.type, statement.key, said, statement.confidence, message),

@@ -13,7 +13,7 @@ from app.atrest.vault import PLAIN, Vault
 from app.embedded.index import sqlite
 from app.embedded.index.sqlite import Connection, Cursor, Damaged, SqliteError, errors
 
-SCHEMA_VERSION = 12
+SCHEMA_VERSION = 13
 CACHE_KIB = 8192
 """Pages that a connection keeps at most: ten thousand chunks with their vectors fit."""
 

@@ -1,6 +1,6 @@
 """What is in a file: turns of a session file, statements of a record file, pieces of anything else."""
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from app.core.capture.captured_message import CapturedMessage, TextPart
-from app.core.memories.memory import Memory, MemorySource, Origin
+from app.core.memories.memory import Memory, MemorySource, Origin, said_the_same
 from app.embedded.index.chunks import pieces
 from app.embedded.storage.layout import readable
 from app.embedded.storage.record_lines import NOTE_BEGIN, NOTE_END, read_records, sources_of_experience
@@ -148,13 +148,18 @@ def _file(path: str, modified: float, uri_root: str) -> _File:
 
 
 def _recorded(file: _File, said: list[str], records: list[Record]) -> Iterator[Entry]:
-    known = {record.value: record for record in records if record.holds}
-    replaced: defaultdict[str, list[str]] = defaultdict(list)
-    for outdated in records:
-        if not outdated.holds and outdated.source.ref:
-            replaced[outdated.key].append(outdated.source.ref)
+    """Of lines that say the same each is a record's; one more of them, a copy that a person made, is no memory more."""
+    known: defaultdict[str, deque[Record]] = defaultdict(deque)
+    replaced: defaultdict[str, list[Record]] = defaultdict(list)
+    for one in records:
+        if one.holds:
+            known[one.value].append(one)
+        elif one.source.ref:
+            replaced[one.key].append(one)
     for number, text in enumerate(said):
-        record = known.get(text)
+        if text in known and not known[text]:
+            continue
+        record = known[text].popleft() if known[text] else None
         memory_id = record.id if record else derived_id(file.path, text)
         place = file.uri if len(said) == 1 else f"{file.uri}#{memory_id}"
         if record is None:
@@ -174,11 +179,12 @@ def _recorded(file: _File, said: list[str], records: list[Record]) -> Iterator[E
             yield Entry(None, memory_of(record, place, record.category or file.category, file.peer), record)
 
 
-def _replaced_by(record: Record, same_key: list[str]) -> list[str]:
+def _replaced_by(record: Record, same_key: list[Record]) -> list[str]:
     """The sources of the statements that the record took the place of: those of its history, and those of outdated
-    records of the ``same_key``; one that said the same again is none."""
+    records of the ``same_key``; one that said the same is none."""
     earlier = [str(old.get("ref")) for old in record.history if old.get("outcome") == "superseded" and old.get("ref")]
-    return [ref for ref in dict.fromkeys([*earlier, *same_key]) if ref != record.source.ref]
+    others = [one.source.ref for one in same_key if said_the_same(one.value) != said_the_same(record.value)]
+    return [ref for ref in dict.fromkeys([*earlier, *others]) if ref != record.source.ref]
 
 
 def _unrecorded(file: _File, number: int, place: str, text: str, memory_id: str) -> Entry:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from app.core.memories.forget_selection import Redactor, turn_of
 from app.core.memories.memory import Memory
-from app.embedded.index.documents import EXPERIENCES, file_entries
+from app.embedded.index.documents import EXPERIENCES, Entry, file_entries
 from app.embedded.storage.record_lines import (
     NOTE_BEGIN,
     NOTE_END,
@@ -25,8 +25,6 @@ class FileLeft:
     text: str | None
     dropped: tuple[Memory, ...] = ()
     notes: int = 0
-    holding: tuple[Memory, ...] = ()
-    """Memories that stay although they say it word for word, as part of a longer statement."""
 
 
 def without_forgotten(
@@ -43,10 +41,8 @@ def without_forgotten(
 
     ``selected`` turns go as a whole; ``sections`` of notes are told anew (None: not at all) by their marks.
     """
-    entries = list(file_entries(path, text, modified, uri_root))
-    dropped = tuple(entry.memory for entry in entries if redactor.drops(entry.memory, selected))
-    stays = [entry.memory for entry in entries if entry.memory not in dropped]
-    holding = tuple(memory for memory in stays if not memory.uri.partition("#")[0].endswith(EXPERIENCES))
+    entries = file_entries(path, text, modified, uri_root)
+    dropped = tuple(entry.memory for entry in entries if _goes(entry, redactor, selected))
     body, records = read_records(text)
     records = identified(records, path)
     if f"/{EXPERIENCES}/" in path:
@@ -56,14 +52,35 @@ def without_forgotten(
     kept = [_cleaned(record, redactor, selected) for record in records if record.id not in gone]
     notes, told = _with_sections(body, sections)
     own = _own_lines(told, {record.value for record in records}, dropped, redactor)
-    recorded = {record.id for record in kept}
-    holding = tuple(memory for memory in holding if memory.id in recorded and redactor.holds(memory.text))
     if kept == records and own == body:
-        return FileLeft(text, holding=holding) if holding else None
+        return None
     if not records:
-        return FileLeft(own if _says_something(own) else None, dropped, notes, holding)
+        return FileLeft(own if _says_something(own) else None, dropped, notes)
     left = write_records(title, kept, own, [memory.text for memory in dropped])
-    return FileLeft(left if kept or _says_something(read_records(left)[0]) else None, dropped, notes, holding)
+    return FileLeft(left if kept or _says_something(read_records(left)[0]) else None, dropped, notes)
+
+
+def still_saying(path: str, text: str, modified: float, uri_root: str, redactor: Redactor) -> list[Memory]:
+    """The memories that stay although they say it word for word, as part of a longer statement or of one before."""
+    if not redactor.looks_for_texts:
+        return []
+    entries = file_entries(path, text, modified, uri_root)
+    return [entry.memory for entry in entries if any(map(redactor.holds, _texts_of(entry)))]
+
+
+def _texts_of(entry: Entry) -> list[str]:
+    history = entry.record.history if entry.record else ()
+    return [entry.memory.text, *(str(one.get("value") or "") for one in history)]
+
+
+def _goes(entry: Entry, redactor: Redactor, selected: Collection[str]) -> bool:
+    """Whether a memory goes: itself, with all that it was learnt from, or as a text with nothing else in it."""
+    if redactor.drops(entry.memory, selected):
+        return True
+    if entry.record:
+        sources = (entry.record.source, *entry.record.also)
+        return redactor.was_learnt_from([source.ref for source in sources])
+    return not _says_something(redactor.left_of_memory(entry.memory.text))
 
 
 def _experience(
@@ -111,7 +128,7 @@ def _own_lines(body: str, values: set[str], dropped: Iterable[Memory], redactor:
             continue
         inside = (inside or block.text.startswith(NOTE_BEGIN)) and not block.text.startswith(NOTE_END)
         is_own = block.text and block.text not in values and not block.text.startswith((NOTE_BEGIN, NOTE_END))
-        left = redactor.text(block.text) if is_own and not inside else block.text
+        left = redactor.left_of_memory(block.text) if is_own and not inside else block.text
         if left == block.text:
             lines += block.lines
         elif left:

@@ -14,6 +14,7 @@ from typing import Any
 
 import structlog
 
+from app.atrest.residue import Needles
 from app.atrest.vault import Vault
 from app.documents.resource import Kind, Resource
 from app.embedded.storage import layout
@@ -69,10 +70,15 @@ def all_stored(root: Path, vault: Vault) -> Iterator[Stored]:
         try:
             stored = stored_at(file, vault)
         except spool.SpoolDamaged as error:
-            log.error("file_damaged", file=file.name, error=str(error))
+            log.error("file_damaged", file=layout.readable(file.stem), error=str(error))
             continue
         if stored:
             yield stored
+
+
+def holding(root: Path, needles: Needles, vault: Vault) -> Iterator[str]:
+    """The paths of the resources in whose documents one of the texts stands."""
+    return (one.resource.path for one in all_stored(root, vault) if needles.are_in(one.file, vault.open))
 
 
 def put(root: Path, header: str, new: NewResource, vault: Vault) -> Stored:
@@ -99,9 +105,9 @@ def _unchanged(one: spool.Spooled, kept: Iterator[spool.Spooled], known: dict[st
     while path not in known:
         following = next(kept, None)
         if following is None:
-            raise Outdated(f"the unchanged document {path[:80]!r} is not stored any more: import it again")
+            raise Outdated(f"the unchanged document {path!r} is not stored any more: import it again")
         known[following.head.path] = following
     found = known.pop(path)
     if found.head.digest != digest:
-        raise Outdated(f"the unchanged document {path[:80]!r} has changed meanwhile: import it again")
+        raise Outdated(f"the unchanged document {path!r} has changed meanwhile: import it again")
     return found

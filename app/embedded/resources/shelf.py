@@ -147,7 +147,7 @@ class Shelf:
                 try:
                     self._take_in(index, stored)
                 except SpoolDamaged as error:  # the other documents are there all the same
-                    log.error("file_damaged", file=stored.file.name, error=str(error))
+                    log.error("file_damaged", file=stored.resource.path, error=str(error))
         for path in stamps:
             if not resource_files.file_of(self._root, path).exists():
                 index.remove(path)

@@ -4,7 +4,7 @@
 
     <data_dir>/accounts/<account>/<user>/
         memories/profile.md  preferences/  events/YYYY/MM/DD/  entities/  experiences/
-        peers/<peer>/memories/...        preferences and events that only one peer may see
+        peers/<peer>/memories/...        what only one peer may see, see `sharing`
         memory/YYYY-MM-DD.md             daily notes, append only
         sessions/<session>.jsonl         session files; <session>.meta.json shows each at a glance
         index.db                         may be deleted at any time

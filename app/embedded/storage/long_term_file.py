@@ -219,15 +219,17 @@ def _hash(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def page_without(text: str, dropped: Collection[str], left_of: Callable[[str], str]) -> str | None:
-    """The file's text without what is forgotten: lines of memories that are ``dropped``, and of others what ``left_of``
-    takes out. None where nothing is left."""
+def page_without(
+    text: str, dropped: Collection[str], left_of: Callable[[str], str], left_of_own: Callable[[str], str] | None = None
+) -> str | None:
+    """The file's text without what is forgotten: lines of memories that are ``dropped``, of others what ``left_of``
+    takes out, and ``left_of_own`` of what is no statement. None where nothing is left."""
     page = read_page(text)
     gone = {line for id_, line in page.written if id_ in dropped}
     kept: list[str] = []
     for block in _blocks(_parted(text)[0]):
         said = block.text or "\n".join(block.lines)
-        left = "" if _hash(block.text) in gone else left_of(said)
+        left = "" if _hash(block.text) in gone else (left_of if block.text else left_of_own or left_of)(said)
         if left == said:
             kept += block.lines
         elif left:

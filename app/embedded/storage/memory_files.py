@@ -6,6 +6,7 @@ a write stays small however many memories there are.
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -13,9 +14,10 @@ from app.atrest.vault import PLAIN, Vault
 from app.core.memories.memory import Memory, MemoryRecord
 from app.embedded.storage import layout
 from app.embedded.storage.record_lines import read_records, write_records
-from app.embedded.storage.record_memories import imported
-from app.embedded.storage.records import Record, identified
+from app.embedded.storage.record_memories import imported, record_written
+from app.embedded.storage.records import Record, derived_id, identified
 from app.embedded.storage.workspace import PAGES
+from app.text.dates import iso
 from app.text.items import statements, tidy
 
 MAX_RECORDS = 64
@@ -81,6 +83,7 @@ class MemoryFiles:
         body, records = self.read(path)
         gone = set(map(tidy, without))
         changed = change(records)
+        changed += self._said_again(path, body, records, changed)
         place = self._root / path
         text = write_records(title_of(path), changed, "" if tidy(body) in gone else body, gone)
         if changed or _says_something(text):
@@ -88,6 +91,17 @@ class MemoryFiles:
         else:
             place.unlink(missing_ok=True)
         return place
+
+    def _said_again(self, path: str, body: str, before: Sequence[Record], after: Sequence[Record]) -> list[Record]:
+        """Records of the lines that a person wrote beside others, and that a record comes to say: each stays a memory
+        of its own."""
+        taken = {one.value for one in after if one.holds} - {one.value for one in before}
+        written = {derived_id(path, text): text for text in statements(body) if before and text in taken}
+        new = written.keys() - {one.id for one in after}
+        if not new:
+            return []
+        at = iso(datetime.fromtimestamp((self._root / path).stat().st_mtime, UTC))
+        return [record_written(memory_id, text, at) for memory_id, text in written.items() if memory_id in new]
 
     def room_for(self, category: str, peer: str | None) -> tuple[str, int]:
         """The file (relative to the user's directory) that a memory of this category goes into, and its free places."""

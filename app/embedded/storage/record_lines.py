@@ -16,7 +16,8 @@ stays in the trailer.
 """
 
 import json
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
@@ -93,7 +94,17 @@ def _reconciled(body: str, records: Sequence[Record]) -> list[Record]:
         if len(new) == 1:
             edited = replace(records[0].source, kind="edit")
             return [replace(records[0], value=new[0], confidence=1.0, ttl=None, source=edited)]
-    return [record for record in records if not record.holds or record.value in present]
+    return list(_still_there(said, records))
+
+
+def _still_there(said: Iterable[str], records: Iterable[Record]) -> Iterator[Record]:
+    """The records that were superseded, and those that have a line: where several say the same, a line each."""
+    lines = Counter(said)
+    for record in records:
+        if record.holds:
+            lines[record.value] -= 1
+        if not record.holds or lines[record.value] >= 0:
+            yield record
 
 
 _KNOWN = tuple(one.name for one in fields(Record))

@@ -15,9 +15,10 @@ from app.core.memories.memory import (
     Origin,
     Sensitivity,
     SourceKind,
+    highest,
 )
-from app.embedded.storage.record_versions import NOT_ADOPTED, UPDATED, noted
-from app.embedded.storage.records import Record, Source, derived_id, holds_until
+from app.embedded.storage.record_versions import NOT_ADOPTED, UPDATED, noted, with_source
+from app.embedded.storage.records import Record, Source, days_until, derived_id, holds_until
 from app.text.dates import iso, moment_of
 from app.text.items import tidy
 
@@ -31,7 +32,6 @@ _KINDS: dict[str, SourceKind] = {
     "edit": "file",
 }
 _STORED = {kind: stored for stored, kind in _KINDS.items()}
-_DAY_S = 86_400
 
 
 def utc(text: str) -> str:
@@ -49,6 +49,11 @@ def id_after(memory_id: str, since: float = 0.0) -> str:
     """The id of a memory that is stored again after it was forgotten under another one; ``since``: until when
     everything was forgotten."""
     return derived_id("again", memory_id, since)
+
+
+def name_of(record: Record) -> str | None:
+    """The key that the writer of a record gave it."""
+    return record.key.removeprefix(_NAMED) if record.key.startswith(_NAMED) else None
 
 
 def memory_of(record: Record, uri: str, category: str, peer: str | None) -> Memory:
@@ -72,7 +77,7 @@ def memory_of(record: Record, uri: str, category: str, peer: str | None) -> Memo
         version=record.version,
         state=MemoryState.LIVE if record.holds else MemoryState.SUPERSEDED,
         sources=tuple(map(source_of, sources_of(record))),
-        key=record.key.removeprefix(_NAMED) if record.key.startswith(_NAMED) else None,
+        key=name_of(record),
     )
 
 
@@ -123,17 +128,39 @@ def record_of(new: NewMemory) -> Record:
     )
 
 
+def confirmed(new: NewMemory, record: Record) -> Record:
+    """The record once its text was stored again on purpose: what is asked for now counts, of two marks the higher."""
+    said = Source("api", "", new.created_at, new.source.session or "")
+    sensitivity = new.sensitivity.value if new.has_asked_sensitivity else record.sensitivity
+    return replace(
+        record,
+        key=record.key if new.key is None else key_of(new.key, record.id),
+        confidence=max(record.confidence, new.confidence),
+        sensitivity=highest(record.sensitivity, sensitivity).value,
+        ttl=record.ttl if new.ttl_days is None else new.ttl_days,
+        last_confirmed_at=max(record.last_confirmed_at, new.created_at),
+        updated_at=new.created_at,
+        also=with_source(record.also, said),
+        pinned=record.pinned or new.pinned,
+    )
+
+
 def record_of_line(memory: Memory) -> Record:
     """The record of a statement that a person wrote into a file."""
+    return replace(record_written(memory.id, memory.text, memory.created_at), updated_at=memory.updated_at)
+
+
+def record_written(memory_id: str, text: str, at: str) -> Record:
+    """The record of what a person wrote at this moment."""
     return Record(
         type="memory",
-        key=key_of(None, memory.id),
-        value=memory.text,
+        key=key_of(None, memory_id),
+        value=text,
         confidence=1.0,
-        source=Source("edit", "", memory.created_at),
-        created_at=memory.created_at,
-        updated_at=memory.updated_at,
-        id=memory.id,
+        source=Source("edit", "", at),
+        created_at=at,
+        updated_at=at,
+        id=memory_id,
     )
 
 
@@ -149,10 +176,8 @@ def revised(revision: Revision, now: str, record: Record) -> Record:
     outcome = revision.kind.value
     match revision.kind:
         case RevisionKind.EXPIRE:
-            since = moment_of(record.last_confirmed_at or record.source.observed_at)
-            until = moment_of(revision.at or "")
-            ttl = (until - since).total_seconds() / _DAY_S if since and until else 0.0
-            return noted(record, outcome, now, ttl=ttl)
+            since = record.last_confirmed_at or record.source.observed_at
+            return noted(record, outcome, now, ttl=days_until(moment_of(revision.at or ""), since) or 0.0)
         case RevisionKind.WEAKEN:
             return noted(record, outcome, now, confidence=revision.confidence or record.confidence)
         case RevisionKind.MERGE | RevisionKind.SUPERSEDE:
@@ -163,7 +188,7 @@ def imported(stored: MemoryRecord) -> Record:
     """The record of an exported memory, with its id, times and history."""
     memory = stored.memory
     sources = [Source(_STORED[one.kind], one.turn_id or "", one.at, one.session or "") for one in memory.sources]
-    confirmed = memory.last_confirmed_at or ""
+    confirmed_at = memory.last_confirmed_at or ""
     record = Record(
         type="memory",
         key=key_of(memory.key, memory.id),
@@ -171,7 +196,7 @@ def imported(stored: MemoryRecord) -> Record:
         confidence=memory.confidence if memory.confidence is not None else 0.9,
         source=sources[-1] if sources else Source("import", "", memory.created_at),
         sensitivity=memory.sensitivity.value,
-        last_confirmed_at=confirmed,
+        last_confirmed_at=confirmed_at,
         version=memory.version,
         created_at=memory.created_at,
         updated_at=memory.updated_at,
@@ -183,8 +208,9 @@ def imported(stored: MemoryRecord) -> Record:
         superseded_at=memory.updated_at if memory.state is MemoryState.SUPERSEDED else "",
         history=_history_of(stored.history),
     )
-    since, until = moment_of(confirmed or record.source.observed_at), moment_of(memory.expires_at or "")
-    return replace(record, ttl=(until - since).total_seconds() / _DAY_S) if since and until else record
+    return replace(
+        record, ttl=days_until(moment_of(memory.expires_at or ""), confirmed_at or record.source.observed_at)
+    )
 
 
 def source_of(source: Source) -> MemorySource:

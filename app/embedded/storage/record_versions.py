@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from app.embedded.storage.records import Record, Source, holds_until
+from app.core.memories.memory import highest
+from app.embedded.storage.records import Record, Source, days_until, holds_until
 from app.text.dates import moment_of
 
 NOT_ADOPTED = "not_adopted"
@@ -125,14 +126,28 @@ def noted(record: Record, outcome: str, now: str, **changes: Any) -> Record:
     return replace(record, version=record.version + 1, updated_at=now, history=history, **changes)
 
 
-def joined(other: Record, now: str, record: Record) -> Record:
-    """A record with the sources of another one that says the same."""
+def joined(other: Record, now: str, record: Record, key: str | None = None) -> Record:
+    """A record with the sources of another one that says the same, of two marks the higher, and of two ends the later.
+
+    ``key`` is one that it takes in the place of its own.
+    """
     sources = record.also
     for source in (*other.also, other.source):
         sources = with_source(sources, source)
     confirmed = max(record.last_confirmed_at, other.last_confirmed_at or other.source.observed_at)
-    confidence = max(record.confidence, other.confidence)
-    return noted(record, "merged", now, also=sources, last_confirmed_at=confirmed, confidence=confidence)
+    ends = [end for one in (record, other) if (end := holds_until(one))]
+    return noted(
+        record,
+        "merged",
+        now,
+        key=key or record.key,
+        also=sources,
+        last_confirmed_at=confirmed,
+        ttl=days_until(max(ends), confirmed) if len(ends) > 1 else None,
+        confidence=max(record.confidence, other.confidence),
+        sensitivity=highest(record.sensitivity, other.sensitivity).value,
+        pinned=record.pinned or other.pinned,
+    )
 
 
 def with_source(sources: Sequence[Source], source: Source) -> tuple[Source, ...]:

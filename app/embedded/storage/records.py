@@ -9,6 +9,9 @@ from typing import Any
 
 from app.text.dates import moment_of
 
+_DAY_S = 86_400
+QUOTED = "chat_turn"
+"""Kind of a source that says it in the record's words."""
 PARAPHRASED = "chat_model"
 """Kind of a source whose words are not the record's: a model put them down."""
 
@@ -69,6 +72,12 @@ def holds_until(record: Record) -> datetime | None:
         return since + timedelta(days=record.ttl)
     except (ValueError, OverflowError):
         return None
+
+
+def days_until(end: datetime | None, since: str) -> float | None:
+    """The ``ttl`` of what was last confirmed at ``since`` and holds until ``end``; None where that is for good."""
+    begun = moment_of(since)
+    return (end - begun).total_seconds() / _DAY_S if begun and end else None
 
 
 def identified(records: Sequence[Record], path: str) -> list[Record]:

@@ -44,6 +44,8 @@ class SessionLeft:
     archives: list[ArchiveLeft] = field(default_factory=list)
     summary: str | None = None
     """The one that stands for the session now, where it is another than before."""
+    is_holding: bool = False
+    """It says so still, in a message that is not to be forgotten."""
 
 
 @dataclass(slots=True)
@@ -61,15 +63,13 @@ def session_of(entries: Sequence[Entry], fallback: str) -> str:
     return str(header.get("id") or fallback) if header.get("type") == "session" else fallback
 
 
-def without_forgotten(
-    data: bytes, fallback: str, redactor: Redactor, selected: set[str], sum_up: SumUp
-) -> SessionLeft | None:
-    """The file without what is to be forgotten, None where it stays as it is. ``selected`` turns go as a whole."""
+def without_forgotten(data: bytes, fallback: str, redactor: Redactor, selected: set[str], sum_up: SumUp) -> SessionLeft:
+    """The file without what is to be forgotten. ``selected`` turns go as a whole."""
     entries = list(entries_in(data))
     session = session_of(entries, fallback)
     messages: list[CapturedMessage] = []
     touched: set[int] = set()
-    left = SessionLeft(session, b"")
+    left = SessionLeft(session, data)
     redactor.meet(message_of(entry) for entry in entries if entry.get("type") == "message")
     for place, entry in enumerate(entries):
         if entry.get("type") != "message":
@@ -81,10 +81,10 @@ def without_forgotten(
             left.turns.add(turn_of(before.source_id))
             entries[place] = _with_content(entry, message)
         messages.append(message)
-    if not touched:
-        return None
-    _tell_anew(entries, messages, touched, left, sum_up)
-    left.data = b"".join(map(line_of, entries))
+    if touched:
+        _tell_anew(entries, messages, touched, left, sum_up)
+        left.data = b"".join(map(line_of, entries))
+    left.is_holding = any(map(redactor.is_held_by, messages))
     return left
 
 

@@ -1,26 +1,36 @@
-"""What the agents (or persons) of one user share, as on OpenViking: profile, entities and experiences are the user's
-own, preferences, events and turns belong to the peer that they were told to.
+"""What the agents of one user share, as on OpenViking: profile, entities and experiences are the user's own,
+preferences, events and turns belong to the peer that they were told to. Of persons only experiences are shared: what
+one of them said is nobody else's.
 
-Before this rule a peer kept everything; `move_shared` brings what such a directory holds to its place.
+Before these rules a peer kept everything; `move_shared` brings what such a directory holds to its place.
 """
 
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from app.atrest.vault import Vault
+from app.atrest.vault import PLAIN, Vault
 from app.embedded.extraction.rules import statement_in
 from app.embedded.storage.record_lines import read_records, write_records
 from app.embedded.storage.record_versions import Claim, merge
 from app.embedded.storage.records import Record
 
 OF_A_PEER = frozenset({"preferences", "events"})
-"""Categories whose memories are kept below the peer; the others are every peer's."""
+"""Categories whose memories are kept below an agent; the others are every agent's."""
+_MOVED = ".shared"
+"""Beside the memories of a user: everything there follows the rules, and nothing is to be moved."""
 
 
-def keeper(file: str, peer: str | None) -> str | None:
+def keeper(file: str, peer: str | None, *, of_person: bool) -> str | None:
     """The peer below which a memory ``file`` (relative to the memories) of ``peer`` is kept; None is the user."""
-    return peer if file.partition("/")[0] in OF_A_PEER else None
+    return peer if of_person or file.partition("/")[0] in OF_A_PEER else None
+
+
+def move_shared_once(root: Path, vault: Vault) -> None:
+    """`move_shared` for a directory from before the rules: later, what stands below a peer is meant to."""
+    if not (root / _MOVED).exists():
+        move_shared(root, vault)
+        PLAIN.write_atomic(root / _MOVED, b"")
 
 
 def move_shared(root: Path, vault: Vault) -> None:
@@ -45,7 +55,8 @@ def move_shared(root: Path, vault: Vault) -> None:
 def _records(root: Path, vault: Vault) -> Iterator[tuple[Path, Record]]:
     for memories in sorted((root / "peers").glob("*/memories")):
         for path in sorted([*memories.glob("profile.md"), *memories.glob("entities/**/*.md")]):
-            yield from ((path, record) for record in _read(path, vault)[2])
+            if not path.name.startswith("stored-"):  # it was stored on purpose, for this peer
+                yield from ((path, record) for record in _read(path, vault)[2])
 
 
 def _memories_of(root: Path, path: Path) -> Path:

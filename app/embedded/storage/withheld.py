@@ -55,8 +55,12 @@ class Withheld:
             self._read(lines[0])
         hashing = self._sentences or Withholding(b"")
         about: dict[str, Any] = {"memory": memory_id, "at": at, **({"forgotten": True} if forgotten else {})}
-        said = [words for text in texts for words in hashing.hashed(text)]
-        lines += [{**about, "words": words, "turns": sorted(filter(None, turns))} for words in said]
+        about["turns"] = sorted(filter(None, turns))
+        if forgotten:
+            exact = [one for text in texts for one in hashing.exactly(text)]
+            lines += [{**about, "words": words, "run": one.run, "about": one.about} for words, one in exact]
+        else:
+            lines += [{**about, "words": words} for text in texts for words in hashing.hashed(text)]
         if messages or forgotten:
             lines.append({**about, "messages": sorted(filter(None, messages))})
         self._append(lines)
@@ -163,7 +167,8 @@ class Withheld:
             return
         at = moment.timestamp()
         words, turns = list(map(str, line.get("words") or ())), list(map(str, line.get("turns") or ()))
-        self._sentences.add(words, at, turns)
+        exactly = Withholding.known_exactly(line)
+        self._sentences.add(words, at, turns, exactly)
         self._turns_gone.update(map(str, line.get("turnsGone") or ()))
         if line.get("all"):
             self._all_before = max(at, self._all_before)
@@ -171,7 +176,7 @@ class Withheld:
             self._messages[str(ref)] = at
         if line.get("forgotten"):
             self._forgotten.add(str(line.get("memory")))
-            self._erased.add(words, at, turns)
+            self._erased.add(words, at, turns, exactly)
             self._newest = max(at, self._newest)
 
 

@@ -120,7 +120,7 @@ class EraseEverywhere:
         if await self.traces.erase(who.account_key, takes, dry_run=True):
             left.append(_TRACES_LEFT)
         kept = [*there.kept, *left, *await self._cleaned(id_, Needles([*there.removed, *here.removed]))]
-        return replace(_receipt(id_, forgetting, there, here, traces), kept=tuple(kept))
+        return replace(_receipt(id_, forgetting, there, here, traces), kept=tuple(dict.fromkeys(kept)))
 
     async def _planned(self, who: Identity, forgetting: Forgetting, deadline: Deadline) -> Erased:
         """What the backend will erase: after a crash or an outage in the middle it can not tell any more."""

@@ -9,7 +9,7 @@ from app.core.identity import Identity
 from app.core.memories.forget_selection import Forgetting, Statement
 from app.core.memories.memory import MAX_PAGE, Memory, MemoryFilter, MemoryRecord
 from app.core.memories.memory_outcomes import Receipt
-from app.core.memories.naming import all_named, home_path, is_at, was_said
+from app.core.memories.naming import Homes, all_named, home_path, is_at, was_said
 from app.core.memories.not_delivered import waiting_records
 from app.engine.memories.browsing import ListMemories, MemoryListing, ReadMemory
 from app.engine.memories.collaborators import told_to_the_caller
@@ -39,6 +39,7 @@ class SelectMemory:
 
     listing: ListMemories
     reading: ReadMemory
+    homes: Homes
 
     async def run(self, who: Identity, asked: Selection, seen: MemoryFilter, deadline: Deadline) -> Memory | None:
         """The memory that is meant; None where nothing matches. What is forgotten by mistake does not come back.
@@ -52,7 +53,9 @@ class SelectMemory:
                 raise NotFound("there is no such memory")
             return memory
         if asked.uri is not None:
-            path = home_path(asked.uri)
+            path = self.homes.path(asked.uri, who.tenant)
+            if path is None:
+                return None
             there = [memory async for memory in self.every(who, seen, deadline) if is_at(memory, path)]
             return _only([memory for memory in there if home_path(memory.uri) == path] or there, there)
         query = asked.query or ""

@@ -88,6 +88,7 @@ class StoreMemory:
             confidence=IMPORTANT if asked.important else NORMAL,
             ttl_days=asked.ttl_days,
             sensitivity=asked.sensitivity or suggested.sensitivity,
+            has_asked_sensitivity=asked.sensitivity is not None,
             pinned=asked.pinned,
             peer=who.actor_peer if asked.for_peer else None,
         )

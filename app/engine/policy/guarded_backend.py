@@ -10,6 +10,7 @@ from app.core.identity import Identity
 from app.core.recall.hits import Hit
 from app.core.recall.recall_filter import ANY, RecallFilter
 from app.engine.policy.applying import texts_of, under
+from app.engine.policy.names import shown_uri
 from app.engine.policy.texts import shown_message
 from app.policy.policy import Policy
 from app.ports import Appended, BackendHealth, CommitReceipt, CommitStatus, ContextBackend, SessionHistory, Target
@@ -114,12 +115,17 @@ def _masked(policy: Policy, messages: Sequence[CapturedMessage]) -> list[Capture
 
 
 def _recalled(policy: Policy, hits: Sequence[Hit]) -> list[Hit]:
-    judged = [(_with_whole(policy, hit), policy.apply(hit.text)) for hit in hits]
+    judged = [(_named(policy, _with_whole(policy, hit)), policy.apply(hit.text)) for hit in hits]
     return [
         hit if outcome.text == hit.text else hit._replace(text=outcome.text)
         for hit, outcome in judged
         if not outcome.dropped
     ]
+
+
+def _named(policy: Policy, hit: Hit) -> Hit:
+    uri = shown_uri(policy.text, hit.uri)
+    return hit if uri == hit.uri else hit._replace(masked_uri=uri)
 
 
 def _with_whole(policy: Policy, hit: Hit) -> Hit:

@@ -10,7 +10,15 @@ from app.core.identity import Identity, Tenant
 from app.core.injection.session_start.section import Workspace
 from app.core.memories.forget_selection import Erased, Forgetting, Statement
 from app.core.memories.freshness import Revision
-from app.core.memories.memory import Memory, MemoryChange, MemoryFilter, MemoryRecord, NewMemory, ScoredMemory
+from app.core.memories.memory import (
+    Memory,
+    MemoryChange,
+    MemoryFilter,
+    MemoryRecord,
+    MemoryVersion,
+    NewMemory,
+    ScoredMemory,
+)
 from app.core.memories.memory_outcomes import Receipt, Stored
 from app.core.memories.paging import Place
 from app.engine.policy.applying import under
@@ -170,12 +178,16 @@ def shown_memory(policy: Policy, memory: Memory) -> Memory:
 
 def shown_new(policy: Policy, new: NewMemory) -> NewMemory:
     """The memory that is to be stored, likewise."""
-    earlier = tuple(replace(version, text=policy.text(version.text)) for version in new.earlier)
+    earlier = tuple(_shown_version(policy, version) for version in new.earlier)
     return replace(new, text=policy.text(new.text), key=new.key and policy.text(new.key), earlier=earlier)
 
 
+def _shown_version(policy: Policy, version: MemoryVersion) -> MemoryVersion:
+    return replace(version, text=policy.text(version.text), reason=policy.text(version.reason))
+
+
 def _shown_record(policy: Policy, record: MemoryRecord) -> MemoryRecord:
-    history = tuple(replace(version, text=policy.text(version.text)) for version in record.history)
+    history = tuple(_shown_version(policy, version) for version in record.history)
     return replace(record, memory=shown_memory(policy, record.memory), history=history)
 
 
@@ -198,14 +210,18 @@ def _texts_of(one: object) -> list[object]:
         case Memory():
             return [one.text, one.key]
         case NewMemory():
-            return [one.text, one.key, [version.text for version in one.earlier]]
+            return [one.text, one.key, _texts_of_versions(one.earlier)]
         case ScoredMemory():
             return [one.memory.text, one.memory.key]
         case MemoryRecord():
-            return [one.memory.text, one.memory.key, [version.text for version in one.history]]
+            return [one.memory.text, one.memory.key, _texts_of_versions(one.history)]
         case MemoryChange():
             return [one.text]
         case Workspace():
             return [one.soul, *(text for _, text in one.notes)]
         case _:
             raise TypeError(type(one))
+
+
+def _texts_of_versions(versions: Sequence[MemoryVersion]) -> list[str]:
+    return [text for version in versions for text in (version.text, version.reason)]

@@ -8,12 +8,17 @@ from app.core.deadline import Deadline
 from app.core.identity import Identity
 from app.documents.resource import FoundPassage, Kind, Resource
 from app.engine.policy.applying import under
+from app.engine.policy.names import shown_path
 from app.policy.policy import Policy
 from app.ports import NewResource, ReadResource, ResourceStore
 
 
 class GuardedResources:
-    """A `ResourceStore` that passes each call on to another one. What is put in was read under the policy already."""
+    """A `ResourceStore` that passes each call on to another one. What is put in was read under the policy already.
+
+    What resources are called stays, because they are found by it, and is masked where it is shown: see
+    `app.engine.resources.shown_names`.
+    """
 
     def __init__(self, store: ResourceStore, policy: Policy) -> None:
         self._store = store
@@ -29,8 +34,7 @@ class GuardedResources:
 
     async def listed(self, who: Identity, kind: Kind, after: str, limit: int, deadline: Deadline) -> Sequence[Resource]:
         """See `ResourceStore.listed`."""
-        found = await self._store.listed(who, kind, after, limit, deadline)
-        return [self._named(one) for one in found]
+        return await self._store.listed(who, kind, after, limit, deadline)
 
     async def search(
         self, who: Identity, query: str, kind: Kind, limit: int, deadline: Deadline
@@ -46,18 +50,21 @@ class GuardedResources:
         found = await self._store.read(who, path, deadline)
         if found is None:
             return None
-        text = await under(self._policy, partial(self._policy.text, found.text), found.text)
-        return replace(found, resource=self._named(found.resource), text=text)
+        text = await under(self._policy, partial(_shown_text, self._policy, found), found.text, found.documents)
+        return replace(found, text=text)
 
     async def remove(self, who: Identity, path: str, deadline: Deadline) -> bool:
         """See `ResourceStore.remove`."""
         return await self._store.remove(who, path, deadline)
 
-    def _named(self, resource: Resource) -> Resource:
-        """What is told of a resource: its texts are from before a rule, too."""
-        text = self._policy.text
-        title, summary, source = text(resource.title), text(resource.summary), text(resource.source)
-        return replace(resource, title=title, summary=summary, source=source)
+
+def _shown_text(policy: Policy, found: ReadResource) -> str:
+    """What it says. That of a folder tells its documents by their names."""
+    text = found.text
+    for name in found.documents:
+        if (shown := shown_path(policy.text, name)) != name:
+            text = text.replace(name, shown)
+    return policy.text(text)
 
 
 def _shown(policy: Policy, found: Sequence[FoundPassage]) -> list[FoundPassage]:

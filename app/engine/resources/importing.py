@@ -11,9 +11,11 @@ from typing import Protocol
 
 from app.core.deadline import Deadline
 from app.core.identity import Tenant
+from app.core.memories.naming import Homes
 from app.documents.parsed_document import Refusal, Refused
 from app.documents.resource import ImportTask, Kind, NoPath, Resource, Status, path_of
 from app.engine.memories.collaborators import operator_of
+from app.engine.policy.names import shown_path, shown_resource
 from app.engine.resources.telling import told_of_resources
 from app.errors import BodyTooLarge, FieldProblem, InvalidRequest, ResourceRefused, SidecarError, UnsupportedType
 from app.gathering.reader_process import ReadUpload, Upload
@@ -26,6 +28,9 @@ _ERRORS: Mapping[Refusal, type[SidecarError]] = {
     Refusal.UNSAFE: ResourceRefused,
     Refusal.UNREADABLE: ResourceRefused,
 }
+
+MAX_DETAIL_CHARS = 400
+"""Of what is wrong with an import, or was left out; what it begins and ends with is kept."""
 
 
 class Reader(Protocol):
@@ -95,6 +100,7 @@ class ImportResource:
         importer: Importer,
         incoming: Path,
         rule: Callable[[str], str],
+        homes: Homes,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._store = store
@@ -103,22 +109,24 @@ class ImportResource:
         self._importer = importer
         self._incoming = incoming
         self._rule = rule
+        self._homes = homes
         self._now = now
 
     async def run(self, tenant: Tenant, asked: NewImport, deadline: Deadline) -> Imported:
         """Accept it, and ``wait`` for its end until the deadline."""
         rule = self._rule
-        if asked.to and rule(asked.to) != asked.to:
+        if asked.to and shown_path(rule, asked.to) != asked.to:
             raise InvalidRequest(FieldProblem("to", "holds what the policy keeps out of every name"))
-        asked = replace(asked, name=rule(asked.name), title=rule(asked.title), source=rule(asked.source))
+        name, source = shown_path(rule, asked.name), shown_path(rule, asked.source)
+        asked = replace(asked, name=name, title=rule(asked.title), source=source)
         if asked.kind is Kind.RESOURCE:
-            _path(asked, asked.name or "upload")  # what is asked for is judged before anything is fetched
+            self._path(tenant, asked, asked.name or "upload")  # what is asked for is judged before anything is fetched
         upload = await asked.gather()
         upload = replace(upload, name=rule(upload.name), is_skill=asked.kind is Kind.SKILL)
         with closing(upload.content):
             path, stored = "", _WHOLE
             if asked.kind is Kind.RESOURCE:
-                path = _path(asked, asked.name or upload.name)
+                path = self._path(tenant, asked, asked.name or upload.name)
                 stored = await self._stored(tenant, path, deadline)
             imported = await self._accepted(tenant, asked, upload, path, stored)
             if imported is None:
@@ -126,7 +134,7 @@ class ImportResource:
         assert imported is not None  # noqa: S101 - an import that leaves nothing out is always accepted
         if asked.wait and imported.task_id:
             ended = await self._importer.ended(tenant, imported.task_id, deadline)
-            return replace(imported, resource=ended.resource if ended else imported.resource)
+            return replace(imported, resource=shown_resource(rule, ended.resource if ended else imported.resource))
         return imported
 
     async def _stored(self, tenant: Tenant, path: str, deadline: Deadline) -> _Stored:
@@ -146,7 +154,7 @@ class ImportResource:
         found = await self._read(upload, spool, stored.digests)
         is_accepted = False
         try:
-            path = path or _path(asked, found.title)
+            path = path or self._path(tenant, asked, found.title)
             resource = self._resource(asked, upload, path, found)
             if not found.changed and found.files == len(stored.digests):
                 if await self._tasks.mark(tenant, path) != stored.mark:
@@ -170,21 +178,27 @@ class ImportResource:
             updated_at=iso(self._now()),
             status=Status.PROCESSING,
             summary=found.summary,
-            detail=_skipped(found),
+            detail=_shortened(shown_path(self._rule, _skipped(found))),
         )
 
     async def _read(self, upload: Upload, spool: Path, known: Mapping[str, str]) -> ReadUpload:
         try:
             return await self._reader.read(upload, spool, known)
         except Refused as refused:
-            raise _ERRORS[refused.why](refused.detail) from refused
+            raise _ERRORS[refused.why](_shortened(shown_path(self._rule, refused.detail))) from refused
+
+    def _path(self, tenant: Tenant, asked: NewImport, name: str) -> str:
+        try:
+            return path_of(asked.kind, asked.to, name, tenant, self._homes)
+        except NoPath as error:
+            raise InvalidRequest(FieldProblem("to", str(error))) from error
 
 
-def _path(asked: NewImport, name: str) -> str:
-    try:
-        return path_of(asked.kind, asked.to, name)
-    except NoPath as error:
-        raise InvalidRequest(FieldProblem("to", str(error))) from error
+def _shortened(detail: str) -> str:
+    """What is told of an import, after it was masked: a name may be long, and half a value would not be found in it."""
+    if len(detail) <= MAX_DETAIL_CHARS:
+        return detail
+    return f"{detail[: MAX_DETAIL_CHARS // 2]} ... {detail[-MAX_DETAIL_CHARS // 2 :]}"
 
 
 def _skipped(found: ReadUpload) -> str:

@@ -22,7 +22,7 @@ from app.settings import Settings
 def resource_item(candidate: Candidate) -> str:
     """``- guide.md > Install (uri)``, and the passage below, indented so that it stays inside its item."""
     place, _, text = candidate.hit.text.partition("\n")
-    uri = neutralise_line(candidate.hit.uri)
+    uri = neutralise_line(candidate.hit.shown_uri)
     return f"- {neutralise_line(place)} ({uri})\n  {neutralise(text)}" if text else f"- {neutralise(place)} ({uri})"
 
 
