@@ -65,6 +65,7 @@ def forget(client: TestClient, headers: dict[str, str], **selection: Any) -> dic
 
 def at_revision(data: Path, revision: str) -> None:
     store = sqlite3.connect(data / "sidecar.db")
+    store.execute("DROP TABLE IF EXISTS output_rules")  # of a later revision
     store.execute("UPDATE alembic_version SET version_num = ?", (revision,))
     store.commit()
     store.close()
