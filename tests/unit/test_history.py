@@ -182,7 +182,7 @@ def test_the_summary_stands_first_behind_system_messages_with_an_acknowledgement
     system = {"role": "system", "content": "Be brief."}
     answer = assembled([system, *old, *new], History(overview="We counted.", archived_fingerprints=captured([old])[1]))
     assert [message["role"] for message in answer.messages] == ["system", "user", "assistant", "user"]
-    assert answer.messages[1]["content"].startswith(f"{HEADING}\nWe counted.")
+    assert answer.messages[1]["content"] == summary_message("We counted.").text
     assert answer.messages[3] is new[0]
     assert answer.system_addition and HEADING in answer.system_addition
 
@@ -393,7 +393,7 @@ def test_a_summary_costs_no_more_than_what_it_stands_for_or_is_a_few_lines() -> 
         messages = [*old, user("Then call Bob.", 3)]
         history = History(overview=overview, archived_fingerprints=captured([old])[1])
         answer = assembled(messages, history)
-        assert answer.messages[0]["content"].startswith("[Session History Summary]\n## Title\n")
+        assert answer.messages[0]["content"].split("\n")[1] == "## Title"
         assert answer.estimated_tokens <= tokens(messages) + bound
         longer = [*messages, assistant("Bob, too, is not in.", 4), user("Then write to both.", 5)]
         assert assembled(longer, history).messages[0] == answer.messages[0]

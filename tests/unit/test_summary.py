@@ -5,7 +5,6 @@ from hypothesis import strategies as st
 
 from app.core.history.summary_message import (
     ACKNOWLEDGEMENT,
-    HEADING,
     acknowledgement,
     contained,
     cut_to_tokens,
@@ -30,7 +29,7 @@ def test_what_we_wrote_is_known_again_in_any_shape(text: str) -> None:
 @given(st.text(min_size=1))
 def test_a_changed_summary_is_somebody_elses(text: str) -> None:
     message = summary_message(contained(text))
-    changed = message.text.replace(HEADING + "\n", HEADING + "\nand ")
+    changed = message.text.replace("\n", "\nand ", 1)
     assert not is_summary(HostMessage({"role": "user", "content": changed}))
 
 

@@ -9,6 +9,7 @@ import re
 
 from app.core.cleaning.decoration import CONTINUE, MARK, TIMESTAMP, UNTRUSTED, peeled
 from app.core.injection.fence import strip_blocks
+from app.core.injection.history_summary import without_history
 from app.text.markdown import code_spans
 
 _HOST_PROMPTS = (
@@ -37,7 +38,7 @@ def clean_user_text(text: str) -> str:
     """What a person wrote, without injected blocks and host noise; empty when the host said it all."""
     text = storable(text)
     stamp = TIMESTAMP.match(text)  # a host stamps the line on which an injected block begins, too
-    text = _without_internal(strip_blocks(text[stamp.end() :] if stamp else text))
+    text = _without_internal(without_history(strip_blocks(text[stamp.end() :] if stamp else text)))
     trailing = _TRAILING_CONTEXT.search(text)
     text = text[: trailing.start()] if trailing else text
     text = peeled(text, stamped=stamp is not None)

@@ -27,6 +27,7 @@ __all__ = [
     "SEPARATOR",
     "SESSION_TAG",
     "contains_block",
+    "cut_out",
     "neutralise",
     "neutralise_line",
     "neutralise_lines",
@@ -76,7 +77,7 @@ def contains_block(text: str) -> bool:
 def strip_blocks(text: str) -> str:
     """``text`` without injected blocks; everything else stays byte for byte. Linear, and stable when repeated."""
     for _ in range(_MAX_ROUNDS):
-        stripped = _without(text, find_cuts(text))
+        stripped = cut_out(text, find_cuts(text))
         if stripped == text:
             return text
         text = stripped
@@ -84,11 +85,12 @@ def strip_blocks(text: str) -> str:
     return text[: first_tag(text)] if find_cuts(text) else text
 
 
-def _without(text: str, cuts: list[Cut]) -> str:
+def cut_out(text: str, cuts: Sequence[Cut]) -> str:
+    """``text`` without the cuts, which are in order, and without the gaps that they leave."""
     return "".join(_kept(text, cuts)) if cuts else text
 
 
-def _kept(text: str, cuts: list[Cut]) -> Iterator[str]:
+def _kept(text: str, cuts: Sequence[Cut]) -> Iterator[str]:
     """The pieces between the cuts. The separator behind a cut goes with it; at the end of the text the one before."""
     position = 0
     for cut in cuts:
