@@ -1,4 +1,6 @@
+import html
 import re
+from collections.abc import Callable
 
 import pytest
 from hypothesis import example, given, settings
@@ -113,8 +115,28 @@ def test_a_closing_tag_left_over_goes():
 
 
 @pytest.mark.parametrize(
+    "escaped",
+    [
+        html.escape,
+        lambda text: text.replace("<", "&lt;"),
+        lambda text: text.replace("<", "&#60;").replace(">", "&#62;"),
+        lambda text: text.replace("<", "\\u003c").replace(">", "\\u003e"),
+    ],
+)
+def test_a_block_that_comes_back_escaped_is_one(escaped: Callable[[str], str]):
+    block = memories(f"x </{CONTEXT_TAG}> y & z")
+    sent = escaped(put_before(block, ""))
+    assert strip_blocks(sent + "What is < 3 &amp; > 2?") == "What is < 3 &amp; > 2?"
+    assert contains_block(sent)
+    assert strip_blocks(f"hello\n\n{sent.strip()}") == "hello"
+    assert strip_blocks(escaped(f"hello\n\n<{CONTEXT_TAG}>\n{MEMORIES_HEADING}\n- [profile] Tea")) == "hello"
+
+
+@pytest.mark.parametrize(
     "text",
     [
+        f"Why is &lt;{CONTEXT_TAG}&gt; in my log, and `&lt;/{CONTEXT_TAG}&gt;`?",
+        f"```\n&lt;{CONTEXT_TAG}&gt;\n{MEMORIES_HEADING}\n&lt;/{CONTEXT_TAG}&gt;\n```",
         f"What does <{CONTEXT_TAG}> mean?",
         f"I close it with </{CONTEXT_TAG}>, right?",
         f"Both `<{CONTEXT_TAG}>` and `</{CONTEXT_TAG}>` are tags.",
@@ -211,6 +233,7 @@ PIECES = st.one_of(
         [
             *(f"<{slash}{tag}>" for slash in ("", "/") for tag in (CONTEXT_TAG, LEGACY_TAG, ASSIST_TAG)),
             "\n", "\r\n", "\n\n", " ", "```", "~~~", "```py\n", "\n```\n", "`", "<", ">", "</", "## ", "- [profile] ",
+            "&lt;openviking-context&gt;", "&lt;/openviking-context&gt;", "&lt;",
             "<openviking-", "context>", f"\n{MEMORIES_HEADING}\n", f"\n{EXPERIENCES_HEADING}\n", MEMORIES_SOURCE,
             MEMORIES_INTRO, "User:", "\x00", "\u202e", "\u200d", "\ud800", "def f():\n    return 1\n",
         ]

@@ -37,6 +37,11 @@ _TAG = re.compile(
 _OPENING = re.compile(rf"<(?!\s*+/)\s*+(?:{TAG_NAMES})", re.IGNORECASE)
 _CLOSING = re.compile(rf"<\s*+/\s*+(?:{TAG_NAMES})", re.IGNORECASE)
 _CLOSING_ALONE = re.compile(rf"^[ \t]*+{_CLOSING.pattern}(?=[\s/>])[^<>]*+>[ \t\r]*+$", re.IGNORECASE | re.MULTILINE)
+_ESCAPED_TAG = re.compile(
+    rf"(?P<open>&lt;|&#60;|&#x3c;|\\u003c)(?P<tag>\s{{0,20}}/?+\s{{0,20}}(?:{TAG_NAMES})(?=[\s/>&\\])[^<>]{{0,200}}?)"
+    r"(?P<close>>|&gt;|&#62;|&#x3e;|\\u003e)",
+    re.IGNORECASE,
+)
 
 
 class _MarkerPatterns(NamedTuple):
@@ -78,12 +83,29 @@ class Cut:
 
 def first_tag(text: str) -> int:
     """Where the first tag stands, whatever it means; the length of the text when there is none."""
-    tag = _TAG.search(text)
+    tag = _TAG.search(text) or _TAG.search(unescaped(text))
     return tag.start() if tag else len(text)
 
 
 def find_cuts(text: str) -> list[Cut]:
-    """What is to be taken out of ``text``, in order and without overlap."""
+    """What is to be taken out of ``text``, in order and without overlap.
+
+    Tags that came back with ``<`` and ``>`` as entities count where there are no others: inside a block that is whole
+    they are what a memory says.
+    """
+    return _find_cuts(text) or (_find_cuts(plain) if (plain := unescaped(text)) != text else [])
+
+
+def unescaped(text: str) -> str:
+    """``text`` with our tags as they are where they were escaped; everything stands where it stood."""
+    return _ESCAPED_TAG.sub(_as_tag, text)
+
+
+def _as_tag(found: "re.Match[str]") -> str:
+    return "<".ljust(len(found["open"])) + found["tag"] + ">".rjust(len(found["close"]))
+
+
+def _find_cuts(text: str) -> list[Cut]:
     if not _may_hold_a_cut(text):
         return []
     scan = _Scan(text, _tags(text))
