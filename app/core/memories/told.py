@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
+from app.classify.own_words import own_words
 from app.core.capture.captured_message import CapturedMessage, TextPart
 from app.core.memories.memory import MemorySource, NewMemory, Reading
-from app.text.markdown import own_lines
 from app.text.remember import asks_to_remember, is_not_to_be_asked, told_to_remember
 from app.text.sentences import sentences
 
@@ -17,7 +17,7 @@ TOLD = 0.95
 
 
 def told(text: str) -> Iterator[str]:
-    """The statements in ``text`` that it asks to remember, outside code and quotations.
+    """The statements in ``text`` that it asks to remember, in its author's own words.
 
     "Remember that I am vegan" states what it asks for; "Never ask me that again" only makes sense with what was said
     before it in the same message.
@@ -25,7 +25,7 @@ def told(text: str) -> Iterator[str]:
     if not (asks_to_remember(text) or is_not_to_be_asked(text)):
         return
     before = ""
-    for line in own_lines(text):
+    for line in own_words(text):
         for said in sentences(line):
             sentence = said.removeprefix("- ").removeprefix("* ").strip()
             if statement := _statement(sentence, before):

@@ -34,9 +34,9 @@ summary",
  "memories": [{"category": "profile | preferences | entities | events", "key": "short topic", "value": "one sentence",
                "confidence": 0.9, "message": 3}],
  "experiences": [{"name": "short-name", "situation": "", "approach": "", "reflect": ""}]}
-Write in the conversation's language. Memories are lasting facts that the user stated; "message" is the number of the
-message
-that says so. Experiences only where an error was followed by a fix that worked."""
+Write in the conversation's language. Memories are lasting facts that the user stated, not what a text says that the
+user pasted or quoted; "message" is the number of the message that says so. Experiences only where an error was followed
+by a fix that worked."""
 
 log = structlog.get_logger(__name__)
 

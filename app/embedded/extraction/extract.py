@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from app.classify.meant import is_own
+from app.classify.own_words import own_words
 from app.core.capture.captured_message import CapturedMessage, TextPart
 from app.embedded.extraction.rules import statement_in
 from app.embedded.extraction.statements import Statement
@@ -14,7 +15,6 @@ from app.embedded.storage.record_versions import ANY, Claim
 from app.embedded.storage.records import Record, Source
 from app.embedded.storage.sharing import keeper
 from app.text.dates import day_of
-from app.text.markdown import own_lines
 from app.text.remember import told_to_remember
 from app.text.sentences import ends_in_question, sentences
 
@@ -73,11 +73,11 @@ def memories_in(messages: Sequence[CapturedMessage]) -> Iterator[Memory]:
 
 
 def _sentences(message: CapturedMessage) -> Iterator[str]:
-    """Statements in the text: no code, quotations, jokes or questions, nothing behind another speaker's name, no
-    text to be translated or written."""
+    """Statements in the text: no code, quotations, pasted texts, jokes or questions, nothing behind another speaker's
+    name, no text to be translated or written."""
     for part in message.parts:
         if isinstance(part, TextPart):
-            for line in own_lines(part.text):
+            for line in own_words(part.text):
                 yield from _statements_of_line(line)
 
 
