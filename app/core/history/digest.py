@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from app.core.capture.captured_message import CapturedMessage, ToolPart
 from app.core.history.lines import is_acknowledgement, one_line
-from app.core.history.notes import Notes, NotesOn, argument_of, distinct, notes_on, texts_of, tools_of
+from app.core.history.notes import Notes, NotesOn, argument_of, distinct, notes_on, spoken, texts_of, tools_of
 from app.core.history.open_points import still_failing
 from app.core.history.session_opening import LEAST_SPECIFICS, bullet, content_of
 from app.core.history.summary_message import cut_to_tokens
@@ -99,7 +99,7 @@ def _open_points(messages: Sequence[CapturedMessage], notes: Sequence[Notes]) ->
     if speaking:
         last = speaking[-1]
         asked = [line.text for line in notes[last].lines(messages[last]) if ends_in_question(line.text)]
-        yield from (f"- unanswered: {text}" for text in asked[-_LAST_QUESTIONS:])
+        yield from (spoken(messages[last], f"unanswered: {text}") for text in asked[-_LAST_QUESTIONS:])
 
 
 def _first_words(message: CapturedMessage) -> str:

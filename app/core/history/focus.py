@@ -9,7 +9,7 @@ from app.core.capture.captured_message import CapturedMessage, TextPart
 from app.core.history.archived import Archived, find
 from app.core.history.digest import MAX_READ
 from app.core.history.lines import lines_of
-from app.core.history.notes import texts_of
+from app.core.history.notes import spoken, texts_of
 from app.core.history.summary_message import cut_to_tokens
 
 HEADING = "## Asked to be kept"
@@ -29,7 +29,7 @@ def focused(messages: Sequence[CapturedMessage], instructions: str, before: str 
     numbered = [Archived("", number, one.message) for number, one in enumerate(lines)]
     found = sorted(find(numbered, instructions, _MOST_LINES), key=lambda one: one.message.number)
     kept = before.splitlines()
-    new = dict.fromkeys(f"- {one.message.text}" for one in found)
+    new = dict.fromkeys(spoken(one.message.message, one.message.text) for one in found)
     fresh = cut_to_tokens("\n".join(line for line in new if line not in kept), MAX_TOKENS)
     if not fresh:
         return before

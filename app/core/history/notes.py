@@ -5,9 +5,11 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from app.classify.own_words import own_words
 from app.core.capture.captured_message import CapturedMessage, TextPart, ToolPart
 from app.core.history.lines import HEAD_CHARS, TAIL_CHARS, Line, lines_of, one_line, sentences_of
 from app.core.history.open_points import promises_in, todos_in
+from app.text.markdown import own_lines
 from app.text.scripts import weight
 
 _LEAST_WEIGHT = 16
@@ -68,18 +70,28 @@ class Notes:
 
 
 def notes_on(message: CapturedMessage) -> Notes:
-    """The notes on a message: the dear part of a digest."""
+    """The notes on a message: the dear part of a digest. What it only quotes is no decision of anybody's."""
     texts = texts_of(message)
-    sentences = [sentence for text in texts for sentence in sentences_of(text)]
+    own = ["\n".join(own_words(text) if message.role == "user" else own_lines(text)) for text in texts]
+    sentences = [sentence for text in own for sentence in sentences_of(text)]
+
+    def told(lines: Iterable[str]) -> tuple[str, ...]:
+        return distinct(spoken(message, one_line(line)) for line in lines)
+
     return Notes(
-        decisions=distinct(f"- {one_line(s)}" for s in sentences if _DECIDED.search(s) and weight(s) >= _LEAST_WEIGHT),
-        fixes=distinct(f"- {one_line(s)}" for s in sentences if _FIXED.search(s)),
+        decisions=told(s for s in sentences if _DECIDED.search(s) and weight(s) >= _LEAST_WEIGHT),
+        fixes=told(s for s in sentences if _FIXED.search(s)),
         files=tuple(_files(message)),
         calls=tuple(_call_note(part) for part in tools_of(message)),
-        todos=distinct(f"- {one_line(line)}" for text in texts for line in todos_in(text)),
-        promises=distinct(f"- {one_line(s)}" for s in promises_in(sentences)) if message.role == "assistant" else (),
+        todos=told(line for text in own for line in todos_in(text)),
+        promises=told(promises_in(sentences)) if message.role == "assistant" else (),
         chars=sum(min(len(text), HEAD_CHARS + TAIL_CHARS) for text in texts),
     )
+
+
+def spoken(message: CapturedMessage, text: str) -> str:
+    """``text`` in a list, with who said it unless it was the user."""
+    return f"- {'assistant: ' if message.role == 'assistant' else ''}{text}"
 
 
 NotesOn = Callable[[CapturedMessage], Notes]

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from app.core.capture.captured_message import CapturedMessage
 from app.core.history.lines import Line, specifics_in
-from app.core.history.notes import NotesOn, notes_on
+from app.core.history.notes import NotesOn, notes_on, spoken
 from app.core.history.summary_message import cut_to_tokens
 from app.core.messages.tokens import estimate_tokens
 
@@ -63,7 +63,7 @@ def opening_lines(told: Iterable[str], max_tokens: int, said: str = "") -> str:
 
 def bullet(message: CapturedMessage, line: Line) -> str:
     """The line in a list, with who said it unless it was the user."""
-    return f"- {'assistant: ' if message.role == 'assistant' else ''}{line.text}"
+    return spoken(message, line.text)
 
 
 def content_of(line: str) -> str:

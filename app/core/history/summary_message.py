@@ -7,7 +7,7 @@ message that merely starts with the same heading.
 
 import re
 
-from app.core.injection.fence import ASSIST_TAG, CONTEXT_TAG, LEGACY_TAG, SESSION_TAG
+from app.core.injection.fence import voiceless
 from app.core.injection.history_summary import (
     ARCHIVE_EXPAND,
     ARCHIVE_SEARCH,
@@ -50,18 +50,11 @@ ACKNOWLEDGEMENT = "Understood. I will continue from this summary of our earlier 
 INDEX_HEADING = "[Archive Index]"
 """Stands before the abstracts of older archives, inside the summary message."""
 
-_FORGED_TAG = re.compile(
-    rf"<(?=\s{{0,20}}/?\s{{0,20}}(?:{CONTEXT_TAG}|{LEGACY_TAG}|{ASSIST_TAG}|{SESSION_TAG}|system|user|human|assistant|tool)\b)",
-    re.IGNORECASE,
-)
-_FORGED_LINE = re.compile(
-    r"^([ \t]{0,20})(?:(system|user|human|assistant):|\[(Archive Index\b[^\]\n]{0,60})\]?)",
-    re.IGNORECASE | re.MULTILINE,
-)
+_FORGED_TAG = re.compile(r"<(?=\s{0,20}/?\s{0,20}(?:system|user|human|assistant|tool)\b)", re.IGNORECASE)
+_FORGED_INDEX = re.compile(r"^([ \t]{0,20})\[(Archive Index\b[^\[\]\n]{0,60})\]?", re.IGNORECASE | re.MULTILINE)
 _FORGED_MARK = re.compile(
-    r"\[((?:End\s{1,20}of\s{1,20})?Session\s{1,20}History\s{1,20}Summary\b[^\]\n]{0,60})\]?", re.IGNORECASE
+    r"\[((?:End\s{1,20}of\s{1,20})?Session\s{1,20}History\s{1,20}Summary\b[^\[\]\n]{0,60})\]?", re.IGNORECASE
 )
-_UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2060-\u2069\ufeff]")
 _HASHES = [(one + other) * 3 for one in "0abcdef" for other in "0abcdef"]
 FRAME_TOKENS = (
     max(estimate_tokens(f"{HEADING} {digits}\n[End of Session History Summary {digits}]\n") for digits in _HASHES) + 2
@@ -109,15 +102,13 @@ def summary_body(message: HostMessage) -> str:
 
 
 def contained(text: str) -> str:
-    """Summary text as data: its headings and lists stay, but it can neither forge our lines nor speak as a role."""
-    text = _UNSEEN.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
-    text = _FORGED_MARK.sub(r"(\1)", _FORGED_TAG.sub("&lt;", text))
-    return _FORGED_LINE.sub(_reworded, text).strip()
+    """Summary text as data: its headings and lists stay, but it can neither forge our lines nor speak as a role.
 
-
-def _reworded(found: "re.Match[str]") -> str:
-    """A line that begins like ours, or like a role's, as text that reads the same."""
-    return f"{found[1]}{found[2]} -" if found[2] else f"{found[1]}({found[3]})"
+    It passes what memories pass in a block (`app.core.injection.fence`); what begins like a line of ours becomes text
+    that reads the same.
+    """
+    text = _FORGED_MARK.sub(r"(\1)", _FORGED_TAG.sub("&lt;", voiceless(text)))
+    return _FORGED_INDEX.sub(r"\1(\2)", text).strip()
 
 
 def own_messages(messages: Messages) -> list[bool]:

@@ -20,6 +20,7 @@ from app.core.history.lines import one_line
 from app.core.history.notes import NotesOn, notes_on
 from app.core.history.session_opening import OPENING_TURNS, opening_lines, told_by
 from app.core.history.summary_message import FRAME_TOKENS, INDEX_HEADING, contained, cut_to_tokens
+from app.core.injection.fence import voiceless
 from app.core.messages.host_message import Messages
 from app.core.messages.tokens import MESSAGE_OVERHEAD, estimate_tokens
 
@@ -69,6 +70,7 @@ def summary_text(
     earlier summary where it stands for messages that nobody has any more; then the rest of the history is in it
     already. ``notes``: see `app.core.history.notes.NotesOn`.
     """
+    former = voiceless(former)  # it comes from the host
     if former and not cut:
         return cut_to_tokens(former, room)
     taken = captured_messages(cut, _NO_TIME)

@@ -33,6 +33,7 @@ __all__ = [
     "neutralise_lines",
     "put_before",
     "strip_blocks",
+    "voiceless",
     "wrap",
     "wrap_assist",
     "wrap_session",
@@ -128,10 +129,16 @@ _ROLE_TAG_START = re.compile(
 )
 """Tags of roles as models know them, unless a word stands before (``List<User>``), and tokens of chat templates."""
 _LABELS = "source|score|trigger|do|avoid|scope|check"
-_ROLE_LINE = re.compile(
-    rf"^(?P<lead>[{_SPACES}>*_\[(（【]*+(?:{_ROLES}|{_LABELS})[{_SPACES}*_\])）】]*+)[:：]",
-    re.IGNORECASE | re.MULTILINE,
-)
+
+
+def _line_of(names: str) -> re.Pattern[str]:
+    """How a line begins that one of these names is in front of."""
+    return re.compile(
+        rf"^(?P<lead>[{_SPACES}>*_\[(（【]*+(?:{names})[{_SPACES}*_\])）】]*+)[:：]", re.IGNORECASE | re.MULTILINE
+    )
+
+
+_ROLE_LINE, _ROLE_OR_LABEL_LINE = _line_of(_ROLES), _line_of(f"{_ROLES}|{_LABELS}")
 _HEADING = re.compile(rf"^(?P<lead>[{_SPACES}>]*+)(?:#++(?:[{_SPACES}]++|$))++", re.MULTILINE)
 
 
@@ -176,10 +183,22 @@ def _visible(text: str) -> str:
     return text if text.isascii() else _JOINERS.sub("", text)
 
 
+def voiceless(text: str) -> str:
+    """Text that keeps its headings, lists and code, but can not speak as a role, end a block, or hide anything."""
+    return _without_roles(_without_role_tags(_visible(text)), _ROLE_LINE)
+
+
 def _escaped(text: str) -> str:
-    text = _ROLE_TAG_START.sub("&lt;", _escape_tags(text))
-    text = _structure(declared()).sub(_reworded, _HEADING.sub(r"\g<lead>", text))
-    return _ROLE_LINE.sub(lambda found: f"{found['lead'].rstrip()} -", text)
+    text = _structure(declared()).sub(_reworded, _HEADING.sub(r"\g<lead>", _without_role_tags(text)))
+    return _without_roles(text, _ROLE_OR_LABEL_LINE)
+
+
+def _without_role_tags(text: str) -> str:
+    return _ROLE_TAG_START.sub("&lt;", _escape_tags(text))
+
+
+def _without_roles(text: str, line: re.Pattern[str]) -> str:
+    return line.sub(lambda found: f"{found['lead'].rstrip()} -", text)
 
 
 def _escape_tags(text: str) -> str:
