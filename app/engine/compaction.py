@@ -8,7 +8,7 @@ from functools import partial
 from app.core.deadline import Deadline
 from app.core.history.focus import focused, section
 from app.core.history.prompt import LEAST_TOKENS
-from app.core.history.summary_message import FRAME_TOKENS, SUMMARY_COST
+from app.core.history.summary_message import FRAME_TOKENS, SUMMARY_COST, contained
 from app.core.history.summary_text import summary_tokens
 from app.core.identity import Identity
 from app.core.json.answers import answer
@@ -123,7 +123,7 @@ class Compact:
             focus = kept if used else focus
         after = await _prompt(self.store, who, asked)
         result = _result(asked, commits, before, after, settled=all(_settled(c, tries[c.id]) for c in commits))
-        summary = "\n\n".join(filter(None, (result.result.summary, section(focus) if used else "")))
+        summary = contained("\n\n".join(filter(None, (result.result.summary, section(focus) if used else ""))))
         shown = await under(self.policy, partial(self.policy.text, summary), summary)
         details = replace(result.result.details, instructions_used=used)
         return replace(result, result=replace(result.result, summary=shown, details=details))
