@@ -100,6 +100,11 @@ def own_words(text: str) -> list[str]:
     return [line for line in _beside_a_text(lines) if line.strip() and line.strip() != LEFT_OUT]
 
 
+def only_introduces(sentence: str) -> bool:
+    """Whether a sentence of `own_words` ends in what was left out, so that only whose it is is told."""
+    return sentence.endswith((f": {LEFT_OUT}", f"：{LEFT_OUT}", f":{LEFT_OUT}"))
+
+
 def _without_elements(text: str) -> str:
     """``text`` without what stands between tags: from the first one of a name to the last that closes it."""
     if "</" not in text:

@@ -101,6 +101,10 @@ def test_what_the_user_says_counts(text: str, said: str) -> None:
     assert said in stated(text)
 
 
+def test_what_introduces_a_quotation_is_no_statement() -> None:
+    assert stated('Please answer this customer: "I bought the blue jumper. I want my money back."') == []
+
+
 def test_a_part_that_is_left_out_of_a_line_is_marked() -> None:
     assert own_words('Bob said "I am late. Wait for me." to all of us.') == ["Bob said … to all of us."]
 

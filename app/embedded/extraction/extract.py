@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from app.classify.meant import is_own
-from app.classify.own_words import own_words
+from app.classify.own_words import only_introduces, own_words
 from app.core.capture.captured_message import CapturedMessage, TextPart
 from app.embedded.extraction.rules import statement_in
 from app.embedded.extraction.statements import Statement
@@ -87,6 +87,8 @@ def _statements_of_line(line: str) -> Iterator[str]:
     for said in sentences(line):
         sentence = said.removeprefix("- ").removeprefix("* ").strip()
         if ends_in_question(sentence) or not 4 <= len(sentence) <= MAX_SENTENCE_CHARS:
+            continue
+        if only_introduces(sentence):
             continue
         if quoted_speaker(sentence) and not told_to_remember(sentence):
             return
