@@ -8,6 +8,7 @@ of the message: whoever wrote it must not be able to end it. Linear in the text.
 import re
 from collections.abc import Iterable, Sequence
 from functools import cache
+from itertools import islice
 
 from app.classify.classifier import TASK_FROM, ByWords
 from app.text.markdown import with_code_marked
@@ -21,10 +22,12 @@ _MOST_READ = 300
 """Of a line that may be a request, at its end."""
 
 _QUOTED = re.compile(
-    r'(?<![^\s(\[:：,，])"(?=\S)(?P<straight>[^"]*+)"|[“„«](?P<curved>[^“”„«»]*+)[“”»]|「(?P<corner>[^「」]*+)」'
+    r"(?P<mark>\"\"\"|''')(?P<block>[\s\S]*?)(?P=mark)"
+    r'|(?<![^\s(\[:：,，])"(?=\S)(?P<straight>[^"]*+)"|[“„«](?P<curved>[^“”„«»]*+)[“”»]|「(?P<corner>[^「」]*+)」'
+    r"|(?<![^\s(\[:：,，])['‘‚](?=\S)(?P<single>(?:[^'‘’\n]|(?<=\w)['’](?=\w))*+)['’](?!\w)"
 )
 _SENTENCE_END = re.compile(r"[.!?](?:\s|$)|[。！？\n]")
-_TAG = re.compile(r"<(?P<close>/)?(?P<name>[A-Za-z][\w.:-]{0,40})(?:\s[^<>]{0,400})?>")
+_TAG = re.compile(r"[<\[](?P<close>/)?(?P<name>[A-Za-z][\w.:-]{0,40})(?:[\s=][^<>\[\]]{0,400})?[>\]]")
 _OWN_ELEMENT = re.compile(
     r"(?:p|div|span|b|i|em|strong|u|s|a|ul|ol|li|h[1-6]|font|small|mark|sub|sup)\Z|(?:user|human|query|prompt|question)",
     re.IGNORECASE,
@@ -87,6 +90,9 @@ _GREETING = re.compile(
 )
 """How a letter begins and ends: a few words and a comma on a line of their own."""
 
+_SALUTATION = re.compile(r"[ \t]{0,8}(?![a-zà-ÿ])[^\W\d_][\w.'’-]{0,30}(?: [\w.'’-]{1,30}){0,4} ?[,，]\s*")
+"""Nobody who did not greet first greets within a message: who does is somebody else."""
+
 
 def own_words(text: str) -> list[str]:
     """The lines of ``text`` that its author wrote as their own words, in order, without blank ones.
@@ -107,7 +113,7 @@ def only_introduces(sentence: str) -> bool:
 
 def _without_elements(text: str) -> str:
     """``text`` without what stands between tags: from the first one of a name to the last that closes it."""
-    if "</" not in text:
+    if "</" not in text and "[/" not in text:
         return text
     first: dict[str, int] = {}
     spans: dict[str, tuple[int, int]] = {}
@@ -142,9 +148,9 @@ def _without_quotations(text: str) -> str:
 
 
 def _quotation(found: "re.Match[str]") -> str:
-    said = found["straight"] or found["curved"] or found["corner"] or ""
+    said = next(filter(None, found.group("block", "straight", "curved", "corner", "single")), "")
     before = found.string[max(0, found.start() - _MOST_READ) : found.start()].rpartition("\n")[2]
-    is_speech = _SENTENCE_END.search(said) or before.rstrip().endswith((":", "："))
+    is_speech = found["mark"] or _SENTENCE_END.search(said) or before.rstrip().endswith((":", "："))
     return LEFT_OUT if is_speech and _is_said(said) and not asks_to_remember(before) else found.group()
 
 
@@ -183,11 +189,15 @@ def _without_talk(lines: Sequence[str]) -> list[str]:
 
 
 def _beside_a_text(lines: Sequence[str]) -> list[str]:
-    """The lines without a text that one of them is a request about: what stands below it, or the letter above it."""
+    """The lines without a text that one of them is a request about: what stands below it, or the letter above it; and
+    without a letter that begins within them."""
     kept: list[str] = []
-    within, dressed = False, [index for index, line in enumerate(lines) if _GREETING.fullmatch(line)]
+    within, dressed = False, list(islice((at for at, line in enumerate(lines) if _GREETING.fullmatch(line)), 2))
     first = next((index for index, line in enumerate(lines) if line.strip()), 0)
+    is_letter = dressed[:1] == [first]
     for index, line in enumerate(lines):
+        if not is_letter and index > first and not lines[index - 1].strip() and _SALUTATION.fullmatch(line):
+            return kept
         within = within and bool(line.strip())
         if within:
             continue
@@ -202,9 +212,9 @@ def _beside_a_text(lines: Sequence[str]) -> list[str]:
         below = next((place for place in range(index + 1, len(lines)) if lines[place].strip()), len(lines))
         if below < len(lines) and lines[below].strip() == LEFT_OUT:
             continue
-        if below < len(lines) and (below > index + 1 or _ends_in(line, ":：") or below in dressed):
+        if below < len(lines) and (below > index + 1 or _ends_in(line, ":：") or _GREETING.fullmatch(lines[below])):
             return kept
-        if dressed[:1] == [first] and len(dressed) > 1 and dressed[1] < index:
+        if is_letter and len(dressed) > 1 and dressed[1] < index:
             kept = [line]
     return kept
 
