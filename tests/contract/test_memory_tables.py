@@ -76,7 +76,7 @@ async def test_what_the_backend_refuses_stays_and_is_not_sent_again(store: SqlTu
 
 
 async def test_no_more_waits_than_may(opened: OpenStore) -> None:
-    store = await opened(max_pending_bytes=2_000)
+    store = await opened(max_pending_bytes=2_500)
     for number in range(3):
         await store.waiting.put(ALICE, new(number, "x" * 300 + str(number)))
     with pytest.raises(OutboxFull):
