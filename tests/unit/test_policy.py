@@ -46,6 +46,17 @@ def test_secrets_are_found_and_nothing_else_is() -> None:
         ("secret", "Authorization: Bearer 8f3d6a1c9b7e5042d4c8a6f1e3b59720", "8f3d6a1c9b7e5042d4c8a6f1e3b59720"),
         ("secret", "mysql -uroot -pTern+Mill+4 -e 'show tables'", "Tern+Mill+4"),
         ("secret", "SMTP_PASSWORD=brass.Finch.72", "brass.Finch.72"),
+        (
+            "secret",
+            "抢课脚本要带上登录后的会话，我从浏览器里抄下来的是 JSESSIONID=8UWGUEBH857YKSVVNQCSOD66ZAIYJF7I，"
+            "选课网址是教务处的那个，遇到“请求频繁”就等三秒。",
+            "8UWGUEBH857YKSVVNQCSOD66ZAIYJF7I",
+        ),
+        (
+            "secret",
+            "mc alias set cold https://s3.example.org YET6RY9PM1 6c8WkJF9v5Kp9aLIkQlxhoI9dlr0AyQjQ30kZTs",
+            "6c8WkJF9v5Kp9aLIkQlxhoI9dlr0AyQjQ30kZTs",
+        ),
         ("secret", "api key: iVBORw0KGgoAAAANSUhEUgAAAAEA\nq8Zt3Vw7Lm2Xp9Rk4Ns6Yd1H", "q8Zt3Vw7Lm2Xp9Rk4Ns6Yd1H"),
         (
             "secret",

@@ -32,6 +32,11 @@ _TOOL = Pattern(
     r"|(?:^|\s)--(?:auth-?|api-?|access-?|secret-?)?(?:token|secret|apikey|api-key|password))[ =][\"']?" + _DRAWN
 )
 """Tools whose tokens look like any UUID or hash."""
+_ALIAS = Pattern(
+    r"\bmc(?:li)? (?:alias set|config host add)[ \t]{1,4}[\w.-]{1,60}[ \t]{1,4}[\"']?https?://[^\s\"']{1,200}[\"']?[ \t]{1,4}"
+    r"[\"']?[^\s\"'$<{]{3,128}[\"']?[ \t]{1,4}[\"']?(?P<secret>[^\s\"'$<{，。；]{8,128})"
+)
+"""The client of MinIO: an alias, an address, a user's key and its secret."""
 _OPTION = r"(?:-[pP]|--pass(?:word|wd)?|--pw)[ =]?[\"']?(?P<secret>[^\s\"'$<{:/-][^\s\"':/]{3,})"
 _AS = r"(?:-[uU][ =]?|--?user(?:name)?[ =])[\"']?[^\s\"'-][^\s\"':]{0,60}[\"']?"
 _USER_FIRST = Pattern(rf"(?:^|\s){_AS}[ \t](?:[^\n|;&]{{0,200}}?[ \t])?{_OPTION}")
@@ -63,7 +68,7 @@ _MERCHANT = Pattern(
     r"(?i)\bmch_?key\b[\"']?[ \t]{0,3}(?:[:=：]|是|为)?[ \t]{0,3}[\"']?(?P<secret>[0-9A-Za-z]{32})(?:[^0-9A-Za-z]|$)"
 )
 """Of WeChat Pay."""
-_LINES = (_PGPASS, _NPMRC, _WIFI, _AUTH, _TOOL, _ORACLE, _SQL, _MERCHANT)
+_LINES = (_PGPASS, _NPMRC, _WIFI, _AUTH, _TOOL, _ALIAS, _ORACLE, _SQL, _MERCHANT)
 _COMMANDS = (_USER_FIRST, _USER_LAST, _SHARE, _COMMUNITY, _KEYGEN_FIRST, _KEYGEN_LAST, _PROMPT)
 
 
