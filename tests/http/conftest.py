@@ -21,8 +21,9 @@ PATIENT: dict[str, Any] = {"limits": {"assemble_ms": 60_000}, "recall": {"timeou
 
 @pytest.fixture
 def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
-    """Start a sidecar with these settings; it is stopped when the test ends."""
+    """Start a sidecar with these settings; it is stopped when the test ends. Edited files are looked for at once."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("app.embedded.index.index._SCAN_SHARE", 0)
     with ExitStack() as stack:
 
         def started(port: ContextBackend | None = None, **values: Any) -> TestClient:

@@ -254,9 +254,10 @@ def test_a_lesson_stays_with_the_turns_that_it_was_learnt_from(
     assert client.get(f"/memories/{lesson['id']}").json()["text"] == lesson["text"]
 
 
-def test_a_lesson_of_before_that_tells_one_turn_goes_with_any_of_its_session(start: Start, tmp_path: Path) -> None:
-    settings: dict[str, Any] = {"embedded": {"embedder": {"kind": "none"}}}
-    client = start(**settings)
+def test_a_lesson_of_before_that_tells_one_turn_goes_with_any_of_its_session(
+    scanned: tuple[TestClient, Callable[[], list[str]]], tmp_path: Path
+) -> None:
+    client, left = scanned
     lesson = taught(client)
     turn(client, "s2", "The museum opens at noon.", "So it does.", senderId="carol")
     (path,) = (tmp_path / "data").rglob("experiences/*.md")
@@ -271,7 +272,7 @@ def test_a_lesson_of_before_that_tells_one_turn_goes_with_any_of_its_session(sta
     )
     assert forget(client, session="s2")["removed"]["memories"] == 0
     assert forget(client, person="mallory")["removed"]["memories"] == 1
-    assert places_of(tmp_path / "data", MARK) == []
+    assert left() == []
 
 
 @pytest.mark.parametrize("name", ["s1", "Team Chat ü", "a/b 100%"])

@@ -10,7 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from tests.http.conftest import Start
-from tests.http.test_erasure import committed, forget, recalled, turn
+from tests.http.test_erasure import committed, forget, recalled, settled, turn
 from tests.scan import places_of
 
 FACT = "Jürgen lives in Königsberg with his aunt Zoë."
@@ -151,7 +151,7 @@ def test_what_was_learnt_from_a_message_alone_goes_with_it(client: TestClient, l
     text = "I live in Kestrelheim with my wife Margarethe."
     turn(client, "s1", text, "Noted.")
     committed(client, "s1")
-    assert text in known(client)
+    settled(client, text)
     message = client.get("/memories", params={"category": "events"}).json()["memories"]
     message_id = next(one["id"] for one in message if one["text"] == text)
     look = client.post("/memories/forget", json={"id": message_id}).json()
