@@ -31,6 +31,11 @@ _MAIL = re.compile(r"[\w.+-]+@[\w-]+\.[\w.-]+")
 _UNIT = re.compile(
     r"\d+(?:[.,]\d+)?(?:[a-zA-Z]{1,3}|%|min|days?|bits?|[-–]?(?:bits?|chars?|characters?|digits?|days?|fold))"
 )
+_PACKAGE = re.compile(
+    r"(?:\d{1,3}:(?=\d{1,8}\.)|(?=[^:]{0,60}(?:ubuntu|dfsg|deb|build|bpo|pgdg|nmu|ppa|\.el|\.fc)\d))\d{1,8}"
+    r"(?:[+~.-]\d{0,8}(?:(?:dfsg|ds|repack|really|ubuntu|deb|build|bpo|git|svn|pgdg|nmu|ppa|lts|el|fc|rc|alpha|beta|pre|r|p|u|b|a)\d{0,8}){0,3}){1,8}"
+)
+"""A version as packagers of Debian, Ubuntu and Red Hat write it, with an epoch or a mark of theirs."""
 _COMPOUND = re.compile(r"[A-Za-z]+(?:[-_./'’][A-Za-z]+)+")
 _SLUG = re.compile(r"[a-z]+(?:[-_][a-z]+)+[-_]?v?\d{1,3}")
 _MODEL = re.compile(r"[A-Za-z]{2,10}[- ]?\d{1,4}[A-Za-z]?")
@@ -50,6 +55,7 @@ _ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
 _FORMS = (
     ("uuid", _UUID),
     ("advisory", _ADVISORY),
+    ("package", _PACKAGE),
     ("url", _URL),
     ("mail", _MAIL),
     ("date", _DATE),

@@ -28,7 +28,7 @@ BEFORE_CHARS, BEHIND_CHARS = 40, 96
 SEGMENT_CHARS, AROUND_CHARS = 1_000, 160
 """Characters of a piece of text that is read at once, and how far around it words are read."""
 _SHORT = frozenset({"pin", "digits"})
-_NEVER = frozenset({"mail", "url", "advisory", "hotkey", "address"})
+_NEVER = frozenset({"mail", "url", "advisory", "hotkey", "address", "package"})
 _WORDS = frozenset({"lower", "word", "upper", "camel", "compound", "han"})
 _NEAR = frozenset({"#secret", "#pin", "#command", "#call"})
 _NEAR_WORDS = 6
