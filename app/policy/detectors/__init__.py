@@ -4,6 +4,7 @@ from app.policy import secret_values
 from app.policy.detector import Detector
 from app.policy.detectors import (
     addresses,
+    app_passwords,
     basic_auth,
     cards,
     client_calls,
@@ -18,13 +19,16 @@ from app.policy.detectors import (
     national_ids,
     passphrases,
     phones,
+    powershell,
     private_keys,
     recovery_keys,
     seed_phrases,
+    signing_in,
     tables,
     urls,
     vendors,
     wallet_words,
+    wireless,
 )
 
 DETECTORS: tuple[Detector, ...] = (
@@ -44,6 +48,10 @@ DETECTORS: tuple[Detector, ...] = (
     Detector("secret", "urls", urls.find, urls.signs),
     Detector("secret", "passphrases", passphrases.find, passphrases.signs),
     Detector("secret", "logins", logins.find, logins.signs),
+    Detector("secret", "signing_in", signing_in.find, signing_in.signs),
+    Detector("secret", "wireless", wireless.find, wireless.signs),
+    Detector("secret", "app_passwords", app_passwords.find, app_passwords.signs),
+    Detector("secret", "powershell", powershell.find, powershell.signs),
     Detector("secret", "tables", tables.find, tables.signs),
     Detector("secret", "told", secret_values.find, secret_values.signs),
     Detector("card", "cards", cards.find, cards.signs),

@@ -17,10 +17,21 @@ _PAIR = Pattern(
     rf"(?:^|[^\w/.@\\:-])(?:(?P<known>{_USERS})|[A-Za-z][\w.-]{{1,30}})(?: ?[/|] ?|[:：])(?P<secret>{_CHOSEN})"
     r"(?:$|[^\w/\\:@(\[<])"
 )
+_SPACED = Pattern(rf"(?:^|[^\w/.@\\:-])[A-Za-z][\w.@-]{{1,60}} / [\"'`]?(?P<secret>{_CHOSEN})(?:$|[^\w/\\:@(\[<])")
+_NAMES_LOGINS = Pattern(
+    r"(?i)log[ -]?in\b|credential|\bcreds\b|\baccount\b|router|\bnas\b|admin|登录|登陆|账号|帐号|凭证|ログイン|アカウント|"
+    r"zugang|anmeld|identifiant|connexion|accès|acceso|credencia|usuari|acesso|логин|вход|доступ"
+)
+"""What stands before a pair with spaces around its stroke."""
+_HOSTS = Pattern(
+    r"(?i)堡垒机|跳板机|服务器|后台|系统|数据库|远程|server|サーバ|сервер|\bhost\b|portal|jump ?host|bastion"
+)
+_LEAST_LETTERS = 4
+_RELEASE = re.compile(r"v?\d{1,4}\.\d{1,4}(?:\.\d{1,4})?$")
 _KNOWN = Pattern(rf"(?:^|[^\w/.@\\:-])(?:{_USERS})(?: ?[/|] ?|[:：]){_CHOSEN}")
 _LOGIN = Pattern(
     r"(?i)log(?:ged)?[ -]?[io]n|sign[ -]?in|登录|登陆|登入|账号|帐号|帳號|账户|ログイン|アカウント|로그인|계정|anmeld|einlogg|connexion|"
-    r"connecte|acced|accesso|entrar|iniciar sesi|войти|вход|логин|zaloguj|inlog"
+    r"connecte|acced|accesso|acceso|acesso|accès|identifiant|credenc|credential|\bcreds\b|zugang|凭证|凭据|entrar|iniciar sesi|войти|вход|логин|zaloguj|inlog"
 )
 _NAMED = Pattern(
     r"(?i)(?:^|[^a-z])(?:u/pw?|usr/pwd?|user(?:name)?/pass(?:word|wd)?|login/pass(?:word)?|(?:账号|帐号|用户名)/密码)[ \t]{0,2}[:=：][ \t]{0,2}"
@@ -61,7 +72,14 @@ def find(text: str) -> Iterator[Span]:
         if not _is_chosen(value):
             continue
         around = text[max(0, start - _BEFORE) : start] + "\n" + text[end : end + _BEHIND]
-        if (match["known"] and not _SIGNS.isdisjoint(value)) or _LOGIN.is_in(around):
+        is_named = text[max(0, match.span()[0] - 1) : match.span()[0] + 1].strip()[-1:] in tuple(":：")
+        if (match["known"] and (is_named or not _SIGNS.isdisjoint(value))) or _LOGIN.is_in(around):
+            yield start, start + len(value)
+    for start, end in _SPACED.spans(text, "secret"):
+        value = text[start:end].rstrip(".?-=")
+        around = text[max(0, start - _BEFORE) : start]
+        is_at_host = not _SIGNS.isdisjoint(value) and _HOSTS.is_in(around)
+        if _has_a_form(value) and (is_at_host or _NAMES_LOGINS.is_in(around)):
             yield start, start + len(value)
     for pattern, group, is_password in _PLACES:
         for start, end in pattern.spans(text, group):
@@ -80,7 +98,9 @@ def _is_chosen(value: str) -> bool:
     digits = sum(c.isdigit() for c in value)
     if not digits or not any(c.isalpha() for c in value) or is_placeholder(value) or _VERSION.search(value):
         return False
-    return not _SIGNS.isdisjoint(value) or (digits >= 3 and form_of(value) in {"mixed", "long", "strong"})
+    return not _SIGNS.isdisjoint(value) or (
+        digits >= 3 and not _RELEASE.search(value) and form_of(value) in {"mixed", "long", "strong"}
+    )
 
 
 def _has_a_sign(value: str) -> bool:
@@ -88,8 +108,21 @@ def _has_a_sign(value: str) -> bool:
     return _is_chosen(value) and not _SIGNS.isdisjoint(value)
 
 
+def _is_no_name(value: str) -> bool:
+    """Whether the value has a sign, or a capital or three digits, unlike the name of a step or a release."""
+    if not _SIGNS.isdisjoint(value):
+        return True
+    chosen = any(c.isupper() for c in value) or sum(map(str.isdigit, value)) >= 3
+    return chosen and sum(map(str.isalpha, value)) >= _LEAST_LETTERS and not _RELEASE.search(value)
+
+
 def _has_a_form(value: str) -> bool:
-    return form_of(value) in _CHOSEN_FORMS and any(c.isdigit() for c in value) and not is_placeholder(value)
+    return (
+        form_of(value) in _CHOSEN_FORMS
+        and any(c.isdigit() for c in value)
+        and _is_no_name(value)
+        and not is_placeholder(value)
+    )
 
 
 _PLACES = (
@@ -103,4 +136,4 @@ _PLACES = (
 
 def signs() -> Sequence[Pattern]:
     """See `Detector`."""
-    return (_KNOWN, _LOGIN, _ADDRESS, _USER, _TYPED, _NAMED, _WIFI)
+    return (_KNOWN, _LOGIN, _SPACED, _ADDRESS, _USER, _TYPED, _NAMED, _WIFI)
