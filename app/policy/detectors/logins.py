@@ -47,7 +47,7 @@ _USER = Pattern(
 )
 _MAILED = Pattern(
     r"(?:^|[^\w.+-])[\w.+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,4}"
-    rf"(?:[ \t]{{0,2}}(?:[,;:/|、，；：]|->|→)[ \t]{{0,2}}|[ \t]{{1,2}})(?:(?:and|und|et|y|then|dann|type|pw)[ \t]){{0,2}}(?P<secret>{_CHOSEN})(?:$|[\s,;，；。）)])"
+    rf"(?:[ \t]{{0,2}}(?:[,;:/|、，；：]|->|→)[ \t]{{0,2}}|[ \t]{{1,2}}|[ \t]{{0,2}}\n[ \t>-]{{0,8}})(?:(?:and|und|et|y|then|dann|type|pw)[ \t]){{0,2}}(?P<secret>{_CHOSEN})(?:$|[\s,;，；。）)])"
 )
 _TYPED = Pattern(
     r"(?i)(?:log(?:s|ged|ging)?[ -]?(?:in|on)|sign(?:s|ed|ing)?[ -]?in|account|portal|router|admin (?:page|panel)|einloggen|anmelden)\b[^\n.!?;]{0,60}?"
@@ -105,7 +105,7 @@ def _is_chosen(value: str) -> bool:
 
 def _has_a_sign(value: str) -> bool:
     """Chosen, and no name of a product: one signs in "with Office365", too."""
-    return _is_chosen(value) and not _SIGNS.isdisjoint(value)
+    return _is_chosen(value) and not _SIGNS.isdisjoint(value[1:])
 
 
 def _is_no_name(value: str) -> bool:

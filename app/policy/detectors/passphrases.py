@@ -27,11 +27,15 @@ _LOCKED = (
     r"vault|wallet|disk|drive|laptop|archive|container|volume|\bsafe\b|\bbackup|keepass|bitwarden|1password|luks|veracrypt|password manager|"
     r"tresor|platte|festplatte|archiv|coffre|disque|caja fuerte|cofre|disco|сейф|диск|архив"
 )
-_OPENS = Pattern(
+_WITH = (
     rf"(?i)(?:{_LOCKED})[^\n.!?:]{{0,48}}?[ \t](?:opens?|opened|unlocks?|unlocked|decrypts?|decrypted|öffnet|entsperrt|s['’]ouvre|se abre|abre|открывается)[ \t]"
-    r"[^\n.!?:]{0,20}?(?:with|by|to|mit|avec|con|com|фразой)[ \t]+(?:(?:the|my|this|our|dem|la|el|a|o)[ \t]+)?(?:(?:four|five|six|plain|secret)[ \t]+){0,2}"
-    r"(?:(?:pass ?)?phrase|sentence|words|satz|wörtern|frase|palabras|palavras|mots)?[ \t:：]{0,3}[\"'“]?"
+    r"[^\n.!?:]{0,20}?(?:with|by|to|mit|avec|con|com|фразой)[ \t]+"
 )
+_OPENS = Pattern(
+    rf"{_WITH}(?:(?:the|my|this|our|dem|la|el|a|o)[ \t]+)?(?:(?:four|five|six|plain|secret)[ \t]+){{0,2}}"
+    r"(?:(?:pass ?)?phrase|sentence|words|satz|wörtern|frase|palabras|palavras|mots)[ \t:：]{1,3}[\"'“]?"
+)
+_OPENS_WITH = Pattern(_WITH)
 _SPOKEN = Pattern(
     r"(?i)\b(?:(?:secret|safe|security|telephone|phone|code|pass)[ -]?)?phrase[ \t]+(?:for|at|to)[ \t]+[^\n.!?:]{0,24}?"
     r"\b(?:alarm|bank|vault|safe|door|account|wallet|laptop|disk|server|support|gate|building|security|backup|drive|archive)\b[^\n.!?:]{0,24}?(?: is|[:=])\s{1,3}[\"'“]?"
@@ -73,6 +77,10 @@ _OPENERS_TEXT = (
 )
 _OPENERS = frozenset(_OPENERS_TEXT.split())
 """Words that sentences about a thing begin with, and phrases seldom."""
+_ARTICLES = frozenset(("the", "your", "my", "his", "her", "der", "die", "das", "le", "la", "les", "el"))
+"""A thing is opened with these as well: ``with the browser``."""
+_OF_A_TIME = re.compile(r"(?i)\bof (?:the|this) (?:day|week|month|year|quarter|episode|game|show|campaign)\b")
+"""Phrases that everybody hears."""
 _AT_THE_HEAD = 2
 """Words among which a denial is the sentence's; later it may be the phrase's."""
 
@@ -86,7 +94,9 @@ def find(text: str) -> Iterator[Span]:
 def _behind_names(text: str) -> Iterator[Span]:
     for pattern in (_NAME, _COUNTED):
         for match in pattern.finditer(text):
-            _, end = match.span()
+            start, end = match.span()
+            if _OF_A_TIME.search(text, start, end):
+                continue
             words = _WORDS.match(text, end, min(len(text), end + _REACH))
             said = re.split("[ -]", words[1]) if words else []
             least = 3 if match["sign"] in _STRONG else _LEAST_BEHIND_WORD
@@ -100,10 +110,12 @@ def _behind_names(text: str) -> Iterator[Span]:
 
 
 def _behind_what_opens(text: str) -> Iterator[Span]:
-    for pattern in (_OPENS, _SPOKEN):
+    for pattern in (_OPENS, _SPOKEN, _OPENS_WITH):
         for _, end in pattern.spans(text):
             words = _SENTENCE.match(text, end, min(len(text), end + _REACH))
-            if words and _is_odd(words[1].lower().split(), 3):
+            said = words[1].lower().split() if words else []
+            is_plain = pattern is _OPENS_WITH and (text[end].isupper() or not _ARTICLES.isdisjoint(said))
+            if words and not is_plain and _is_odd(said, 4 if pattern is _OPENS_WITH else 3):
                 yield words.span(1)
 
 
@@ -137,4 +149,4 @@ def _denying() -> frozenset[str]:
 
 def signs() -> Sequence[Pattern]:
     """See `Detector`."""
-    return (_NAME, _COUNTED, _OPENS, _SPOKEN)
+    return (_NAME, _COUNTED, _OPENS_WITH, _SPOKEN)

@@ -27,8 +27,8 @@ _PAIR = Pattern(
 )
 _HEADED = Pattern(
     r"(?i)(?:^|[\s(,;，。*-]|\p{Han})(?:log[ -]?ins?|sign[ -]?in|creds|credentials|account|zugang(?:sdaten)?|anmeldung|connexion|accès|identifiants|acceso|"
-    r"credenciales|acesso|credenciais|вход|доступ|логин|登录|登陆|登入|账号|帐号|账号密码|凭证|アカウント|ログイン)(?:[ \t][\w.-]{1,24}){0,2}(?:[ \t]{0,2}[:：]|用)[ \t]{0,2}"
-    rf"(?P<user>[A-Za-z][\w.@+-]{{1,60}})[ \t]{{0,2}}[,/|，、；;][ \t]{{0,2}}[\"'`]?(?P<secret>{_CHOSEN})"
+    r"credenciales|acesso|credenciais|вход|доступ|логин|登录|登陆|登入|账号|帐号|账号密码|凭证|アカウント|ログイン|管理画面)(?:[ \t][\w.-]{1,24}){0,2}(?:[ \t]{0,2}[:：]|用|は)[ \t]{0,2}"
+    rf"(?P<user>[A-Za-z\d][\w.@+-]{{1,60}})[ \t]{{0,2}}[,/|，、；;と][ \t]{{0,2}}[\"'`]?(?P<secret>{_CHOSEN})"
 )
 """A name and a password behind a head for both."""
 _OWNED = Pattern(

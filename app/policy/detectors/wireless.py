@@ -10,7 +10,7 @@ from app.policy.linear_patterns import Pattern
 from app.policy.placeholders import is_placeholder
 
 _VALUE = r"[\"'`“«「]?(?P<secret>[^\s\"'`“”«»「」,;，。；、()<>]{8,63})"
-_IS = r"[ \t]{1,2}(?:is|are|ist|lautet|est|c['’]est|es|é|è|uses|это)[ \t]{1,2}(?:now |still |just |jetzt |noch |ahora |agora )?|[ \t]{0,2}(?:[:：=]|->|→|是|は|—|–)[ \t]{0,2}"
+_IS = r"['’]s[ \t]{1,2}|[ \t]{1,2}(?:is|are|ist|lautet|est|c['’]est|es|é|è|uses|это)[ \t]{1,2}(?:now |still |just |jetzt |noch |ahora |agora )?|[ \t]{0,2}(?:[:：=]|->|→|是|は|—|–)[ \t]{0,2}"
 _WIRELESS = Pattern(
     r"(?i)(?:^|[^a-z])(?:wi-?fi|wlan|wireless|вай-?фай|无线(?:网)?|ワイファイ)"
     rf"(?P<between>[^\n.!?:：;,，。=]{{0,40}}?)(?:{_IS}){_VALUE}(?P<behind>[^\n]{{0,2}})"
@@ -32,6 +32,9 @@ _SSID = re.compile(
 )
 """What names of networks and standards have in them."""
 _PLAIN = re.compile(r"[^\W\d_]{2,16}(?:-[^\W\d_]{2,16}){1,6}(?P<number>-?\d{1,6})?")
+_CHOSEN = re.compile(r"[A-Z_!@#$%&*+=?~^]")
+"""What the names of products, written small, have not: ``mesh-pro-6e``."""
+_LEAST_DIGITS = 3
 _FORMS = frozenset(("mixed", "strong", "random", "numbered"))
 _SAID_TEXT = (
     "to so up of in on by at as it is no non off out one too very down back over end all ready away under low high good bad best per "
@@ -67,8 +70,18 @@ def _key(text: str, span: Span, behind: str, *, is_named: bool = False) -> Itera
         is_odd = 2 * said < len(parts) if plain["number"] or (is_named and is_set) else not said
         if value == value.lower() and is_odd and (plain["number"] or (ends and len(parts) > 2)):
             yield start, start + len(value)
-    elif any(c.isdigit() for c in value) and any(c.isalpha() for c in value) and form_of(value) in _FORMS:
+    elif _is_chosen(value):
         yield start, start + len(value)
+
+
+def _is_chosen(value: str) -> bool:
+    digits = sum(map(str.isdigit, value))
+    return (
+        (_CHOSEN.search(value) is not None or (digits >= _LEAST_DIGITS and "-" not in value))
+        and digits > 0
+        and any(c.isalpha() for c in value)
+        and form_of(value) in _FORMS
+    )
 
 
 def signs() -> Sequence[Pattern]:
