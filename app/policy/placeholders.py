@@ -32,6 +32,8 @@ _WORDS = (
     "none null nil undefined true false yes no on off str string text int integer bool boolean bytes char varchar "
     "object any unknown optional required hidden secret password passwd token key value invalid valid wrong "
     "incorrect expired missing empty default reset changed unchanged basic bearer digest md5 sha1 sha256 bcrypt "
+    "sha384 sha512 argon2 argon2id pbkdf2 oauth1 oauth2 saml2 fido2 ikev2 ed25519 rsa2048 rsa4096 x509 pkcs12 wpa2 "
+    "wpa3 base64 "
     "strong weak safe unsafe stored encrypted hashed plain plaintext prompt stdin env file vault"
 )
 _NO_VALUES = frozenset(_WORDS.split())
