@@ -37,6 +37,11 @@ _ALIAS = Pattern(
     r"[\"']?[^\s\"'$<{]{3,128}[\"']?[ \t]{1,4}[\"']?(?P<secret>[^\s\"'$<{，。；]{8,128})"
 )
 """The client of MinIO: an alias, an address, a user's key and its secret."""
+_CLOUD = Pattern(
+    r"\b(?:obsutil|ossutil(?:64)?|coscmd|coscli|tosutil|bcecmd|ks3util)\b[^\n|;]{0,300}?[ \t]-(?:k|s|sk)[ =][\"']?"
+    r"(?P<secret>[A-Za-z0-9+/=_-]{16,128})"
+)
+"""Clients of object stores: the secret key behind the key's id."""
 _OPTION = r"(?:-[pP]|--pass(?:word|wd)?|--pw)[ =]?[\"']?(?P<secret>[^\s\"'$<{:/-][^\s\"':/]{3,})"
 _AS = r"(?:-[uU][ =]?|--?user(?:name)?[ =])[\"']?[^\s\"'-][^\s\"':]{0,60}[\"']?"
 _USER_FIRST = Pattern(rf"(?:^|\s){_AS}[ \t](?:[^\n|;&]{{0,200}}?[ \t])?{_OPTION}")
@@ -68,7 +73,7 @@ _MERCHANT = Pattern(
     r"(?i)\bmch_?key\b[\"']?[ \t]{0,3}(?:[:=：]|是|为)?[ \t]{0,3}[\"']?(?P<secret>[0-9A-Za-z]{32})(?:[^0-9A-Za-z]|$)"
 )
 """Of WeChat Pay."""
-_LINES = (_PGPASS, _NPMRC, _WIFI, _AUTH, _TOOL, _ALIAS, _ORACLE, _SQL, _MERCHANT)
+_LINES = (_PGPASS, _NPMRC, _WIFI, _AUTH, _TOOL, _ALIAS, _CLOUD, _ORACLE, _SQL, _MERCHANT)
 _COMMANDS = (_USER_FIRST, _USER_LAST, _SHARE, _COMMUNITY, _KEYGEN_FIRST, _KEYGEN_LAST, _PROMPT)
 
 

@@ -1,5 +1,6 @@
 """Keys and tokens that are known by their form: a prefix, an alphabet and a length that their maker publishes."""
 
+import re
 from collections.abc import Iterator, Sequence
 
 from app.policy.detector import Span
@@ -62,6 +63,7 @@ FORMS = {
     "zhipu": r"[a-f0-9]{32}\.[A-Za-z0-9]{16}",
     # messages and mail
     "slack": r"(?:xox[abeoprsc]-[A-Za-z0-9-]{10,}|xapp-[A-Za-z0-9-]{20,}|xoxe\.[A-Za-z0-9.-]{20,})",
+    "serverchan": r"SC[TU]\d{3,9}T?[A-Za-z0-9]{20,60}",
     "telegram": r"\d{8,10}:[A-Za-z0-9_-]{33,40}",
     "discord": r"[MNO][A-Za-z0-9_-]{22,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}",
     "sendgrid": r"SG\.[A-Za-z0-9_-]{16,30}\.[A-Za-z0-9_-]{30,60}",
@@ -108,6 +110,7 @@ _AWS_PAIR = Pattern(
     r"(?:AKIA|ASIA)[A-Z0-9]{16}[^A-Za-z0-9/+](?:[^\n]|\n){0,80}?[^A-Za-z0-9/+](?P<secret>[A-Za-z0-9/+]{40})(?:$|[^A-Za-z0-9/+=])"
 )
 """The secret half, whatever it is called."""
+_DRAWN = re.compile("[a-z]{36}")
 
 
 def find(text: str) -> Iterator[Span]:
@@ -124,8 +127,9 @@ def find(text: str) -> Iterator[Span]:
 
 
 def _is_words(value: str) -> bool:
-    """Whether the value is small letters and signs only: ``sk-loading-spinner`` is the name of a style."""
-    return not any(c.isdigit() or c.isupper() for c in value)
+    """Whether the value is small letters and signs only: ``sk-loading-spinner`` is the name of a style. Some makers draw
+    keys of small letters alone; no word is so long."""
+    return not any(c.isdigit() or c.isupper() for c in value) and not _DRAWN.search(value)
 
 
 def signs() -> Sequence[Pattern]:
