@@ -3,8 +3,8 @@
 import re
 from typing import NamedTuple
 
-_NAMES = "january february march april may june july august september october november december".split()  # noqa: SIM905
-_MONTHS = {name[:length]: n for n, name in enumerate(_NAMES, 1) for length in (3, len(name))} | {"sept": 9}
+MONTH_NAMES = "january february march april may june july august september october november december".split()  # noqa: SIM905
+_MONTHS = {name[:length]: n for n, name in enumerate(MONTH_NAMES, 1) for length in (3, len(name))} | {"sept": 9}
 _MONTH = rf"(?P<month>{'|'.join(sorted(_MONTHS, key=len, reverse=True))})\b\.?"
 _YEAR = r"(?:19|20)\d\d"
 _DAY = r"[0-3]?\d(?:st|nd|rd|th)?"
@@ -16,8 +16,8 @@ _ENGLISH = re.compile(
 )
 _MONTH_ALONE = re.compile(
     rf"\b(?:in|of|since|until|till|by|during|last|this|next|early|late|mid|from|through|for|before|after|late-|early-|mid-)"
-    rf"[ -](?P<month>{'|'.join(_NAMES)})\b(?:,? (?P<year>{_YEAR})\b)?"
-    rf"|\b(?P<dated>{'|'.join(_NAMES)}),? (?P<its>{_YEAR})\b",
+    rf"[ -](?P<month>{'|'.join(MONTH_NAMES)})\b(?:,? (?P<year>{_YEAR})\b)?"
+    rf"|\b(?P<dated>{'|'.join(MONTH_NAMES)}),? (?P<its>{_YEAR})\b",
     re.IGNORECASE,
 )
 _CHINESE = re.compile(r"(?:(?P<year>\d{4})年)?(?<!\d)(?P<month>1[0-2]|0?[1-9])月(?:份)?(?:(?P<day>[0-3]?\d)[日号號])?")
@@ -41,7 +41,9 @@ class Day(NamedTuple):
         return any(mark in text for mark in _MARKS[self.month])
 
 
-_MARKS = {n: (name[:3], f"{n}月", f"-{n:02}-", f"-{n}-", f"/{n:02}/", f"/{n}/") for n, name in enumerate(_NAMES, 1)}
+_MARKS = {
+    n: (name[:3], f"{n}月", f"-{n:02}-", f"-{n}-", f"/{n:02}/", f"/{n}/") for n, name in enumerate(MONTH_NAMES, 1)
+}
 
 
 def days_in(text: str) -> frozenset[Day]:

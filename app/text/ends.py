@@ -1,50 +1,40 @@
-"""When something is over that says so itself: "until Friday", "this week", "remind me on 3 March", 到周五, 本周."""
+"""When something is over that says so itself: "until Friday", "this week", "remind me on 3 March", 到周五, 本周.
+
+What is said in which language stands in `app.text.end_words`, a table for each; what follows from it is the same for
+all. Where it is in doubt whether something ends, it does not: to hide what holds is worse than to keep what is over.
+"""
 
 import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-from app.text.dates import MONTH, WEEKDAY
-from app.text.days import days_in
+from app.text.end_words import LANGUAGES
+from app.text.end_words.language import Language
+from app.text.end_words.patterns import Patterns, patterns_of
 
-_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_CHINESE_WEEKDAYS = "一二三四五六日天"
 _MAX_CHARS = 400
 """Of a longer text the beginning is read."""
-_AFTER_CHARS = 40
-_UNTIL = re.compile(
-    r"\b(?:until|till|through|up to|valid to|expires?(?: on| at| in)?|ends?(?: on| at)?)\b"
-    r"(?:\W+(?:the|on|at|in|noon|midnight|early|mid|late|coming|\d{1,2}(?::\d\d)? ?[ap]m)\b){0,3}\W{1,3}"
-    r"(?=(?:next|this|end of|tomorrow|today|tonight|\d{4}-|\d{4}/"
-    rf"|{'|'.join(_WEEKDAYS)}|(?:\d{{1,2}}(?:st|nd|rd|th)?[ -](?:of )?)?{MONTH})\b)",
-    re.IGNORECASE,
-)
-"""A word for the end with the day right behind it: of "until the review on Monday is done" Monday is no end."""
-_REMIND = re.compile(
-    r"\bremind (?:me|us|him|her|them)\b(?! of)|\breminder\b|\b(?:don't|do not) forget to\b"
-    r"|(?:提醒|别忘|別忘)(?![过過了])",
-    re.I,
-)
-_RANGE = re.compile(rf"\b(?:{WEEKDAY}|mon|tue|wed|thu|fri|sat|sun)\W{{1,3}}$", re.IGNORECASE)
-"""In front of the word for an end: "Monday through Friday" comes again each week."""
-_AGAIN = re.compile(
-    rf"\b(?:every|each|daily|weekly|monthly|yearly|annually|always|usually|weekdays|{WEEKDAY}s)\b|每", re.I
-)
-_WEEKDAY = re.compile(rf"\b(?P<next>next )?(?P<day>{'|'.join(_WEEKDAYS)})\b", re.IGNORECASE)
-_TOMORROW = re.compile(r"\btomorrow\b|明天", re.IGNORECASE)
-_TODAY = re.compile(r"\b(?:today|tonight)\b|今天|今晚", re.IGNORECASE)
-_END_OF = re.compile(r"\bend of (?:the |this )?(?P<what>week|month|year)\b", re.IGNORECASE)
-_THIS = re.compile(
-    r"\bthis (?P<what>week(?:end)?|month)\b|(?P<week>[这這本](?:周|週|星期))|(?P<month>[这這]个?月|本月)", re.I
-)
-_CHINESE_UNTIL = re.compile(rf"(?:到|直到|截止到?)(?:这|本|下)?(?:周|週|星期|礼拜)(?P<day>[{_CHINESE_WEEKDAYS}])")
-_CHINESE_DATE_UNTIL = re.compile(r"(?:到|直到|截止到?)(?=\d)")
-_PAST = re.compile(
-    r"\b(?:was|were|did|had|went|got|bought|sold|left|began|started|became|met|\w{3,20}ed)\b|了|过(?!年)", re.IGNORECASE
-)
-_STATE = re.compile(
-    r"(?:\b(?:is|are|am|be|been|being)|['’](?:s|re|m))(?: \w{1,20}ly| not| still| now)? \w{3,20}ed\b", re.I
-)
-"""What is so now, and sounds like the past: "is closed"."""
+_RANGE_CHARS = 25
+"""A weekday so near in front of the word for an end begins a range."""
+_WORD = re.compile(r"\w+")
+
+
+def _marks() -> tuple[dict[str, list[Language]], list[tuple[str, Language]]]:
+    """A word of each phrase that can name an end, or all of it where no space parts words, and whose it is."""
+    words: dict[str, list[Language]] = defaultdict(list)
+    phrases: list[tuple[str, Language]] = []
+    for language in LANGUAGES:
+        for phrase in (*language.until, *language.remind, *language.this_week, *language.this_month):
+            if not language.spaced:
+                phrases.append((phrase, language))
+            elif language not in words[longest := max(_WORD.findall(phrase), key=len)]:
+                words[longest].append(language)
+    return dict(words), phrases
+
+
+_WORDS, _PHRASES = _marks()
 
 
 def ends_at(text: str, said_at: datetime) -> datetime | None:
@@ -52,48 +42,93 @@ def ends_at(text: str, said_at: datetime) -> datetime | None:
 
     What was over already when it was said is about the past and goes on to be true: "worked there until March 2020".
     So does what comes again: "Monday through Friday". "This week" is an end for what is or will be ("closed this
-    week"), not for what has happened ("moved this week").
+    week"), not for what has happened ("moved this week"). Where a phrase is one of several languages ("esta semana"),
+    it is an end only if it is one in all of them.
     """
-    text = text[:_MAX_CHARS]
-    end = None if _AGAIN.search(text) else _named_end(text, said_at)
-    return end if end is not None and end >= said_at else None
+    text = text[:_MAX_CHARS].lower()
+    if not (languages := _languages(text)):
+        return None
+    text = unicodedata.normalize("NFKC", text).replace("’", "'")
+    last = None
+    for language in languages:
+        words = patterns_of(language)
+        named, end = _named_end(text, said_at, language, words)
+        if named and (end is None or words.goes_on.search(text)):
+            return None
+        if end is not None:
+            last = max(last or end, end)
+    return last if last is not None and last >= said_at else None
 
 
-def _named_end(text: str, said_at: datetime) -> datetime | None:
-    if until := _UNTIL.search(text):
-        before = text[: until.start()]
-        over = _RANGE.search(before[-_AFTER_CHARS:]) or _PAST.search(_STATE.sub("", before))
-        return None if over else _day_in(text[until.end() : until.end() + _AFTER_CHARS], said_at)
-    if until := _CHINESE_UNTIL.search(text):
-        return _end_of_day(_next_weekday(said_at, min(_CHINESE_WEEKDAYS.index(until["day"]), 6)))
-    if until := _CHINESE_DATE_UNTIL.search(text):
-        return _day_in(text[until.end() : until.end() + _AFTER_CHARS], said_at)
-    if _REMIND.search(text):
-        return _day_in(text, said_at)
-    this = _THIS.search(text)
-    if this and not _PAST.search(text):
-        return _end_of(this["what"] or ("week" if this["week"] else "month"), said_at)
-    return None
+def _languages(text: str) -> list[Language]:
+    """Those that ``text``, in small letters, may name an end in. Nearly every text stops here."""
+    found = {id(language): language for word in _WORDS.keys() & _WORD.findall(text) for language in _WORDS[word]}
+    if not text.isascii():
+        found |= {id(language): language for phrase, language in _PHRASES if phrase in text}
+    return list(found.values())
 
 
-def _day_in(text: str, said_at: datetime) -> datetime | None:
-    """The end of the first day, week or month that the text names."""
-    if end := _END_OF.search(text):
-        return _end_of(end["what"], said_at)
-    if this := _THIS.search(text):
-        return _end_of(this["what"] or ("week" if this["week"] else "month"), said_at)
-    if _TOMORROW.search(text):
+def _named_end(text: str, said_at: datetime, language: Language, words: Patterns) -> tuple[bool, datetime | None]:
+    """Whether the words of a language name an end, and when it is; None for what is past or comes again."""
+    if untils := list(words.until.finditer(text)):
+        before = text[: untils[0].start()]
+        told = text if language.past_behind or not before.strip() else before
+        if any(_is_range(text, until, words) for until in untils) or _has_happened(told, words):
+            return True, None
+        return True, _latest(iter(untils), said_at, words)
+    if words.remind.search(text):
+        end = _latest(words.remind_day.finditer(text), said_at, words)
+        return end is not None, end
+    if this := words.this.search(text):
+        if _has_happened(text, words):
+            return True, None
+        if words.present.search(text):
+            return True, _end_of("week" if this["week"] else "month", said_at)
+    return False, None
+
+
+def _is_range(text: str, until: re.Match[str], words: Patterns) -> bool:
+    """Whether a weekday begins what another one ends: it comes again each week."""
+    if not until["weekday"]:
+        return False
+    return words.a_weekday.search(text, max(0, until.start() - _RANGE_CHARS), until.start()) is not None
+
+
+def _has_happened(text: str, words: Patterns) -> bool:
+    return words.past.search(words.state.sub("", text)) is not None
+
+
+def _latest(days: Iterator[re.Match[str]], said_at: datetime, words: Patterns) -> datetime | None:
+    """The end of the last day, week or month that is named: what is said of it may hold until then."""
+    return max(filter(None, (_end_of_named(day, said_at, words) for day in days)), default=None)
+
+
+def _end_of_named(found: re.Match[str], said_at: datetime, words: Patterns) -> datetime | None:
+    groups = {name: value for name, value in found.groupdict().items() if value}
+    for what in ("week", "month", "year"):
+        if what in groups:
+            return _end_of(what, said_at)
+    if "tomorrow" in groups:
         return _end_of_day(said_at + timedelta(days=1))
-    if weekday := _WEEKDAY.search(text):
-        day = _next_weekday(said_at, _WEEKDAYS.index(weekday["day"].lower()))
-        return _end_of_day(day + timedelta(days=7 if weekday["next"] and (day - said_at).days < 3 else 0))
-    if days := sorted(days_in(text)):
-        return _named(days[0].year, days[0].month, days[0].day, said_at)
-    return _end_of_day(said_at) if _TODAY.search(text) else None
+    if "today" in groups:
+        return _end_of_day(said_at)
+    if "weekday" in groups:
+        day = _next_weekday(said_at, words.weekdays[groups["weekday"]])
+        next_one = "next" in groups or "then" in groups
+        soon = (day - said_at).days < 3 or day.weekday() > said_at.weekday()
+        return _end_of_day(day + timedelta(days=7 if next_one and soon else 0))
+    if "iso" in groups or "numbers" in groups:
+        numbers = [int(part) for part in re.split(r"[-./]", groups.get("iso") or groups["numbers"])]
+        year, month, day_number = numbers if "iso" in groups else reversed(numbers)
+        return _date(year, month, day_number, said_at)
+    name, month_name = next((name, value) for name, value in groups.items() if name.startswith("month"))
+    order = name.removeprefix("month")
+    year, day_number = (int(groups.get(part + order, 0)) for part in ("year", "day"))
+    return _date(year, words.months[month_name], day_number, said_at)
 
 
-def _named(year: int, month: int, day: int, said_at: datetime) -> datetime | None:
-    """The end of a day or month that is named without its year: the next one."""
+def _date(year: int, month: int, day: int, said_at: datetime) -> datetime | None:
+    """The end of a day or month (``day`` is 0), the next one where no year is named."""
     try:
         if not day:
             start = said_at.replace(year=year or said_at.year, month=month, day=1)
@@ -112,7 +147,7 @@ def _next_weekday(said_at: datetime, weekday: int) -> datetime:
 
 
 def _end_of(what: str, at: datetime) -> datetime:
-    match what.lower():
+    match what:
         case "year":
             return _end_of_day(at.replace(month=12, day=31))
         case "month":
