@@ -12,6 +12,9 @@ Module         Answers                                  Languages
 ``markdown``   what is code or quotation                any: marks, no words
 ``remember``   whether one asks to remember something   English, Chinese
 ``dates``      moments (ISO 8601), days that are named  ISO 8601; words for days English, Chinese
+``ends``       when something is over by its own words  those of ``end_words``, a table for each: English, Chinese,
+                                                        Dutch, French, German, Italian, Japanese, Portuguese, Russian,
+                                                        Spanish
 ``similarity`` how many telling words two texts share   all, by ``words``; no list of stop words
 ``mmr``        an order that is relevant and varied     any: numbers and words
 ``log_odds``   probabilities moved by evidence          none
