@@ -60,12 +60,12 @@ def ends_at(text: str, said_at: datetime) -> datetime | None:
     return last if last is not None and last >= said_at else None
 
 
-def _languages(text: str) -> list[Language]:
+def _languages(text: str) -> set[Language]:
     """Those that ``text``, in small letters, may name an end in. Nearly every text stops here."""
-    found = {id(language): language for word in _WORDS.keys() & _WORD.findall(text) for language in _WORDS[word]}
+    found = {language for word in _WORDS.keys() & _WORD.findall(text) for language in _WORDS[word]}
     if not text.isascii():
-        found |= {id(language): language for phrase, language in _PHRASES if phrase in text}
-    return list(found.values())
+        found.update(language for phrase, language in _PHRASES if phrase in text)
+    return found
 
 
 def _named_end(text: str, said_at: datetime, language: Language, words: Patterns) -> tuple[bool, datetime | None]:

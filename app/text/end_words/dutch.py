@@ -36,7 +36,7 @@ DUTCH = Language(
     next_before="volgende week|volgende",
     next_behind="volgende week|over een week",
     last_before=("vorige ", "afgelopen ", "laatste "),
-    goes_on=rf"{_DAYS}(?:s|en)|elke|elk|iedere|ieder|altijd|meestal|gewoonlijk|normaal gesproken|dagelijks\w?"
+    goes_on=rf"{_DAYS}(?:s|en)|nooit|elke|elk|iedere|ieder|altijd|meestal|gewoonlijk|normaal gesproken|dagelijks\w?"
     rf"|wekelijks\w?|maandelijks\w?"
     r"|jaarlijks\w?|doordeweeks|minstens|minimaal|ten minste|tenminste|verjaardag\w{0,2}|jubileum|om de (?:dag|week"
     r"|maand|andere|twee|drie|vier)"

@@ -34,7 +34,8 @@ ENGLISH = Language(
     next_before="next",
     next_behind="next week",
     last_before=("last ",),
-    goes_on=r"every|each|daily|weekly|monthly|yearly|annually|always|usually|weekdays|at least|birthday|anniversary"
+    goes_on=r"never|every|each|daily|weekly|monthly|yearly|annually|always|usually|weekdays|at least|birthday"
+    r"|anniversary"
     r"|(?:mon|tues|wednes|thurs|fri|satur|sun)days|(?:starting|from|since|as of) (?:this|the end of) ?\w{0,7}",
     present=r"is|are|am|be|will|won't|can|can't|cannot|must|has|have|needs?|works?|working|stays?|staying|no|don't"
     r"|doesn't|going to|out of|away"

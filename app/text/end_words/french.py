@@ -30,7 +30,7 @@ FRENCH = Language(
     next_before="prochain",
     next_behind="prochain|en huit|de la semaine prochaine|en quinze",
     last_behind="dernier|passé",
-    goes_on=rf"{_DAYS}s|chaque|tous les|toutes les|toujours|souvent|d'habitude|habituellement|généralement"
+    goes_on=rf"{_DAYS}s|jamais|chaque|tous les|toutes les|toujours|souvent|d'habitude|habituellement|généralement"
     rf"|quotidien\w{{0,6}}"
     rf"|hebdomadaire\w{{0,5}}|mensuel\w{{0,6}}|annuel\w{{0,6}}|au moins|anniversaire|les {_DAYS}"
     rf"|le {_DAYS}(?! \d| prochain)|(?:depuis|dès|à partir de|à compter de) (?:cette|ce|la)",

@@ -33,7 +33,8 @@ GERMAN = Language(
     next_before="nächsten|nächster|nächstem",
     next_behind="nächster woche|der nächsten woche|in einer woche",
     last_before=("letzten ", "letztem ", "vergangenen ", "vorigen "),
-    goes_on=rf"{_DAYS}s|jede\w{{0,2}}|täglich|wöchentlich|monatlich|jährlich|immer|meistens|normalerweise|üblicherweise"
+    goes_on=rf"{_DAYS}s|nie|niemals|jede\w{{0,2}}|täglich|wöchentlich|monatlich|jährlich|immer|meistens"
+    rf"|normalerweise|üblicherweise"
     rf"|gewöhnlich|in der regel|werktags|wochentags|mindestens|geburtstag\w{{0,3}}|jahrestag|alle \w{{1,8}} \w{{2,8}}"
     rf"|(?:ab|seit) (?:nächste|diese|kommende)\w|an {_DAYS}en",
     present="ist|bin|bist|sind|seid|habe?|hat|haben|werde|wird|werden|kann|können|muss|müssen|bleib(?:e|t|en)|gibt"

@@ -34,7 +34,7 @@ ITALIAN = Language(
     next_behind="prossimo|prossima|della prossima settimana|della settimana prossima",
     last_before=("scorso ", "scorsa "),
     last_behind="scorso|scorsa",
-    goes_on=rf"ogni|tutt[ei] (?:i|le|gli)|sempre|di solito|normalmente|generalmente|giornalmente|quotidian\w{{1,7}}"
+    goes_on=rf"mai|ogni|tutt[ei] (?:i|le|gli)|sempre|di solito|normalmente|generalmente|giornalmente|quotidian\w{{1,7}}"
     rf"|settimanal\w{{1,5}}"
     rf"|mensil\w{{1,5}}|annual\w{{1,5}}|almeno|come minimo|compleanno|anniversario|(?:il|di) {_DAYS}(?! \d| prossim"
     rf"| scors)"

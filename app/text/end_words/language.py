@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Language:
-    """The words of one language, in small letters, with straight apostrophes.
+    """The words of one language, in small letters, with straight apostrophes; equal to itself alone.
 
     Tuples of plain words are looked up as they are; ``|`` separates the ways to write one weekday or month. All other
     texts are parts of regular expressions without groups of their own, and repeat nothing without a bound.

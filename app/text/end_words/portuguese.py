@@ -45,7 +45,7 @@ PORTUGUESE = Language(
     next_behind="que vem|da próxima semana|da semana que vem|próxim[ao]|seguinte",
     last_before=("passada ", "última ", "passado ", "último "),
     last_behind="passad[ao]",
-    goes_on=r"cada|tod[oa]s? (?:[oa]s? )?\w{3,12}|sempre|normalmente|geralmente|habitualmente|diari\w{1,8}"
+    goes_on=r"nunca|jamais|cada|tod[oa]s? (?:[oa]s? )?\w{3,12}|sempre|normalmente|geralmente|habitualmente|diari\w{1,8}"
     r"|semanal\w{0,5}|mensal\w{0,5}"
     r"|anual\w{0,5}|pelo menos|no mínimo|aniversário|costum\w{1,4}|segundas|terças|quartas|quintas|sextas|sábados"
     r"|domingos"

@@ -29,7 +29,8 @@ SPANISH = Language(
     next_behind="próximo|proximo|que viene|de la semana que viene|de la próxima semana|siguiente",
     last_before=("pasado ", "último "),
     last_behind="pasado",
-    goes_on=r"cada|tod[oa]s l[oa]s|siempre|normalmente|generalmente|habitualmente|diari\w{1,8}|semanal\w{0,6}"
+    goes_on=r"nunca|jamás|cada|tod[oa]s l[oa]s|siempre|normalmente|generalmente|habitualmente|diari\w{1,8}"
+    r"|semanal\w{0,6}"
     r"|mensual\w{0,6}"
     r"|anual\w{0,6}|al menos|por lo menos|como mínimo|cumpleaños|aniversario|suel[eo]\w{0,3}"
     r"|los (?:lunes|martes|miércoles|miercoles|jueves|viernes|sábados?|domingos?)|(?:desde|a partir de) est[ea]",
