@@ -70,6 +70,7 @@ FOUND = {
         ("My secret phrase is foggy pelican under ice; the doorman asks.", "foggy pelican under ice"),
         ("секретная фраза: семь котов на ёлке", "семь котов на ёлке"),
     ],
+    "signs": [("云主机 203.0.113.77，root / Vk9)tGm2=wPq，先装个 nginx", "Vk9)tGm2=wPq")],
     "stores": [
         ("llm = Client(key='sk-aqtdfybixbncntsyzpmwbmqlctfnkezritvtjybygklieuyq')", "aqtdfybixbncnts"),
         ("obsutil config -i=0WI8DYI0X48TJFU7B279 -k=q7rKanTBbBqhq5cNS8gnaIJF9a161Xxv8y0VY -e=obs.test", "q7rKanTB"),

@@ -12,7 +12,7 @@ _USERS = (
     r"admin|administrator|root|sa|sysadmin|superuser|postgres|guest|nacos|tomcat|kibana|elastic|minioadmin|weblogic|"
     r"manager|operator|oracle|ubuntu|centos|ec2-user|pi"
 )
-_CHOSEN = r"[A-Za-z0-9!@#$%^&*_+=?~.-]{6,64}"
+_CHOSEN = r"(?:[A-Za-z0-9!@#$%^&*_+=?~.-]|\)[A-Za-z0-9]){6,64}"
 _PAIR = Pattern(
     rf"(?:^|[^\w/.@\\:-])(?:(?P<known>{_USERS})|[A-Za-z][\w.-]{{1,30}})(?: ?[/|] ?|[:：])(?P<secret>{_CHOSEN})"
     r"(?:$|[^\w/\\:@(\[<])"
