@@ -39,9 +39,10 @@ BATCH_TOKENS, SORTED_AT_ONCE = 1536, 1024
 ASIDES = 0.25
 """How often what is stored has an aside while it is learnt, and how often that comes first: people tell and ask in one
 breath."""
-JOKES = "joke-"
-"""How the names of the worlds of jokes, and of odd news that is true, begin (`updates.jokes-*.worlds`)."""
-TOLD_AGAIN, REHEARSED = 2, 0.2
+LAST = ("joke-", "implied-")
+"""How the names of the worlds begin that were written last: jokes and odd news that is true (`updates.jokes-*.worlds`),
+news that is only implied and what only looks like it (`updates.implied-*.worlds`)."""
+TOLD_AGAIN, REHEARSED = 2, 0.25
 """How often a pass that learns ``replaces`` further sees those, and which share of all other pairs."""
 MISTAKEN = 0.002
 """Of what only looks like a replacement, the share that may be taken for one where a memory is replaced for good."""
@@ -105,18 +106,18 @@ def _statements(further: bool) -> tuple[list[Pair], dict[str, list[Pair]]]:
     """The pairs to learn ``replaces`` from, and those to measure it on."""
     heard, unheard = _told()
     written = [*statements("replaces"), *statements("read", TOLD_WEIGHT)]
-    return _with_jokes(written, heard) if further else [*written, *statements_of(heard)], {
+    return _last_again(written, heard) if further else [*written, *statements_of(heard)], {
         "blind": list(statements("replaces.blind")),
         "unread worlds": list(statements_of(unheard)),
         "blind worlds": list(statements_of(worlds(blind=True))),
     }
 
 
-def _with_jokes(written: Iterable[Pair], heard: Sequence[World]) -> list[Pair]:
-    """Worlds of jokes and odd news again and again, and a share of all other pairs, so that these are not forgotten."""
-    jokes = [one for one in heard if one.name.startswith(JOKES)]
-    again = [pair._replace(often=1.0) for pair in statements_of(jokes)] * TOLD_AGAIN
-    others = [*written, *statements_of(one for one in heard if not one.name.startswith(JOKES))]
+def _last_again(written: Iterable[Pair], heard: Sequence[World]) -> list[Pair]:
+    """The worlds of `LAST` again and again, and a share of all other pairs, so that these are not forgotten."""
+    last = [one for one in heard if one.name.startswith(LAST)]
+    again = [pair._replace(often=1.0) for pair in statements_of(last)] * TOLD_AGAIN
+    others = [*written, *statements_of(one for one in heard if not one.name.startswith(LAST))]
     return [*again, *(pair._replace(often=pair.often * REHEARSED) for pair in others)]
 
 
