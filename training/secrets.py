@@ -27,6 +27,9 @@ CLEAN = EXAMPLES.with_name("secrets.clean.jsonl")
 WEIGHTS = ROOT / "app" / "policy" / "weights" / "told.json"
 FOLDS = 5
 ROUNDS = 20
+SEEDS = (7, 8, 9)
+"""With each the sentences are filled and learnt from; the mean is written, so that less depends on what they are filled
+with."""
 PATHS = 1500
 RIDGE = 1.0
 LEAST_COUNT = 5
@@ -147,7 +150,7 @@ def features(one: Judged) -> list[str]:
     return [*one.value_features(), *one.context_features()]
 
 
-def rows(seed: int = 7) -> list[Row]:
+def rows(seed: int) -> list[Row]:
     """Features, label, group and weight of each candidate of all examples."""
     rng = Random(seed)
     templates = [json.loads(line) for line in EXAMPLES.read_text(encoding="utf-8").splitlines()]
@@ -220,20 +223,16 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="cross-validate, too")
     parser.add_argument("--shift", type=float, default=SHIFT, help="log-odds that a secret must have")
     asked = parser.parse_args()
-    data = rows()
-    labels = np.array([label for _, label, _, _ in data])
-    balance = np.array([weight for _, _, _, weight in data])
-    print(f"{len(data)} candidates, {labels.sum()} secrets")
     if asked.check:
-        _cross_validated(data, labels, balance)
-    present = [row for row, _, _, _ in data]
-    vocabulary = vocabulary_of(present)
-    matrix = Matrix(present, vocabulary)
-    weights = learn(matrix, labels, balance)
-    _print(matrix.scores(weights), labels, "learnt from")
-    kept = {f: round(float(weights[at]), 2) for f, at in vocabulary.items() if abs(weights[at]) >= LEAST_WEIGHT}
-    bias = round(float(weights[-1]) - asked.shift, 3)
-    alone = [bias + sum(kept.get(f, 0.0) for f in row[: _count(row)]) for row, label, _, _ in data if label]
+        data = rows(SEEDS[0])
+        _cross_validated(data, *_judgements(data))
+    learnt = [_learnt(seed) for seed in SEEDS]
+    mean: Counter[str] = Counter()
+    for weights, _ in learnt:
+        mean.update({feature: weight / len(learnt) for feature, weight in weights.items()})
+    kept = {f: round(weight, 2) for f, weight in sorted(mean.items()) if abs(weight) >= LEAST_WEIGHT}
+    bias = round(sum(bias for _, bias in learnt) / len(learnt) - asked.shift, 3)
+    alone = [bias + sum(kept.get(f, 0.0) for f in row[: _count(row)]) for row, label, _, _ in rows(SEEDS[0]) if label]
     least = round(float(np.quantile(alone, 0.0005)) - 0.5, 3)
     WEIGHTS.write_text(
         json.dumps({"bias": bias, "least": least, "weights": kept}, ensure_ascii=False, separators=(",", ":")) + "\n",
@@ -241,6 +240,23 @@ def main() -> int:
     )
     print(f"{len(kept)} weights, {WEIGHTS.stat().st_size // 1024} KiB")
     return 0
+
+
+def _learnt(seed: int) -> tuple[dict[str, float], float]:
+    """Weights and bias, learnt from the sentences as one seed fills them."""
+    data = rows(seed)
+    labels, balance = _judgements(data)
+    print(f"{len(data)} candidates, {labels.sum()} secrets")
+    present = [row for row, _, _, _ in data]
+    vocabulary = vocabulary_of(present)
+    matrix = Matrix(present, vocabulary)
+    weights = learn(matrix, labels, balance)
+    _print(matrix.scores(weights), labels, "learnt from")
+    return {feature: float(weights[at]) for feature, at in vocabulary.items()}, float(weights[-1])
+
+
+def _judgements(data: list[Row]) -> tuple[Any, Any]:
+    return np.array([label for _, label, _, _ in data]), np.array([weight for _, _, _, weight in data])
 
 
 def _count(row: list[str]) -> int:
