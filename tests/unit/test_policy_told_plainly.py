@@ -71,6 +71,7 @@ FOUND = {
         ("секретная фраза: семь котов на ёлке", "семь котов на ёлке"),
     ],
     "signs": [("云主机 203.0.113.77，root / Vk9)tGm2=wPq，先装个 nginx", "Vk9)tGm2=wPq")],
+    "applications": [("corpid=ww52, corpsecret=_Q7n2qs0DLii-nmiJbn4qxmKEcDJ0Y5EIadRFxzXnT7", "Q7n2qs0DLii")],
     "stores": [
         ("llm = Client(key='sk-aqtdfybixbncntsyzpmwbmqlctfnkezritvtjybygklieuyq')", "aqtdfybixbncnts"),
         ("obsutil config -i=0WI8DYI0X48TJFU7B279 -k=q7rKanTBbBqhq5cNS8gnaIJF9a161Xxv8y0VY -e=obs.test", "q7rKanTB"),
