@@ -9,12 +9,12 @@ from starlette.testclient import TestClient
 from tests.http.conftest import Start
 
 SAID = [
-    "My door code at the Hamburg office is KESTREL-77 and I live in Lisbon.",
+    "My boat at the Hamburg harbour is called KESTREL-77 and I live in Lisbon.",
     "I am allergic to penicillin. I prefer tea without sugar.",
     "Puffinette is our deployment tool.",
 ]
 ASKED = [
-    "What is the door code at the Hamburg office?",
+    "What is my boat at the Hamburg harbour called?",
     "Which allergy do I have?",
     "Which tea do I prefer?",
     "What is our deployment tool, Puffinette?",
