@@ -12,6 +12,8 @@ from typing import Any, Self
 import re2
 
 _GROUP = re.compile(r"\(\?P<\w+>")
+_LATE_END = re.compile(r"(?<!\\)\{(\d{1,4}),\d{2,4}\}")
+"""How often something repeats, where that ends after ten times or later."""
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
@@ -87,8 +89,12 @@ class Pattern:
 
 @lru_cache(maxsize=8)
 def any_of(patterns: Sequence[Pattern]) -> Pattern:
-    """What is found where any of the ``patterns`` is: one pass over a text instead of one for each."""
-    bare = (_GROUP.sub("(?:", pattern.expression) for pattern in patterns)
+    """Is in every text that any of the ``patterns`` is in: one pass instead of one for each.
+
+    It is in a few texts more: repetitions that end after ten times or later go on here. Each time is a state of the
+    automaton, and all of them together are more than RE2 keeps, so that it would build them again for each text.
+    """
+    bare = (_LATE_END.sub(r"{\1,}", _GROUP.sub("(?:", pattern.expression)) for pattern in patterns)
     return Pattern("|".join(f"(?:{expression})" for expression in bare))
 
 

@@ -371,3 +371,12 @@ def test_each_of_many_assignments_is_masked_however_they_are_joined(joint: str) 
     values = [f"Heron{number}Lake!{number * 7919 % 10_000}" for number in range(1_000)]
     masked = DEFAULT.text(joint.join(f"DB_PASSWORD_{number}={value}" for number, value in enumerate(values)))
     assert [value for value in values if value in masked] == []
+
+
+@pytest.mark.parametrize("text", ["aab", f"{'a' * 50}b", "x{2,40}", "ab"])
+def test_what_any_is_in_the_whole_is_in(text: str) -> None:
+    patterns = (Pattern("a{2,40}b"), Pattern(r"x\{2,40}"))
+    if any(pattern.is_in(text) for pattern in patterns):
+        assert any_of(patterns).is_in(text)
+    assert not any_of(patterns).is_in("ab")
+    assert not any_of(patterns).is_in("xxx")
