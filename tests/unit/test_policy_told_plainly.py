@@ -4,7 +4,16 @@ from types import ModuleType
 
 import pytest
 
-from app.policy.detectors import app_passwords, han_passwords, logins, passphrases, powershell, signing_in, wireless
+from app.policy.detectors import (
+    DETECTORS,
+    app_passwords,
+    han_passwords,
+    logins,
+    passphrases,
+    powershell,
+    signing_in,
+    wireless,
+)
 from app.policy.policy import Policy
 
 DEFAULT = Policy.of({}, {})
@@ -173,3 +182,13 @@ def test_they_find_no_more_than_a_long_text_holds(unit: str, detector: ModuleTyp
     """What is read twice lies within bounds, however often a beginning comes again."""
     counts = [len(list(detector.find(unit * size))) for size in (1_000, 2_000)]
     assert counts[1] <= 2 * counts[0] + 2
+
+
+@pytest.mark.parametrize(
+    "text", [*(text for pairs in FOUND.values() for text, _ in pairs), *STAYS, "The vault opens with a kite."]
+)
+def test_a_text_that_breaks_off_anywhere_is_read(text: str) -> None:
+    for end in range(len(text)):
+        for detector in DETECTORS:
+            for span in detector.find(text[:end]):
+                assert 0 <= span[0] < span[1] <= end

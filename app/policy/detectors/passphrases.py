@@ -114,7 +114,7 @@ def _behind_what_opens(text: str) -> Iterator[Span]:
         for _, end in pattern.spans(text):
             words = _SENTENCE.match(text, end, min(len(text), end + _REACH))
             said = words[1].lower().split() if words else []
-            is_plain = pattern is _OPENS_WITH and (text[end].isupper() or not _ARTICLES.isdisjoint(said))
+            is_plain = pattern is _OPENS_WITH and (text[end : end + 1].isupper() or not _ARTICLES.isdisjoint(said))
             if words and not is_plain and _is_odd(said, 4 if pattern is _OPENS_WITH else 3):
                 yield words.span(1)
 
