@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import MAXYEAR, datetime, timedelta
 
 from app.text.end_words import LANGUAGES
 from app.text.end_words.language import Language
@@ -45,6 +45,8 @@ def ends_at(text: str, said_at: datetime) -> datetime | None:
     week"), not for what has happened ("moved this week"). Where a phrase is one of several languages ("esta semana"),
     it is an end only if it is one in all of them.
     """
+    if said_at.year == MAXYEAR:  # a stamp from outside: there is no day behind its last one
+        return None
     text = text[:_MAX_CHARS].lower()
     if not (languages := _languages(text)):
         return None

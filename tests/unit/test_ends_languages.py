@@ -63,3 +63,10 @@ def test_the_beginning_of_any_text_is_read_and_no_more(language: Language) -> No
         for other in (*pieces, "a" * 20, "é", " ", ". "):
             ends_at(f"{piece}{other}" * 50_000, SAID)
             ends_at(f"{piece} {other} " * 50_000, SAID)
+
+
+@pytest.mark.parametrize("year", [1, 9998, 9999])
+@pytest.mark.parametrize("text", ["valid until 31 December 9999", "open until the end of the month", "bis 31.12.2099"])
+def test_a_stamp_at_the_end_of_time_stops_nothing(text: str, year: int) -> None:
+    end = ends_at(text, datetime(year, 12, 31, 23, tzinfo=UTC))
+    assert end is None or end.year < 9999
