@@ -1,4 +1,5 @@
-"""The days and months that a text names, in English and Chinese: "March 2025", "14 January", "1月14日", 2025-01-14."""
+"""The days and months that a text names, in English and Chinese: "March 2025", "14 January", "1月14日", "三月",
+2025-01-14."""
 
 import re
 from typing import NamedTuple
@@ -20,7 +21,11 @@ _MONTH_ALONE = re.compile(
     rf"|\b(?P<dated>{'|'.join(MONTH_NAMES)}),? (?P<its>{_YEAR})\b",
     re.IGNORECASE,
 )
-_CHINESE = re.compile(r"(?:(?P<year>\d{4})年)?(?<!\d)(?P<month>1[0-2]|0?[1-9])月(?:份)?(?:(?P<day>[0-3]?\d)[日号號])?")
+_NUMERALS = "一二三四五六七八九十"
+_CHINESE = re.compile(
+    rf"(?:(?P<year>\d{{4}})年)?(?<![\d{_NUMERALS}历曆])(?P<month>1[0-2]|0?[1-9]|十[一二]?|[一二三四五六七八九])月(?:份)?"
+    rf"(?:(?P<day>[0-3]?\d|[{_NUMERALS}]{{1,3}})[日号號])?"
+)
 _NUMBERS = re.compile(rf"(?<!\d)(?P<year>{_YEAR})[-/](?P<month>0?[1-9]|1[0-2])[-/](?P<day>[0-3]?\d)(?!\d)")
 
 
@@ -41,9 +46,19 @@ class Day(NamedTuple):
         return any(mark in text for mark in _MARKS[self.month])
 
 
+_CHINESE_MONTHS = (*_NUMERALS, "十一", "十二")
 _MARKS = {
-    n: (name[:3], f"{n}月", f"-{n:02}-", f"-{n}-", f"/{n:02}/", f"/{n}/") for n, name in enumerate(MONTH_NAMES, 1)
+    n: (name[:3], f"{n}月", f"{_CHINESE_MONTHS[n - 1]}月", f"-{n:02}-", f"-{n}-", f"/{n:02}/", f"/{n}/")
+    for n, name in enumerate(MONTH_NAMES, 1)
 }
+
+
+def _number(written: str) -> int:
+    """The number that one to three figures or Chinese numerals say: 14, 十四, 三十一."""
+    if written.isdecimal():
+        return int(written)
+    tens, ten, ones = written.rpartition("十")
+    return (_NUMERALS.find(tens[:1]) + 1 if tens else 1) * 10 * bool(ten) + (_NUMERALS.find(ones) + 1 if ones else 0)
 
 
 def days_in(text: str) -> frozenset[Day]:
@@ -58,6 +73,6 @@ def days_in(text: str) -> frozenset[Day]:
         name, year = match["month"] or match["dated"], match["year"] or match["its"]
         found.add(Day(int(year or 0), _MONTHS[name.lower()], 0))
     for match in _CHINESE.finditer(text):
-        found.add(Day(int(match["year"] or 0), int(match["month"]), int(match["day"] or 0)))
+        found.add(Day(int(match["year"] or 0), _number(match["month"]), _number(match["day"] or "0")))
     dated = {(day.year, day.month) for day in found if day.day}
     return frozenset(day for day in found if day.day or (day.year, day.month) not in dated)

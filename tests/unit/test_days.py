@@ -13,6 +13,10 @@ from app.text.days import Day, days_in
         ("the 3rd of May, 2024", {Day(2024, 5, 3)}),
         ("2025年3月，他付了多少", {Day(2025, 3, 0)}),
         ("1月14日做了什么", {Day(0, 1, 14)}),
+        ("他在三月中旬做了什么", {Day(0, 3, 0)}),
+        ("2025年十一月三日和十二月二十一日", {Day(2025, 11, 3), Day(0, 12, 21)}),
+        ("十月十号，十月三十号", {Day(0, 10, 10), Day(0, 10, 30)}),
+        ("农历八月十五日，住了三个月", set()),
         ("[Calendar 2025-01-14 12:50]", {Day(2025, 1, 14)}),
         ("may I march in?", set()),
         ("Mark decided: 12 apples", set()),
@@ -29,6 +33,6 @@ def test_what_is_not_named_agrees_with_anything() -> None:
 
 
 def test_every_way_to_write_a_month_is_seen_by_the_quick_look() -> None:
-    for text in ("14 january", "jan. 14", "1月14日", "2025-01-14", "2025/1/4"):
+    for text in ("14 january", "jan. 14", "1月14日", "一月", "2025-01-14", "2025/1/4"):
         (day,) = days_in(text)
         assert day.may_stand_in(text), text
