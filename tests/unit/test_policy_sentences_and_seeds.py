@@ -1,0 +1,100 @@
+"""Passphrases that are called a sentence."""
+
+from types import ModuleType
+
+import pytest
+
+from app.policy.detectors import DETECTORS, said_sentences
+from app.policy.linear_patterns import any_of
+from app.policy.policy import Policy
+
+DEFAULT = Policy.of({}, {})
+FOUND = {
+    "sentences": [
+        ("备份盘的密码是一句诗：落霞与孤鹜齐飞，别写错", "落霞与孤鹜齐飞"),
+        ("密码就是这句话：小狗喜欢在雨里追火车", "小狗喜欢在雨里追火车"),
+        ("保险柜的暗号是这几个字：竹杖芒鞋轻胜马。", "竹杖芒鞋轻胜马"),
+        ("口令短语：青蛙骑着单车去上班", "青蛙骑着单车去上班"),
+        ("接头的密语是「雪人不肯戴帽子」", "雪人不肯戴帽子"),
+        ("NAS 的 passphrase 是一句中文：月亮掉进了豆浆碗里", "月亮掉进了豆浆碗里"),
+        ("密碼是一句話：貓咪每天凌晨都要開會", "貓咪每天凌晨都要開會"),
+        ("硬盘的口令改成了一句歌词（不带标点）：海鸥从来不吃辣椒酱", "海鸥从来不吃辣椒酱"),
+        ("用「老虎下山只吃素」这句话当密码", "老虎下山只吃素"),
+        ("这句话就是解压口令：海鸥从来不吃辣椒酱", "海鸥从来不吃辣椒酱"),
+        ("“海鸥从来不吃辣椒酱”这句话就是解压口令", "海鸥从来不吃辣椒酱"),
+        ("口令是两句诗：竹外桃花三两枝，春江水暖鸭先知。", "竹外桃花三两枝，春江水暖鸭先知"),
+        ("密码是一句话，没有标点：我家的robot会唱京剧", "我家的robot会唱京剧"),
+        ("密码就这六个字：豆腐脑要甜的", "豆腐脑要甜的"),
+        ("门禁口令其实是一首诗的第一句：松下问童子", "松下问童子"),
+        ("主密码设成了一整句话: 外婆的收音机会打喷嚏", "外婆的收音机会打喷嚏"),
+    ],
+}
+STAYS = {
+    "sentences": [
+        "密码是多少？",
+        "密码是产品经理定的，一句话就能说清。",
+        "密码提示是一句话：你小时候住过的地方",
+        "密码的要求就是一句话：不要写在纸上",
+        "关于密码我只有一句话：别用生日",
+        "我对口令的看法是一句话：越长越好记",
+        "密码策略是一句话：至少十二个字符",
+        "口令红包是一句话：恭喜发财大吉大利",
+        "密码错误时弹出的是一句话：请重新输入密码",
+        "密码框下面写的是这几个字：忘记了点这里",
+        "童话里的口令是一句话：芝麻开门",
+        "小说里的暗号是一句诗：床前明月光",
+        "口令短语：至少四个词，越怪越好",
+        "密码短语：由管理员统一生成",
+        "密码是一句诗，好记。",
+        "密码安全是一句老话：防人之心不可无",
+        "密码本上写着一句话：祝你生日快乐呀",
+        "他问我密码，我回了一句话：自己去找找看",
+        "密码可以是一句话：这样比较容易记住",
+        "密码最好是一句话：又长又好记",
+        "密码不是一句话：它是随机生成的",
+    ],
+}
+
+
+@pytest.mark.parametrize(("text", "value"), [pair for pairs in FOUND.values() for pair in pairs])
+def test_what_is_told_is_masked(text: str, value: str) -> None:
+    hidden = DEFAULT.text(text)
+    assert value not in hidden and "[secret removed]" in hidden
+
+
+@pytest.mark.parametrize(("text", "value"), FOUND["sentences"])
+def test_a_phrase_goes_as_a_whole_and_nothing_else_does(text: str, value: str) -> None:
+    hidden = DEFAULT.text(text)
+    assert hidden.count("[secret removed]") == 1
+    before, _, behind = text.partition(value)
+    assert hidden.startswith(before) and hidden[-1:] in (behind[-1:], "]", ".", "”")
+
+
+@pytest.mark.parametrize("text", [text for texts in STAYS.values() for text in texts])
+def test_what_only_looks_like_it_stays(text: str) -> None:
+    assert DEFAULT.text(text) == text
+
+
+UNITS = [
+    "密码是一句话：",
+    "这句话是口令：小猫爱吃鱼",
+    "“小猫爱吃鱼”这句话是口令",
+    "password is a line: ",
+    "passphrase 改成了 a 猫 b 狗 ",
+]
+
+
+@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("detector", [said_sentences])
+def test_they_find_no_more_than_a_long_text_holds(unit: str, detector: ModuleType) -> None:
+    found = list(detector.find(unit * 2_000))
+    assert len({*found}) == len(found) <= 8_000
+
+
+@pytest.mark.parametrize("text", [text for pairs in FOUND.values() for text, _ in pairs])
+def test_a_text_that_breaks_off_anywhere_is_read(text: str) -> None:
+    for end in range(1, len(text) + 1):
+        for detector in DETECTORS:
+            assert detector.signs is not None
+            if any(detector.find(text[:end])):
+                assert any_of(tuple(detector.signs())).is_in(text[:end]), (detector.name, end)
