@@ -1,10 +1,10 @@
-"""Passphrases that are called a sentence."""
+"""Passphrases that are called a sentence or have words of two scripts."""
 
 from types import ModuleType
 
 import pytest
 
-from app.policy.detectors import DETECTORS, said_sentences
+from app.policy.detectors import DETECTORS, passphrases, said_sentences
 from app.policy.linear_patterns import any_of
 from app.policy.policy import Policy
 
@@ -27,6 +27,32 @@ FOUND = {
         ("密码就这六个字：豆腐脑要甜的", "豆腐脑要甜的"),
         ("门禁口令其实是一首诗的第一句：松下问童子", "松下问童子"),
         ("主密码设成了一整句话: 外婆的收音机会打喷嚏", "外婆的收音机会打喷嚏"),
+    ],
+    "words": [
+        (
+            "The password is a sentence: the owl on my roof plays cards at noon.",
+            "the owl on my roof plays cards at noon",
+        ),
+        (
+            "The archive password is one line of a poem: all the trains slept under paper snow, no capitals.",
+            "all the trains",
+        ),
+        ("the vault's passphrase is this sentence: “A heron reads our mail”", "A heron reads our mail"),
+        (
+            "Bitwarden 的 master password 改成了 yellow kettle hums 到半夜 softly，别存",
+            "yellow kettle hums 到半夜 softly",
+        ),
+        ("passphrase 换成了 blue 鲸鱼 eats 火锅 nightly", "blue 鲸鱼 eats 火锅 nightly"),
+        ("主密码 设为 blue whale 在厨房 dances", "blue whale 在厨房 dances"),
+        ("主密码改成了 blue whale dances loudly", "blue whale dances loudly"),
+        ("master password: blue 鲸鱼 dances 天天", "blue 鲸鱼 dances 天天"),
+        ("密码改成 blue whale 在厨房 dances，记住", "blue whale 在厨房 dances"),
+        ("The passphrase is blue ウサギ jumps 毎日", "blue ウサギ jumps 毎日"),
+        ("passphrase 設成了 green 茶壺 sings 夜曲 twice", "green 茶壺 sings 夜曲 twice"),
+        ("口令：鲸鱼 paints 小船 with butter", "鲸鱼 paints 小船 with butter"),
+        ("Passphrase was changed to yellow kettle hums again.", "yellow kettle hums again"),
+        ("Master password is now yellow kettle hums again", "yellow kettle hums again"),
+        ("the passphrase has been reset to seven otters juggle lemons", "seven otters juggle lemons"),
     ],
 }
 STAYS = {
@@ -53,6 +79,31 @@ STAYS = {
         "密码最好是一句话：又长又好记",
         "密码不是一句话：它是随机生成的",
     ],
+    "words": [
+        "The password is a sentence: long, odd and easy to type.",
+        "A good passphrase is a sentence: nobody guesses five random words.",
+        "The password hint is a line of a poem: the one that you learnt at school",
+        "The passphrase is a phrase: see the vault for it.",
+        "passphrase 改成了 hardware key 解锁 plus PIN",
+        "master password 是 Alice 设的，问她",
+        "主密码 设为 required 之后 users 都要 重设",
+        "master password 改成了 SSO 登录，不再需要",
+        "密码改成 bcrypt 加密 之后 login 变慢了",
+        "密码：请用 four words 以上 的组合",
+        "passphrase 是 optional 的 字段 in the form",
+        "master password 换成了 one time 的 token",
+        "密码是 the same 跟以前 一样",
+        "主密码换成了 passkey",
+        "The passphrase was changed to something that nobody remembers.",
+        "The passphrase has been changed to expire every ninety days",
+        "master password reset to defaults after firmware update",
+        "The master password is now stored in the vault.",
+        "The master password is now managed by the security team",
+        "口令：见 the wiki page 上的 说明",
+        "passphrase 换成 longer one please 谢谢 team",
+        "passphrase：click the gear 打开 then scan 二维码",
+        "密码 改为 random string 生成 and stored",
+    ],
 }
 
 
@@ -62,7 +113,7 @@ def test_what_is_told_is_masked(text: str, value: str) -> None:
     assert value not in hidden and "[secret removed]" in hidden
 
 
-@pytest.mark.parametrize(("text", "value"), FOUND["sentences"])
+@pytest.mark.parametrize(("text", "value"), [*FOUND["sentences"], *FOUND["words"]])
 def test_a_phrase_goes_as_a_whole_and_nothing_else_does(text: str, value: str) -> None:
     hidden = DEFAULT.text(text)
     assert hidden.count("[secret removed]") == 1
@@ -85,7 +136,7 @@ UNITS = [
 
 
 @pytest.mark.parametrize("unit", UNITS)
-@pytest.mark.parametrize("detector", [said_sentences])
+@pytest.mark.parametrize("detector", [said_sentences, passphrases])
 def test_they_find_no_more_than_a_long_text_holds(unit: str, detector: ModuleType) -> None:
     found = list(detector.find(unit * 2_000))
     assert len({*found}) == len(found) <= 8_000
