@@ -1,14 +1,16 @@
-"""Passphrases that are called a sentence or have words of two scripts."""
+"""Passphrases that are called a sentence or have words of two scripts, and seeds of one-time codes."""
 
 from types import ModuleType
 
 import pytest
 
-from app.policy.detectors import DETECTORS, passphrases, said_sentences
+from app.policy.detectors import DETECTORS, passphrases, said_sentences, totp_seeds
 from app.policy.linear_patterns import any_of
 from app.policy.policy import Policy
 
 DEFAULT = Policy.of({}, {})
+SEED = "K5QXE3DPMN2GKZLM"
+HEX_SEED = "5fa1c09e7b3d2846a1b0c9d8e7f60512843b9cde"
 FOUND = {
     "sentences": [
         ("备份盘的密码是一句诗：落霞与孤鹜齐飞，别写错", "落霞与孤鹜齐飞"),
@@ -53,6 +55,26 @@ FOUND = {
         ("Passphrase was changed to yellow kettle hums again.", "yellow kettle hums again"),
         ("Master password is now yellow kettle hums again", "yellow kettle hums again"),
         ("the passphrase has been reset to seven otters juggle lemons", "seven otters juggle lemons"),
+    ],
+    "seeds": [
+        (f"run oathtool --totp -b {SEED} for the code", SEED),
+        (f"oathtool --base32 --totp '{SEED[:4]} {SEED[4:8]} {SEED[8:12]} {SEED[12:]}'", SEED[:4]),
+        (f"oathtool --totp=sha256 -d 8 -s 60s {HEX_SEED}", HEX_SEED),
+        (f'oathtool -v --totp -N "2031-02-03 04:05:06 UTC" {HEX_SEED}', HEX_SEED),
+        (f"用 `oathtool -b --totp {SEED.lower()}` 就能生成动态码", SEED.lower()),
+        (f"oathtool -b --totp \\\n  {SEED}", SEED),
+        (f"echo {SEED} | mintotp", SEED),
+        (f"printf '%s' \"{SEED}\" | oathtool --totp -b -", SEED),
+        (f"mintotp <<< {SEED}", SEED),
+        ('pass otp insert mail <<< "otpauth://totp/Mail:ada?secret=KVQXEWDPMNSGKZLM&issuer=Mail"', "KVQXEWDPMNSGKZLM"),
+        ("扫不了就手填 otpauth://totp/ada?issuer=Mail&secret=KVQXEWDPMNSGKZLM", "KVQXEWDPMNSGKZLM"),
+        (f"ykman oath accounts add -t github {SEED}", SEED),
+        (f"totp-cli add work github {SEED}", SEED),
+        (f"otp-cli generate --key {SEED}", SEED),
+        (f'print(pyotp.TOTP("{SEED}").now())', SEED),
+        (f"const code = authenticator.generate('{SEED}')", SEED),
+        (f"speakeasy.totp({{ secret: '{SEED}', encoding: 'base32' }})", SEED),
+        (f"Put {SEED} into the authenticator app", SEED),
     ],
 }
 STAYS = {
@@ -104,6 +126,26 @@ STAYS = {
         "passphrase：click the gear 打开 then scan 二维码",
         "密码 改为 random string 生成 and stored",
     ],
+    "seeds": [
+        "oathtool --totp -b $SEED",
+        'oathtool --totp -b "$(pass show mail/seed)"',
+        "oathtool --totp -b - < seed.txt",
+        "oathtool --totp --base32 @seed.txt",
+        "oathtool 2.6.11 from oath-toolkit-2.6.11.tar.gz",
+        f"oathtool sha1 {HEX_SEED}",
+        "apt install oathtool libpam-google-authenticator",
+        "oathtool --totp -b JBSWY3DPEHPK3PXP",
+        'pyotp.TOTP("JBSWY3DPEHPK3PXP").now()',
+        "mintotp computes time-based one-time passwords",
+        "totp-cli add work github",
+        "the authenticator ABSTRACTAUTHENTICATORFACTORY is a class",
+        "new TOTP(process.env.TOTP_SEED_OF_THE_ROBOT)",
+        "otpauth://totp/ada?issuer=Mail&secret={secret}",
+        'alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"  # of totp',
+        "oathtool --totp -b ABCDEFGHIJKLMNOPQRSTUVWXYZ234567",
+        f"totp 0.0.1 {HEX_SEED}",
+        f"git log of oathtool, commit {HEX_SEED}",
+    ],
 }
 
 
@@ -132,11 +174,15 @@ UNITS = [
     "“小猫爱吃鱼”这句话是口令",
     "password is a line: ",
     "passphrase 改成了 a 猫 b 狗 ",
+    "oathtool -b -d ",
+    f"echo {SEED} | mintotp ",
+    "totp('",
+    "otpauth://totp/?secret=",
 ]
 
 
 @pytest.mark.parametrize("unit", UNITS)
-@pytest.mark.parametrize("detector", [said_sentences, passphrases])
+@pytest.mark.parametrize("detector", [said_sentences, passphrases, totp_seeds])
 def test_they_find_no_more_than_a_long_text_holds(unit: str, detector: ModuleType) -> None:
     found = list(detector.find(unit * 2_000))
     assert len({*found}) == len(found) <= 8_000
