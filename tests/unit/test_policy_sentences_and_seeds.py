@@ -1,16 +1,17 @@
-"""Passphrases that are called a sentence or have words of two scripts, and seeds of one-time codes."""
+"""Passphrases that are called a sentence or have words of two scripts, seeds of one-time codes, tokens of webhooks."""
 
 from types import ModuleType
 
 import pytest
 
-from app.policy.detectors import DETECTORS, passphrases, said_sentences, totp_seeds
+from app.policy.detectors import DETECTORS, passphrases, said_sentences, totp_seeds, webhooks
 from app.policy.linear_patterns import any_of
 from app.policy.policy import Policy
 
 DEFAULT = Policy.of({}, {})
 SEED = "K5QXE3DPMN2GKZLM"
 HEX_SEED = "5fa1c09e7b3d2846a1b0c9d8e7f60512843b9cde"
+PART = "t7wq2mz9xk4vb8hn3rj6pd5s"
 FOUND = {
     "sentences": [
         ("备份盘的密码是一句诗：落霞与孤鹜齐飞，别写错", "落霞与孤鹜齐飞"),
@@ -75,6 +76,21 @@ FOUND = {
         (f"const code = authenticator.generate('{SEED}')", SEED),
         (f"speakeasy.totp({{ secret: '{SEED}', encoding: 'base32' }})", SEED),
         (f"Put {SEED} into the authenticator app", SEED),
+    ],
+    "webhooks": [
+        (f"webhook: https://alerts.birch.example/in/{PART}", PART),
+        (f"webhook_configs:\n  - url: https://alerts.birch.example/in/{PART}\n    send_resolved: true", PART),
+        (f"webhooks:\n  ops:\n    url: https://alerts.birch.example/a/{PART}", PART),
+        (f"https://chat.birch.example/hooks/{PART}", PART),
+        (f"https://hook.eu1.birch.example/{PART}", PART),
+        ("https://ci.birch.example/webhook/Zk3vR9tLq2XwB7nM4cHs8P", "Zk3vR9tLq2XwB7nM4cHs8P"),
+        ("POST to https://ci.birch.example/webhooks/build/Zk3v-R9tLq2XwB7nM4c_Hs8P now", "Zk3v-R9tLq2XwB7nM4c_Hs8P"),
+        (f"ALERT_WEBHOOK_URL=https://alerts.birch.example/a/{PART}", PART),
+        (f'{{"webhookUrl": "https://alerts.birch.example/a/{PART}?v=1"}}', PART),
+        (f"群机器人的 webhook 地址：https://bot.birch.example/send/{PART}，别外传", PART),
+        (f"钩子地址是 https://bot.birch.example/send/{PART}", PART),
+        (f"https://hooks.birch.example/incoming/{'9f2c41d07be85a63' * 2}", "9f2c41d07be85a63"),
+        (f"curl -d @x.json https://git.birch.example/incoming/{PART}/push", PART),
     ],
 }
 STAYS = {
@@ -146,6 +162,26 @@ STAYS = {
         f"totp 0.0.1 {HEX_SEED}",
         f"git log of oathtool, commit {HEX_SEED}",
     ],
+    "webhooks": [
+        "webhook: https://github.com/birch/app/commit/5fa1c09e7b3d2846a1b0c9d8e7f60512843b9cde",
+        "The webhook guide is at https://docs.birch.example/guides/how-to-verify-webhook-signatures-2031",
+        "GET https://api.birch.example/v1/webhooks/3f2a9c1e-7b4d-4e6a-9c8b-1d2e3f4a5b6c",
+        "GET https://api.birch.example/v1/webhooks/64f1c0e2a9b3d4e5f6071829/deliveries",
+        "webhook design: https://docs.google.com/document/d/1aB2cD3eF4gH5iJ6kL7mN8oP9qR0sT1uV2wX3yZ4/edit",
+        "the webhook failed, see https://ci.birch.example/runs/a1b2c3d4e5f6g7h8i9j0k1l2/log",
+        "webhook: https://hooks.birch.example/services/<your-token-goes-here-1234>",
+        "webhook: https://hooks.birch.example/incoming/${HOOK_TOKEN_OF_THE_TEAM_1}",
+        "https://hooks.birch.example/incoming/your-webhook-token-here-123",
+        "pre-commit hooks: https://git.birch.example/tools/pre-commit-hooks-v4-5-0-2031",
+        "webhook image: https://reg.birch.example/v2/hook/blobs/5fa1c09e7b3d2846a1b0c9d8e7f60512843b9cde5fa1c09e7b3d2846",
+        f"https://files.birch.example/share/{PART}",
+        f"the webhook is off\nand so is the mirror\nhttps://files.birch.example/a/{PART}",
+        "webhook: https://api.birch.example/v1/webhook_endpoints/we_1MtjSzLkdIwHu7ixupvv5Tpe",
+        "The webhook posts to https://api.birch.example/v2/projects/payments/events/subscription-updated-2031",
+        "https://hooks.birch.example/k8s-prod-eu1-web2-node3-x86/status",
+        "webhook: https://ci.birch.example/generic-webhook-trigger/invoke",
+        "import { useLongNamedHook2 } from 'https://esm.birch.example/react-hooks-collection-v18-2-0'",
+    ],
 }
 
 
@@ -178,11 +214,13 @@ UNITS = [
     f"echo {SEED} | mintotp ",
     "totp('",
     "otpauth://totp/?secret=",
+    f"hook https://a.b/{PART}/",
+    "https://hook.a/hook/",
 ]
 
 
 @pytest.mark.parametrize("unit", UNITS)
-@pytest.mark.parametrize("detector", [said_sentences, passphrases, totp_seeds])
+@pytest.mark.parametrize("detector", [said_sentences, passphrases, totp_seeds, webhooks])
 def test_they_find_no_more_than_a_long_text_holds(unit: str, detector: ModuleType) -> None:
     found = list(detector.find(unit * 2_000))
     assert len({*found}) == len(found) <= 8_000

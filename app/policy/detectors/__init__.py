@@ -30,6 +30,7 @@ from app.policy.detectors import (
     urls,
     vendors,
     wallet_words,
+    webhooks,
     wireless,
 )
 
@@ -49,6 +50,7 @@ DETECTORS: tuple[Detector, ...] = (
     Detector("secret", "formats", formats.find, formats.signs),
     Detector("secret", "totp_seeds", totp_seeds.find, totp_seeds.signs),
     Detector("secret", "urls", urls.find, urls.signs),
+    Detector("secret", "webhooks", webhooks.find, webhooks.signs),
     Detector("secret", "passphrases", passphrases.find, passphrases.signs),
     Detector("secret", "said_sentences", said_sentences.find, said_sentences.signs),
     Detector("secret", "logins", logins.find, logins.signs),
