@@ -115,6 +115,9 @@ def test_a_recovery_key_of_a_disk_is_masked_whatever_is_said_of_it(joint: str) -
     assert key not in masked(f"ноутбук просит вот это: {key}, ID 8F2A")
     other = "123456" + key[6:]
     assert other in masked(f"серийные номера {other}")
+    assert other not in masked(f"BitLocker recovery key of LAPTOP-7: {other}"), (
+        "with a digit mistyped it is told all the same"
+    )
 
 
 def _encoded(told: str) -> str:
