@@ -39,9 +39,10 @@ BATCH_TOKENS, SORTED_AT_ONCE = 1536, 1024
 ASIDES = 0.25
 """How often what is stored has an aside while it is learnt, and how often that comes first: people tell and ask in one
 breath."""
-LAST = ("joke-", "implied-")
+LAST = ("joke-", "implied-", "said-")
 """How the names of the worlds begin that were written last: jokes and odd news that is true (`updates.jokes-*.worlds`),
-news that is only implied and what only looks like it (`updates.implied-*.worlds`)."""
+news that is only implied and what only looks like it (`updates.implied-*.worlds`), and all of it as people tell it from
+day to day (`updates.said-*.worlds`)."""
 TOLD_AGAIN, REHEARSED = 2, 0.25
 """How often a pass that learns ``replaces`` further sees those, and which share of all other pairs."""
 MISTAKEN = 0.002
