@@ -24,6 +24,8 @@ _PLACEHOLDER = (
 )
 _WORD = re.compile(f"example|placeholder|xxxx|(?<![a-z]){_BESIDE}*{_PLACEHOLDER}(?:{_BESIDE}|{_PLACEHOLDER})*(?![a-z])")
 """A placeholder in small letters. All but the first three must be a whole part of a value: other words begin so."""
+_NAMES_ONLY = re.compile("(?:base32|totp|otp|shared|encoded)(?:secret|key|seed|string|value|token){1,3}")
+"""What stands for a seed in the form of an address: BASE32SECRET."""
 _ONE_RUN = re.compile(r"[^\s/:<>{}()\[\]=&,;|\"'`\\]+")
 _ADDRESS = re.compile(r"example\.|\.example|@[\w-]+\.[\w.-]+$")
 _SIGNS = frozenset("!?@#$%^&*+~")
@@ -55,7 +57,7 @@ def is_placeholder(value: str) -> bool:
     Values of documentation have "example" in them by custom (AKIAIOSFODNN7EXAMPLE).
     """
     lowered = value.lower()
-    if lowered in _NO_VALUES or _MARKS.search(value) or _has_placeholder(value):
+    if lowered in _NO_VALUES or _NAMES_ONLY.fullmatch(lowered) or _MARKS.search(value) or _has_placeholder(value):
         return True
     if _REFERENCE.match(value) or _HASH_ALGORITHM.match(value):
         return True

@@ -25,6 +25,20 @@ _KEYPAD = Pattern(
     r"|(?:^|\D)(?P<de>\d{4,8})[ \t]+(?:eingeben|eintippen|tippen|drücken)[^\n.!?\d]{0,30}(?:raute|sterntaste|#)"
     r"|(?:输入|輸入|按)[ \t]?(?P<zh>\d{4,8})[ \t]?(?:[,，]?(?:再按|然后按|然後按|加))?[ \t]?(?:#|井号|井號|井字键|星号|星號|\*)"
 )
+_KEY_FIRST = Pattern(
+    r"(?i)\b(?:press|hit|push|tap|touch|dial)[ \t]+(?:the )?(?:(?:little|small|round|top|red|green|big) )?"
+    r"(?:star|hash|pound|bell|#|\*)(?: (?:key|button|sign|symbol))?(?: once| twice)?,?[ \t]+(?:and )?then[ \t]+"
+    r"(?:press |type |enter |dial |hit |key in )?(?P<en>\d{4,8})(?:$|[^\d:-])"
+    r"|(?:^|\W)(?:raute|sterntaste|klingel)(?: drücken)?,? (?:und )?dann (?P<de>\d{4,8})(?:$|[^\d:-])"
+    r"|按(?:一下|下|[两兩]下|住)?(?:[井星][号號]|[井米]字|门铃|門鈴|钥匙|[#*])(?:键|鍵|图标)?[ \t]?[,，、]?"
+    r"(?:再|然后|然後|接着|接著|后|後)(?:按|输入?|輸入?|拨)?[ \t]?(?P<zh>\d{4,8})(?:$|[^\d:-])",
+)
+"""A key of the panel by the door, and then the code: ``press star and then 4471``."""
+_PANEL = Pattern(
+    r"(?i)(?:star|hash|pound|bell|#|\*)(?: (?:key|button|sign|symbol))?(?: once| twice)?,?[ \t]+(?:and )?then[ \t]"
+    r"|(?:raute|sterntaste|klingel)(?: drücken)?,? (?:und )?dann |[号號字铃鈴匙键鍵标#*][ \t]?[,，、]?(?:再|然[后後]|接[着著]|[后後])"
+)
+"""Begins as the above does: a sign that is cheap to look for."""
 _LINK = Pattern(
     r"(?i)https?://[^\s\"'<>]{3,200}?/(?:magic[-_]?(?:link|login|signin)?s?|login[-_]?link|sign[-_]?in[-_]?link|passwordless|one[-_]?time[-_]?login|email[-_]?login)"
     r"/(?:[a-z]{2,12}/)?(?P<secret>[A-Za-z0-9_.~-]{12,512})"
@@ -42,6 +56,7 @@ def find(text: str) -> Iterator[Span]:
         yield from pattern.spans(text, "secret")
     for language in ("en", "de", "zh"):
         yield from _KEYPAD.spans(text, language)
+        yield from _KEY_FIRST.spans(text, language)
     for pattern in (_LINK, _QUERY):
         yield from (span for span in pattern.spans(text, "secret") if _is_drawn(text[slice(*span)]))
 
@@ -52,4 +67,4 @@ def _is_drawn(value: str) -> bool:
 
 def signs() -> Sequence[Pattern]:
     """See `Detector`."""
-    return (_USE, _WITH, _CALLED, _KEYPAD, _LINK, _QUERY)
+    return (_USE, _WITH, _CALLED, _KEYPAD, _PANEL, _LINK, _QUERY)

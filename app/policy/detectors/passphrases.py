@@ -53,8 +53,19 @@ _SAID_TO_BE = Pattern(
     r"(?:[a-z]{2,12} ){0,2}?(?:sentence|line|verse|phrase|lyric|poem|proverb|rhyme|saying)\b[^\n.!?:\"“”]{0,32}?(?:[ \t]?[:—][ \t]{0,2}[\"“']?|[ \t][\"“])"
 )
 """``the password is a line of a song: ...``"""
-_PASS = Pattern(r"(?i)pass ?(?:word|phrase|code)|code ?phrase")
 _LETTER = "a-zà-öø-ÿа-яё"
+_AGREED = Pattern(
+    r"(?i)\b(?:(?:safe|code|secret|duress|family|collection|pick-?up)[ -]?(?:word|password|phrase)|abhol(?:kenn|pass)wort|codewort"
+    r"|mot convenu|mot de passe familial|palabra (?:clave|secreta))\b[^\n.!?:]{0,64}?(?P<sign>[:=]| is |['’]s | ist | est | es )[ \t]{0,2}[\"'“]?"
+)
+"""What people agree on, to be said: two words are enough there."""
+_AGREED_NAMES = Pattern(
+    r"(?i)(?:safe|code|secret|duress|family|collection|pick-?up)[ -]?(?:word|phrase)|codewort|mot convenu|mot de passe|palabra |abholkenn"
+)
+_FEW = re.compile(
+    rf"([{_LETTER}]{{2,14}}(?:[ -][{_LETTER}]{{2,14}}){{1,3}})(?=[ \t]*(?:$|[.,;!)\"”\n，。；！）–—]))", re.MULTILINE
+)
+_PASS = Pattern(r"(?i)pass ?(?:word|phrase|code)|code ?phrase")
 _WORDS = re.compile(
     rf"([{_LETTER}]{{2,14}}(?:[ -][{_LETTER}]{{2,14}}){{2,9}})(?=[ \t]*(?:$|[-.,;!()\"”\n，。；！（）–—]))",
     re.MULTILINE,
@@ -120,7 +131,7 @@ def find(text: str) -> Iterator[Span]:
     """Three words at least to the end of the clause, none of which joins a sentence or speaks about passphrases; a whole
     sentence where something is opened with it."""
     yield from dict.fromkeys(
-        (*_behind_names(text), *_of_two_scripts(text), *_said_to_be(text), *_behind_what_opens(text))
+        (*_behind_names(text), *_of_two_scripts(text), *_said_to_be(text), *_behind_what_opens(text), *_agreed(text))
     )
 
 
@@ -188,6 +199,15 @@ def _behind_what_opens(text: str) -> Iterator[Span]:
                 yield words.span(1)
 
 
+def _agreed(text: str) -> Iterator[Span]:
+    for match in _AGREED.finditer(text):
+        end = match.span()[1]
+        words = _FEW.match(text, end, min(len(text), end + _REACH))
+        said = re.split("[ -]", words[1].lower()) if words else []
+        if words and _is_odd(said, 2) and _saying().isdisjoint(said):
+            yield words.span(1)
+
+
 def _is_odd(said: Sequence[str], least: int = _LEAST_BEHIND_WORD) -> bool:
     """Whether so many words are a phrase and no sentence about one, which denies something at its head, say."""
     return (
@@ -218,4 +238,4 @@ def _denying() -> frozenset[str]:
 
 def signs() -> Sequence[Pattern]:
     """See `Detector`."""
-    return (_NAME, _COUNTED, _OPENS_WITH, _SPOKEN, _HAN_NAMES, _PASS)
+    return (_NAME, _COUNTED, _OPENS_WITH, _SPOKEN, _HAN_NAMES, _PASS, _AGREED_NAMES)

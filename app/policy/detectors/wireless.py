@@ -26,6 +26,11 @@ _BEFORE_NAME = Pattern(
 _CALLED = re.compile(
     r"(?i)\b(?:called|named|name|ssid|network|heißt|namens|s['’]appelle|nom|llama|nombre|chama|nome)\b|叫|名|называется"
 )
+_KEY_BEHIND = re.compile(
+    r"(?i)[\"'`”»」]?[ \t]?[,;.:，；。(–—-]?[ \t]{0,2}(?:and |with |und |mit |et |avec |y |con )?(?:the |its |your |das |der |le |la |el )?"
+    r"(?:wi-?fi )?(?:key|password|passcode|passwort|kennwort|schlüssel|clé|mot de passe|clave|contraseña|密码|口令)(?![\w-])"
+)
+"""Goes on about the key behind a value: that was the network's name."""
 _SSID = re.compile(
     r"(?i)(?:^|[_-])(?:[256]g(?:hz)?|2\.4g?|guest|gast|gäste|invit\w*|net|lan|wi-?fi|wlan|ext|tp|link|fritz|netgear)(?:$|[_-])"
     r"|^(?:802\.11|wpa|wep|tp-link|fritz|netgear|linksys|dlink|asus|vodafone|telekom)"
@@ -48,7 +53,8 @@ _SAID = JOINING.union(_SAID_TEXT.split())
 def find(text: str) -> Iterator[Span]:
     """Words joined by hyphens, and what has a digit and no form of a network's name."""
     for match in _WIRELESS.finditer(text):
-        if not _CALLED.search(match["between"] or ""):
+        is_name = _CALLED.search(match["between"] or "") or _KEY_BEHIND.match(text, match.span("secret")[1])
+        if not is_name:
             yield from _key(text, match.span("secret"), match["behind"] or "")
     for match in _KEY.finditer(text):
         yield from _key(text, match.span("secret"), match["behind"] or "", is_named=True)
