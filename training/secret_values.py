@@ -10,6 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
+from training import everyday_values
+
 SIGNS = json.loads(
     (Path(__file__).parents[1] / "app" / "policy" / "weights" / "signs.json").read_text(encoding="utf-8")
 )
@@ -566,6 +568,15 @@ def _compound(rng: Random) -> str:
 
 Slot = Callable[[Random], str]
 SECRET: dict[str, Slot] = {
+    "spoken": everyday_values.spoken,
+    "person": everyday_values.person,
+    "sent": everyday_values.sentence,
+    "mixs": everyday_values.of_two_scripts,
+    "memo": everyday_values.name,
+    "twos": everyday_values.plain,
+    "keyed": everyday_values.keyed,
+    "eqw": everyday_values.joined,
+    "g44": everyday_values.grouped,
     "v": _value,
     "v2": password,
     "k": key,
@@ -604,6 +615,13 @@ SECRET: dict[str, Slot] = {
     "lic": lambda r: "-".join(_of(r, string.ascii_uppercase + string.digits, 5, 5) for _ in range(r.choice((3, 4, 5)))),
 }
 OTHER: dict[str, Slot] = {
+    "ospoken": everyday_values.spoken,
+    "operson": everyday_values.person,
+    "osent": everyday_values.sentence,
+    "omemo": everyday_values.name,
+    "otwos": everyday_values.plain,
+    "og44": everyday_values.grouped,
+    "day": everyday_values.day,
     "hz": _hanzi,
     "notice": lambda r: r.choice(_NOTICES),
     "sub": lambda r: (
@@ -728,6 +746,7 @@ OTHER: dict[str, Slot] = {
             f"{r.choice(WORDS).capitalize()}_{r.choice(('5G', '2G', 'EG', 'OG1'))}_{r.choice(('Guest', 'Office', 'Home'))}",
             f"TP-LINK_{_of(r, '0123456789ABCDEF', 4, 4)}",
             f"{r.choice(WORDS).capitalize()}{_digits(r, 1, 2)}",
+            f"{r.choice(WORDS).capitalize()}{r.choice(WORDS).capitalize()}{r.choice(('_', '-', ''))}{_digits(r, 1, 2)}",
         )
     ),
     "path": lambda r: (
@@ -857,6 +876,21 @@ _NO_NOUNS = frozenset(
         "login",
         "creds",
         "credentials",
+        "the safe word",
+        "the safe words",
+        "a safe word",
+        "security question",
+        "security questions",
+        "secret question",
+        "secret questions",
+        "密保问题",
+        "sicherheitsfrage",
+        "sicherheitsfragen",
+        "question secrète",
+        "question de sécurité",
+        "pregunta secreta",
+        "pregunta de seguridad",
+        "秘密の質問",
         "连接串",
         "种子",
         "密文",

@@ -51,6 +51,8 @@ LABELLED = 0.15
 """The share of texts with a label in front, as turns have where they are stored: its user is no name to log in."""
 CLEAN_WEIGHT = 5.0
 """What a value of a long message counts, against one of a filled sentence: each message is there once."""
+_CLAUSES = frozenset(("clause", "scripts"))
+"""Forms of values that end where a clause does: with words of a sentence before or behind, one is no secret."""
 _SLOT = re.compile(r"\{(\w+)\}")
 _CONTEXT = ("l0:", "r0:", "none|", "d:", "rb:", "b:")
 
@@ -122,6 +124,8 @@ def judged(text: str, spans: list[tuple[int, int]]) -> Iterator[tuple[Judged, in
             and end - start <= over[0][1] - over[0][0] + 4
         ):
             yield one, 1
+        elif one.form in _CLAUSES and not any(a <= start and end <= b for a, b in over):
+            yield one, 0
 
 
 def repository() -> Iterator[str]:

@@ -9,6 +9,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from app.policy.clauses import clauses
 from app.text.scripts import CJK
 
 LONGEST = 4_096
@@ -36,6 +37,8 @@ _DRAWN = re.compile(
 """Signs in groups, as programs show what is to be typed: seeds of one-time codes, passwords for one program."""
 _SCHEME = re.compile(r"(?i)(?:basic|bearer|token|apikey) \S+$")
 """What stands in front of the value of a header: the value alone is judged."""
+_EQUATION = re.compile(r"[A-Z][a-z]{4,16}=[A-Z]?[a-z]{0,16}\d{1,4}")
+"""A word and a number that somebody joined; names of settings begin with a small letter, or have no other."""
 _LEADING = "([{<*'\\,;~=:"
 _TRAILING = ".,;:?)]}>*'\\&#"
 _PARTNERS = {")": "(", "]": "[", "}": "{"}
@@ -70,6 +73,8 @@ def candidates(text: str, start: int = 0, end: int | None = None) -> Iterator[Ca
             yield from _of_run(run[0], run.start())
     yield from _quoted(text, start, end)
     yield from groups
+    for first, last in clauses(text, start, end):
+        yield Candidate(first, last, text[first:last])
     for drawn in _DRAWN.finditer(text, start, end):
         if any(_MIXED.fullmatch(group) for group in drawn[0].split(" ")):
             yield Candidate(drawn.start(), drawn.end(), drawn[0])
@@ -101,6 +106,8 @@ def _of_run(run: str, start: int) -> Iterator[Candidate]:
         if until == at and place + 1 < len(keys):  # a value with a sign in it: password=Maple=Maple
             behind = keys[place + 2].start() if place + 2 < len(keys) else len(run)
             yield from _trimmed(run[at:behind], start + at)
+    if len(keys) == 1 and _EQUATION.fullmatch(bare := run.rstrip(_TRAILING)):
+        yield Candidate(start, start + len(bare), bare)
     if not keys:
         option = _OPTION.match(run)
         if option:

@@ -3,8 +3,9 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from app.policy.clauses import is_spoken
 from app.policy.signs import Words
-from app.text.scripts import is_cjk
+from app.text.scripts import CJK, is_cjk
 
 LEFT_WORDS, RIGHT_WORDS = 32, 16
 """How much of the text around a value is read."""
@@ -15,7 +16,7 @@ _BAG = 12
 _NEXT = 8
 _LONGEST_NAMED = 64
 """Characters of the longest value in which words are looked for: ``partner-api-token`` names what it stands for."""
-_DRAWN = frozenset(("pin", "digits", "number", "groups", "hex", "uuid", "date", "drawn"))
+_DRAWN = frozenset(("numeral", "pin", "digits", "number", "groups", "hex", "uuid", "date", "drawn"))
 """Forms of values that have no words in them."""
 _BUCKETS = (0, 1, 2, 3, 4, 4, 5, 5, 5, 6, 6, 6, 6)
 NAMING = frozenset(("#secret", "#pin", "#once", "#otp", "#id", "#user", "#talk", "#env", "#code", "#factor"))
@@ -44,6 +45,10 @@ _FILE = re.compile(r"[\w./~-]*\.[a-z][a-z0-9]{0,5}(?:[:#]\d+)?|[~.]{0,2}(?:/[\w.
 _HOST = re.compile(r"(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?(?:/\S*)?|\d+(?:\.\d+){3}(?::\d+|/\d+)?")
 _URL = re.compile(r"[a-z][a-z0-9+.-]*://\S*")
 _CODE = re.compile(r"[\w.]+\(|\+[a-z_]\w*\.[A-Za-z]\w*\)*$|[$%]\w|.*(?:::|->|\(\)|\[\]|&&|\|\|)")
+_HAN = re.compile(f"[{CJK}]")
+_ASCII = re.compile("[A-Za-z0-9]")
+_CLAUSES = frozenset(("clause", "han", "scripts"))
+"""Forms of values whose characters tell whether they are a sentence."""
 _CONSONANTS = re.compile(r"[bcdfghjklmnpqrstvwxz]+", re.IGNORECASE)
 _ADVISORY = re.compile(r"(?:CVE|CWE|CNVD|CNNVD)-\d{2,8}(?:-\d{2,8})?|GHSA(?:-[0-9a-z]{4}){3}", re.IGNORECASE)
 _PATH = re.compile(r"[a-z]{3,}[\w.-]{0,60}(?:/[\w.#@-]{1,80}){1,12}/?")
@@ -166,9 +171,11 @@ def form_of(value: str) -> str:
         return "pin" if len(value) <= 3 else "digits" if len(value) <= 8 else "number"
     if value.replace("-", "").replace(" ", "").isdigit():
         return "groups"
+    if not value.isascii() and _HAN.search(value) and _ASCII.search(value):
+        return "phrase" if any(c.isspace() for c in value) else "scripts"
     if value.isalpha():
         if not value.isascii() and is_cjk(value):
-            return "han"
+            return "numeral" if is_spoken(value) else "han"
         return "lower" if value.islower() else "upper" if value.isupper() else "word" if value.istitle() else "camel"
     if any(c.isspace() for c in value):
         return "drawn" if _is_drawn(value) else "phrase"
@@ -216,6 +223,10 @@ def of_value(value: str, form: str) -> Iterator[str]:
         yield f"c:{sign}"
     if size <= _LONGEST_NAMED and form not in _DRAWN:
         yield from (f"w:{word}" for word in {*Words(value).names} if word[0] == "#" and len(word) > 1)
+    if form in _CLAUSES:
+        yield from (f"h:{c}" for c in set(_HAN.findall(value)))
+        yield f"h0:{value[:2]}"
+        yield f"h9:{value[-2:]}"
     if value.isalpha():
         lowered = value.lower()
         yield f"v:{lowered}"

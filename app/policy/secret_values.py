@@ -30,7 +30,7 @@ SEGMENT_CHARS, AROUND_CHARS = 1_000, 160
 _SHORT = frozenset({"pin", "digits"})
 _NEVER = frozenset({"mail", "url", "advisory", "hotkey", "address", "package"})
 _WORDS = frozenset({"lower", "word", "upper", "camel", "compound", "han"})
-_NEAR = frozenset({"#secret", "#pin", "#command", "#call"})
+_NEAR = frozenset({"#secret", "#pin", "#command", "#call", "#answer"})
 _NEAR_WORDS = 6
 """How near behind a name a plain word must stand to be judged: any word may follow later."""
 _GENERAL = frozenset(("value", "default", "body", "data", "val", "content", "string", "literal"))
@@ -90,7 +90,7 @@ def find(text: str) -> Iterator[Span]:
     """Values that are told or set as passwords, PINs, keys or tokens, and the others of a list that one is in."""
     reached = 0
     for one in to_judge(text, model().least):
-        if _value_score(one.candidate.value) + _context_score(one) > 0:
+        if _value_score(one.candidate.value, one.form) + _context_score(one) > 0:
             found = (one.candidate.start, _with_key(text, one.candidate))
             yield found
             if found[1] > reached:
@@ -118,9 +118,9 @@ def to_judge(text: str, least: float | None = None) -> Iterator[Judged]:
         for one in candidates(text, start, end):
             if public and within(public, one.start):
                 continue
-            if (least is not None and _value_score(one.value) < least) or is_placeholder(one.value):
+            form = _form(one.value, one.quoted)
+            if (least is not None and _value_score(one.value, form) < least) or is_placeholder(one.value):
                 continue
-            form = form_of(one.value)
             if form in _NEVER or is_card(one.value):
                 continue
             if form in _SHORT:
@@ -183,10 +183,16 @@ def _stretches(text: str) -> Iterator[Span]:
 
 
 @lru_cache(maxsize=8192)
-def _value_score(value: str) -> float:
+def _form(value: str, quoted: bool) -> str:
+    form = form_of(value) if len(value) <= LONGEST else "long"
+    return "clause" if form == "han" and not quoted else form
+
+
+@lru_cache(maxsize=8192)
+def _value_score(value: str, form: str) -> float:
     if len(value) > LONGEST:
         return -100.0
-    return model().bias + model().sum(of_value(value, form_of(value)))
+    return model().bias + model().sum(of_value(value, form))
 
 
 def _context_score(one: Judged) -> float:
