@@ -2,9 +2,10 @@
 
 Questions about a few messages teach that one on the same subject need not answer, and that one that corrects does.
 Alone they also teach that whatever is near answers. So most of a pass is of worlds in which much is told, and above all
-what is near to questions that nothing answers there.
+what is near to questions that nothing answers there. What people say from day to day is put beside what others say.
 """
 
+import heapq
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -21,6 +22,10 @@ LOOKED_AT = 600
 """Facts of which a prompt off any topic is put beside the nearest."""
 LEAST_TOLD = 8
 """Facts of a world in which much is told."""
+SAID = "said-"
+"""How the names of the worlds begin in which two things are told as people talk from day to day."""
+SAID_LOOKED_AT, SAID_NEAREST, SAID_ANY = 500, 2, 1
+"""What others say that a question of these is put beside: of so many the nearest, and any."""
 
 
 class Count(NamedTuple):
@@ -31,23 +36,26 @@ class Count(NamedTuple):
 
 
 COUNTS: Mapping[str, Count] = {
-    "few messages": Count(2000, 1400),
-    "worlds": Count(5000, 6200),
-    "rephrased": Count(4000, 5000),
-    "translated": Count(1800, 2200),
-    "unanswered": Count(0, 5000),
-    "asked": Count(1200, 3000),
-    "off topic": Count(0, 600),
+    "few messages": Count(600, 400),
+    "said": Count(6400, 14000),
+    "worlds": Count(1500, 1900),
+    "rephrased": Count(1200, 1500),
+    "translated": Count(600, 700),
+    "unanswered": Count(0, 2500),
+    "asked": Count(1400, 3500),
+    "off topic": Count(0, 300),
 }
 
 
 def further_pairs(told: Sequence[World], prompts: Iterable[str]) -> Iterator[Pair]:
-    """Some 37,000 pairs a pass of all that is ``told``, of prompts that nothing helps with, and of questions of their
+    """Some 36,000 pairs a pass of all that is ``told``, of prompts that nothing helps with, and of questions of their
     own; which of them differs from pass to pass."""
-    few = [world for world in told if len(world.facts) < LEAST_TOLD]
+    said = [world for world in told if world.name.startswith(SAID)]
+    few = [world for world in told if len(world.facts) < LEAST_TOLD and not world.name.startswith(SAID)]
     worlds = [world for world in told if len(world.facts) >= LEAST_TOLD]
     groups = {
         "few messages": _beside(few, lambda question: question.kind != "none"),
+        "said": _beside_others(said),
         "worlds": _beside(worlds, lambda question: question.kind != "none" and not question.again),
         "rephrased": _beside(worlds, lambda q: q.kind != "none" and q.again and not q.language),
         "translated": _beside(worlds, lambda question: question.kind != "none" and bool(question.language)),
@@ -84,6 +92,22 @@ def _of_question(question: Question, world: World) -> Iterator[Pair]:
     for place, fact in enumerate(others):
         often = 1.0 if place < NEAREST else OTHERS_SHARE
         yield Pair(question.text, fact.text, False, world.language, 1.0, often)
+
+
+def _beside_others(told: Sequence[World]) -> Iterator[Pair]:
+    """The questions with what is told in their worlds, and in others of the same language."""
+    chosen = random.Random(6)
+    facts: dict[str, list[Fact]] = {}
+    for world in told:
+        facts.setdefault(world.language, []).extend(world.facts)
+    for world in told:
+        others = [fact for fact in facts[world.language] if fact not in world.facts]
+        for question in world.questions:
+            yield from _of_question(question, world)
+            some = chosen.sample(others, min(SAID_LOOKED_AT, len(others)))
+            nearest = heapq.nlargest(SAID_NEAREST, some, _nearness(question.text))
+            for fact in (*nearest, *some[:SAID_ANY]):
+                yield Pair(question.text, fact.text, False, world.language)
 
 
 def _nearness(question: str) -> Callable[[Fact], float]:

@@ -39,12 +39,12 @@ BATCH_TOKENS, SORTED_AT_ONCE = 1536, 1024
 ASIDES = 0.25
 """How often what is stored has an aside while it is learnt, and how often that comes first: people tell and ask in one
 breath."""
-LAST = ("joke-", "implied-", "said-")
-"""How the names of the worlds begin that were written last: jokes and odd news that is true (`updates.jokes-*.worlds`),
-news that is only implied and what only looks like it (`updates.implied-*.worlds`), and all of it as people tell it from
-day to day (`updates.said-*.worlds`)."""
-TOLD_AGAIN, REHEARSED = 2, 0.25
-"""How often a pass that learns ``replaces`` further sees those, and which share of all other pairs."""
+FURTHER = {"said-": 1.0, "joke-": 0.6, "implied-": 0.6}
+"""Of how many pairs a pass that learns ``replaces`` further sees, by how the names of their worlds begin: of what people
+tell from day to day (`updates.said-*.worlds`), of jokes and odd news that is true (`updates.jokes-*.worlds`), and of
+news that is only implied and what only looks like it (`updates.implied-*.worlds`)."""
+REHEARSED = 0.2
+"""The same of all other pairs, so that these are not forgotten."""
 MISTAKEN = 0.002
 """Of what only looks like a replacement, the share that may be taken for one where a memory is replaced for good."""
 
@@ -107,19 +107,20 @@ def _statements(further: bool) -> tuple[list[Pair], dict[str, list[Pair]]]:
     """The pairs to learn ``replaces`` from, and those to measure it on."""
     heard, unheard = _told()
     written = [*statements("replaces"), *statements("read", TOLD_WEIGHT)]
-    return _last_again(written, heard) if further else [*written, *statements_of(heard)], {
+    return [*_last_again(written, heard)] if further else [*written, *statements_of(heard)], {
         "blind": list(statements("replaces.blind")),
         "unread worlds": list(statements_of(unheard)),
         "blind worlds": list(statements_of(worlds(blind=True))),
     }
 
 
-def _last_again(written: Iterable[Pair], heard: Sequence[World]) -> list[Pair]:
-    """The worlds of `LAST` again and again, and a share of all other pairs, so that these are not forgotten."""
-    last = [one for one in heard if one.name.startswith(LAST)]
-    again = [pair._replace(often=1.0) for pair in statements_of(last)] * TOLD_AGAIN
-    others = [*written, *statements_of(one for one in heard if not one.name.startswith(LAST))]
-    return [*again, *(pair._replace(often=pair.often * REHEARSED) for pair in others)]
+def _last_again(written: Iterable[Pair], heard: Sequence[World]) -> Iterator[Pair]:
+    """The pairs of the worlds in `FURTHER`, and a share of all other pairs."""
+    yield from (pair._replace(often=pair.often * REHEARSED) for pair in written)
+    for world in heard:
+        often = next((often for begin, often in FURTHER.items() if world.name.startswith(begin)), None)
+        for pair in statements_of([world]):
+            yield pair._replace(often=pair.often * REHEARSED if often is None else often)
 
 
 def _questions(further: bool) -> tuple[list[Pair], dict[str, list[Pair]]]:

@@ -33,7 +33,7 @@ MAX_PAIRS = 16
 """Pairs of statements in all: each sentence of a line is one."""
 MAX_TOLD_WITH = 8
 """Statements that are read with the question, to tell which one of a candidate answers it."""
-LEAST_ANSWER = 0.005
+LEAST_ANSWER = 0.001
 """A candidate less likely than this to be an answer says nothing about those that are."""
 SAME_SHARE = 0.6
 """What one later statement replaces is one thing: others with this share of the words of the likeliest."""
