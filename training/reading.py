@@ -40,9 +40,9 @@ ASIDES = 0.25
 """How often what is stored has an aside while it is learnt, and how often that comes first: people tell and ask in one
 breath."""
 FURTHER = {"said-": 1.0, "joke-": 0.6, "implied-": 0.6}
-"""Of how many pairs a pass that learns ``replaces`` further sees, by how the names of their worlds begin: of what people
-tell from day to day (`updates.said-*.worlds`), of jokes and odd news that is true (`updates.jokes-*.worlds`), and of
-news that is only implied and what only looks like it (`updates.implied-*.worlds`)."""
+"""Which share of its pairs a pass that learns ``replaces`` further sees, by how names of worlds begin: of what people
+tell from day to day (`updates.said-*.worlds`), of jokes and odd news that is true (`updates.jokes-*.worlds`),
+and of news that is only implied and what only looks like it (`updates.implied-*.worlds`)."""
 REHEARSED = 0.2
 """The same of all other pairs, so that these are not forgotten."""
 MISTAKEN = 0.002
