@@ -199,7 +199,7 @@ def test_an_earlier_version_of_another_memory(client: TestClient, left: Callable
 
 
 def test_every_line_of_a_longer_memory_goes(client: TestClient, left: Callable[..., list[str]]) -> None:
-    lines = ("The guest network of the summer house, do not share it:", "Kestrelnet4471", "BlauBeere77")
+    lines = ("What is written on the boxes in the summer house:", "Kestrelnet4471", "BlauBeere77")
     text = "\n".join(lines)
     call = {"type": "toolCall", "id": "c1", "name": "memory_store", "arguments": {"text": text}}
     messages = [
