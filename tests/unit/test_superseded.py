@@ -113,6 +113,17 @@ def test_what_says_so_is_shown_in_its_place_although_it_scored_too_low() -> None
     assert shown([on(1, LISBON, 0.6), on(2, PORTO, 0.05)], threshold=0.3) == [PORTO]
 
 
+@pytest.mark.parametrize(("score", "text"), [(0.002, "It's Porto since Thursday."), (0.0005, "I live in Lisbon.")])
+def test_news_that_shares_nothing_with_the_question_is_judged_as_well(score: float, text: str) -> None:
+    news = "It's Porto since Thursday."
+    hits = [on(1, LISBON), on(2, news)]
+    scores = {LISBON: 0.5, news: score}
+    ranked = [one._replace(score=scores[one.hit.text]) for one in rank(hits, "where do I live?", Policy())]
+    ranked = [one if one.hit.text == LISBON else one.dropped(Verdict.BELOW_THRESHOLD) for one in ranked]
+    decided = without_superseded(ranked, "where do I live?", Scripted((LISBON, news)))
+    assert [one.hit.text for one in decided if one.verdict is Verdict.KEPT] == [text]
+
+
 def test_what_may_say_so_is_shown_beside_it() -> None:
     hits = [on(1, LISBON, 0.6), on(2, PORTO, 0.05)]
     for likely, expected in ((BESIDE - 0.01, [LISBON]), (BESIDE, [LISBON, PORTO]), (SURE, [PORTO])):
