@@ -3,6 +3,8 @@
 import importlib.util
 import os
 import signal
+import subprocess
+import sys
 import tracemalloc
 from array import array
 from pathlib import Path
@@ -92,6 +94,17 @@ def test_the_process_starts_again_after_it_ended(model_file: Path) -> None:
     assert not process.is_running
     with pytest.raises(EncoderFailed):
         process.passages(["more"])
+
+
+def test_a_process_whose_parent_has_ended_says_nothing(model_file: Path) -> None:
+    command = [sys.executable, "-m", "app.embedded.encoder.encoding_process", str(model_file)]
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        ended = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=writing, stderr=subprocess.PIPE, check=False)
+    finally:
+        os.close(writing)
+    assert (ended.returncode, ended.stderr) == (0, b"")
 
 
 def test_where_no_process_can_start_texts_are_embedded_here(tmp_path: Path) -> None:

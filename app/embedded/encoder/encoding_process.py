@@ -11,6 +11,7 @@ import os
 import select
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, cast
@@ -64,4 +65,5 @@ if __name__ == "__main__":
     named = [Path(name) for name in sys.argv[1:]]
     if len(named) == 1:
         os.nice(NICE)
-    serve(named)
+    with suppress(BrokenPipeError):  # its parent ended meanwhile
+        serve(named)
