@@ -232,7 +232,10 @@ def _examples(task: Task, *, blind: bool = False) -> Rows:
     """What to learn ``task`` from, or the blind set to judge it on."""
     if task.examples != "personal":
         written = _rows(EXAMPLES / f"{task.examples}{'.blind' if blind else ''}.jsonl")
-        return written if blind or task.examples != "follow" else written + _standing_alone()
+        if blind or task.examples == "task":
+            return written
+        alone = [{"text": text, "lang": lang, "label": "own"} for text, lang in _standing_alone()]
+        return written + alone + ([] if task.examples == "skip" else _skipped())
     asked = [(one.text, world.language) for world in worlds(blind) for one in world.questions if not one.again]
     prompts = [(prompt, "en") for prompt in off_topic(blind)]
     if not blind:
@@ -247,13 +250,17 @@ def _examples(task: Task, *, blind: bool = False) -> Rows:
     ]
 
 
-def _standing_alone() -> Rows:
-    """Questions that the worlds ask without anything before them, and what nothing is looked up for."""
-    alone = (
+def _standing_alone() -> list[tuple[str, str]]:
+    """Questions that the worlds ask without anything before them, with their languages."""
+    return [
         (one.text, world.language) for world in worlds() for one in world.questions if not (one.earlier or one.again)
-    )
-    said = [(row["text"], row["lang"]) for row in _rows(EXAMPLES / "skip.jsonl") if row["label"] == "skip"]
-    return [{"text": text, "lang": lang, "label": "own"} for text, lang in [*alone, *said]]
+    ]
+
+
+def _skipped() -> Rows:
+    """What nothing is looked up for, which is no follow-up."""
+    skipped = (row for row in _rows(EXAMPLES / "skip.jsonl") if row["label"] == "skip")
+    return [{"text": row["text"], "lang": row["lang"], "label": "own"} for row in skipped]
 
 
 def _rows(path: Path) -> Rows:

@@ -46,6 +46,21 @@ def test_meaning_finds_tasks_that_were_not_trained_on(by_meaning: Classifier) ->
     assert recall >= 0.95
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What film has Joan been replaying nonstop, with a dreamlike setting?",
+        "What song did Nona recently hear and love so much?",
+        "How does Nona feel about Moe's ability to laugh at setbacks?",
+        "What movie did Nona recently see that blew her mind, on May 3, 2024?",
+        "Was hat Jonas neulich gelesen, das ihn so begeistert hat?",
+        "小林最近看了哪部让他特别感动的电影？",
+    ],
+)
+def test_a_question_about_likes_and_feelings_of_others_is_looked_up(by_meaning: Classifier, question: str) -> None:
+    assert by_meaning.no_query_reason(question) is None
+
+
 def test_nothing_to_look_up_is_found_in_many_languages_and_no_question_is_lost(by_meaning: Classifier) -> None:
     for classifier, least in ((ByWords(), 0.9), (by_meaning, 0.95)):
         items = rows("skip.blind.jsonl")
