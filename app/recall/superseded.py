@@ -7,7 +7,7 @@ from what a user said. A candidate of several sentences keeps those that still h
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 
 from app.classify.changes import RAREST, Words, words_of
 from app.classify.replaces import WHOLE_CHARS, weight_of
@@ -15,6 +15,7 @@ from app.core.recall.trace import Verdict
 from app.recall.candidate_statements import Statement, says_nothing, statements_in, without
 from app.recall.ranking import Candidate
 from app.recall.relevance.outdated import LEAST_ACTED_ON, Pair
+from app.text.days import Day, days_in
 from app.text.log_odds import log_odds, logistic
 from app.text.past import asks_about_past
 
@@ -81,7 +82,7 @@ def pairs_in(candidates: Sequence[Candidate], query: str) -> list[Pair]:
     if len(said) < 2 or asks_about_past(query):
         return []
     odds = {n: log_odds(candidates[n].score) for n in looked_at}
-    return _comparable(said, frozenset(kept), odds, words_of(query))
+    return _comparable(said, frozenset(kept), odds, words_of(query), days_in(query))
 
 
 def _replaced(judged: Sequence[tuple[float, Pair]]) -> Mapping[Statement, Statement]:
@@ -99,7 +100,9 @@ def _beside(judged: Sequence[tuple[float, Pair]]) -> Mapping[Statement, Statemen
     return {pair.earlier: pair.later for likely, pair in reversed(judged) if BESIDE <= likely < SURE}
 
 
-def _comparable(said: Sequence[Statement], kept: Set[int], odds: Mapping[int, float], asked: Words) -> list[Pair]:
+def _comparable(
+    said: Sequence[Statement], kept: Set[int], odds: Mapping[int, float], asked: Words, days: Set[Day]
+) -> list[Pair]:
     likely = sorted(
         (-min(odds[earlier.candidate], odds[later.candidate]), n, m)
         for n, earlier in enumerate(said)
@@ -110,7 +113,7 @@ def _comparable(said: Sequence[Statement], kept: Set[int], odds: Mapping[int, fl
     near = sorted(
         (less - weight_of(said[n].telling & said[m].telling) / RAREST, n, m)
         for less, n, m in _to_compare(likely, said)
-        if not _numbers_another(said[n], said[m], asked)
+        if not _numbers_another(said[n], said[m], asked) and not _is_of_asked_past(said[n], said[m], days)
     )
     pairs = _of_many([(said[n], said[m]) for _, n, m in near])
     told = _told_with(said, [earlier.candidate for earlier, _ in pairs])
@@ -176,6 +179,22 @@ def _numbers_another(earlier: Statement, later: Statement, asked: Words) -> bool
     wanted = asked.bag & earlier.words.bag - later.words.bag
     others = later.words.bag & earlier.words.bag - asked.bag
     return any(map(_has_digit, wanted)) and any(map(_has_digit, others))
+
+
+def _is_of_asked_past(earlier: Statement, later: Statement, asked: Set[Day]) -> bool:
+    """Whether the earlier one is of a day or month that is asked about, and the later one of a time after it: "where
+    did we meet in March?" is not answered by where we meet in April."""
+    told, now = earlier.at.date(), later.at.date()
+    return any(
+        day.is_over(now, told) and day.is_one_of(_days_of(earlier)) and not day.is_one_of(_days_of(later))
+        for day in asked
+    )
+
+
+def _days_of(one: Statement) -> Iterator[Day]:
+    """The day when it was said, and those that it names."""
+    yield Day(one.at.year, one.at.month, one.at.day)
+    yield from days_in(one.said)
 
 
 def _has_digit(word: str) -> bool:

@@ -2,6 +2,9 @@
 2025-01-14."""
 
 import re
+from calendar import monthrange
+from collections.abc import Iterable
+from datetime import MAXYEAR, MINYEAR, date
 from typing import NamedTuple
 
 MONTH_NAMES = "january february march april may june july august september october november december".split()  # noqa: SIM905
@@ -39,6 +42,19 @@ class Day(NamedTuple):
     def agrees(self, other: "Day") -> bool:
         """Whether both can be meant: nothing that both name differs."""
         return all(mine == theirs or not mine or not theirs for mine, theirs in zip(self, other, strict=True))
+
+    def is_one_of(self, days: Iterable["Day"]) -> bool:
+        """Whether it agrees with one of ``days``."""
+        return any(map(self.agrees, days))
+
+    def is_over(self, on: date, told: date) -> bool:
+        """Whether it was over ``on`` a day. Without a year it is the one nearest to the day when it was ``told``; a
+        day that no month has is never over."""
+        years = [self.year] if self.year else range(max(MINYEAR, told.year - 1), min(MAXYEAR, told.year + 1) + 1)
+        if self.day > 31:
+            return False
+        last = [date(year, self.month, min(self.day or 31, monthrange(year, self.month)[1])) for year in years]
+        return min(last, key=lambda day: abs(day - told)) < on
 
     def may_stand_in(self, text: str) -> bool:
         """Whether ``text``, in small letters, has what every way to write the month has in it; far faster than

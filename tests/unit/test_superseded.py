@@ -81,6 +81,39 @@ def test_a_time_before_which_something_is_due_is_no_past(query: str) -> None:
     assert shown([on(1, LISBON), on(2, PORTO)], query) == [PORTO]
 
 
+MEETINGS = ("We met at the tea house.", "We met on the old pier.")
+
+
+@pytest.mark.parametrize(
+    ("query", "left"),
+    [
+        ("Where did we meet in March?", sorted(MEETINGS)),
+        ("我们3月份在哪里见面？", sorted(MEETINGS)),
+        ("Where did we meet on 14 March?", sorted(MEETINGS)),
+        ("Where did we meet in February?", [MEETINGS[1]]),
+        ("Where will we meet in May?", [MEETINGS[1]]),
+        ("Where do we meet?", [MEETINGS[1]]),
+    ],
+)
+def test_what_was_so_in_a_month_that_is_asked_about_is_not_replaced_by_what_came_after_it(
+    query: str, left: list[str]
+) -> None:
+    hits = [
+        memory("a", MEETINGS[0], updated_at="2026-03-14T09:00:00+00:00"),
+        memory("b", MEETINGS[1], updated_at="2026-04-19T09:00:00+00:00"),
+    ]
+    assert sorted(shown(hits, query, Scripted(MEETINGS))) == left
+
+
+def test_news_of_the_month_that_is_asked_about_takes_the_place_of_what_was_said_in_it() -> None:
+    earlier, later = "The fair in March is at the town hall.", "The fair in March was moved to the castle."
+    hits = [
+        memory("a", earlier, updated_at="2026-03-14T09:00:00+00:00"),
+        memory("b", later, updated_at="2026-04-19T09:00:00+00:00"),
+    ]
+    assert shown(hits, "where was the fair in March?", Scripted((earlier, later))) == [later]
+
+
 def test_of_several_statements_that_one_goes_which_answers_the_question() -> None:
     """Both seem to be replaced, as what is read together is all of what was said later."""
     coffee, dog = "I drink an oat flat white.", "I walk the dog at noon."
@@ -298,9 +331,11 @@ def test_where_many_others_answer_what_was_read_as_news_is_doubted() -> None:
 
 
 def test_a_greeting_is_no_statement_that_news_could_replace() -> None:
-    replaces_all = Scripted(*((text, PORTO) for text in ("Hey Gina!", "Jon: Thanks, Gina!", LISBON)))
-    greeted = [on(1, f"Hey Gina! {LISBON}"), on(2, "Jon: Thanks, Gina! The boxes are heavy."), on(9, PORTO)]
-    assert sorted(shown(greeted, judge=replaces_all)) == [PORTO, "Jon: Thanks, Gina! The boxes are heavy."]
+    greetings = ("Hey Gina!", "Jon: Thanks, Gina!", "Jon: [SMS 20:20 to Gina] Oh, really.")
+    replaces_all = Scripted(*((text, PORTO) for text in (*greetings, LISBON)))
+    said = [f"Hey Gina! {LISBON}", "Jon: Thanks, Gina! The boxes are heavy.", greetings[2]]
+    greeted = [*(on(day, text) for day, text in enumerate(said, 1)), on(9, PORTO)]
+    assert sorted(shown(greeted, judge=replaces_all)) == sorted([PORTO, *said[1:]])
 
 
 def test_look_alikes_stay() -> None:
