@@ -26,10 +26,12 @@ VECTOR_NEIGHBOURS = (0.5, 0.3)
 """The same of similarities."""
 SAME_TURN = 0.3
 """What a piece gets of the lead that the best piece of its turn has."""
-VECTORS = 0.8
+VECTORS = 0.5
 """What similarities count for against words."""
 NOTICED = 1.0
 """Standard deviations above the mean of all similarities from which on one tells something."""
+STEEPNESS = 2
+"""Power of the deviations beyond that: many texts stand out a little, and one that stands out far tells more."""
 OTHER_SPEAKER = 0.4
 """Factor for what another says than the one whom the query names: who is asked about mostly says it first-hand."""
 OTHER_MONTH = 0.5
@@ -108,7 +110,7 @@ def _added(query: str, words: Mapping[int, float], similar: Similar, chunks: Seq
     total: dict[int, float] = {}
     for scores, shares, weight in (
         (words, WORD_NEIGHBOURS, 1.0),
-        (similar.above(NOTICED, [chunk.id for chunk in chunks]), VECTOR_NEIGHBOURS, VECTORS),
+        (_steep(similar.above(NOTICED, [chunk.id for chunk in chunks])), VECTOR_NEIGHBOURS, VECTORS),
     ):
         dated = {chunk_id: score * when.get(chunk_id, 1.0) for chunk_id, score in scores.items()}
         summed = _with_neighbours(dated, chunks, shares)
@@ -116,6 +118,10 @@ def _added(query: str, words: Mapping[int, float], similar: Similar, chunks: Seq
         for chunk_id, score in summed.items():
             total[chunk_id] = total.get(chunk_id, 0.0) + (weight * score / best if best else 0.0)
     return total
+
+
+def _steep(scores: Mapping[int, float]) -> dict[int, float]:
+    return {chunk_id: float(score**STEEPNESS) for chunk_id, score in scores.items()}
 
 
 def _days_asked(query: str, chunks: Sequence[Chunk]) -> dict[int, float]:
