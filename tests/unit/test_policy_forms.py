@@ -240,6 +240,12 @@ MIXED = "Qz7Lm2Vx9Tn4Rb8Wk3Yp6Hd1Js5Gc0FaUe7Io2"
         ("langchain", f"lsv2_pt_{HEX}_4be0c71d92"),
         ("1password", "A3-QZ7LM2-VX9TN4-RB8WK-3YP6H-D1JS5-K2WM8"),
         ("circleci", "CCIPAT_" + MIXED[:22] + "_" + HEX + "92a85f33"),
+        ("matrix", "syt_bGFudGVybi1ib3Q_" + "QzVkRtYpLmNwXbGhJfDs" + "_0aB3xY"),
+        ("matrix, MAS", "mat_" + MIXED[:30] + "_4kTq1z"),
+        ("dingtalk", "SEC" + HEX * 2),
+        ("plaid", "access-production-4be0c71d-92a8-5f33-60d7-e4b81c29fa56"),
+        ("rapidapi", "4be0c71d92msh5f3360d7e4b81c2p19fa56jsn4be0c71d92a8"),
+        ("frame.io", "fio-u-" + (MIXED * 2)[:50]),
         ("wallet", "xprv" + ("9s21ZrQH143K3QTDL4LXw2F7HEK3wJUD2nW2nRk4stbPy6cq3jPPqji" * 2)[:107]),
     ],
 )

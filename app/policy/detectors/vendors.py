@@ -65,6 +65,8 @@ FORMS = {
     "slack": r"(?:xox[abeoprsc]-[A-Za-z0-9-]{10,}|xapp-[A-Za-z0-9-]{20,}|xoxe\.[A-Za-z0-9.-]{20,})",
     "serverchan": r"SC[TU]\d{3,9}T?[A-Za-z0-9]{20,60}",
     "telegram": r"\d{8,10}:[A-Za-z0-9_-]{33,40}",
+    "matrix": r"(?:sy[tr]_[A-Za-z0-9+/=_-]{2,120}_[A-Za-z]{20}|m[ac][trc]_[A-Za-z0-9]{30})_[A-Za-z0-9]{6}",
+    "dingtalk": r"SEC[a-f0-9]{64}",
     "discord": r"[MNO][A-Za-z0-9_-]{22,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}",
     "sendgrid": r"SG\.[A-Za-z0-9_-]{16,30}\.[A-Za-z0-9_-]{30,60}",
     "mailgun": r"key-[a-f0-9]{32}|[a-f0-9]{32}-[a-f0-9]{8}-[a-f0-9]{8}",
@@ -76,6 +78,8 @@ FORMS = {
     "mercado pago": r"(?:APP_USR|TEST)-\d{10,20}-\d{6}-[a-f0-9]{32}(?:__[A-Z]{2}_[A-Z]{2}__)?-\d{5,12}",
     "paystack, flutterwave, razorpay, paypal, adyen": r"(?:FLWSECK(?:_TEST)?-[A-Za-z0-9]{12,40}(?:-X)?|rzp_(?:live|test)_[A-Za-z0-9]{14}"
     r"|access_token\$(?:production|sandbox)\$[a-z0-9]{16}\$[a-f0-9]{32}|AQE[a-z][A-Za-z0-9+/=-]{80,})",
+    "plaid": r"access-(?:sandbox|development|production)-[a-f0-9]{8}(?:-[a-f0-9]{4}){3}-[a-f0-9]{12}",
+    "rapidapi": r"[a-f0-9]{10}msh[a-f0-9]{15}p1[a-f0-9]{5}jsn[a-f0-9]{12}",
     "shopify": r"shp(?:at|ca|pa|ss|tka)_[A-Fa-f0-9]{32}",
     "square": r"(?:EAAA[A-Za-z0-9_-]{50,80}|sq0(?:atp|csp|idp)-[A-Za-z0-9_-]{20,60})",
     "easypost, shippo, duffel": r"(?:EZ[AT]K[A-Za-z0-9]{54}|shippo_(?:live|test)_[a-f0-9]{40}|duffel_(?:live|test)_[A-Za-z0-9_=-]{40,50})",
@@ -88,6 +92,7 @@ FORMS = {
     # work
     "linear": r"lin_(?:api|oauth|wh)_[A-Za-z0-9]{30,70}",
     "notion": r"(?:secret_[A-Za-z0-9]{40,50}|ntn_[A-Za-z0-9]{40,60})",
+    "frame.io": r"fio-u-[A-Za-z0-9_=-]{40,80}",
     "figma": r"fig[dour]h?_[A-Za-z0-9_-]{30,60}",
     "airtable": r"pat[A-Za-z0-9]{14}\.[a-f0-9]{64}",
     "asana, clickup, typeform, contentful": r"(?:[12]/\d{10,20}(?:/\d{10,20})?:[a-f0-9]{32}|pk_\d{5,12}_[A-Z0-9]{32}|tfp_[A-Za-z0-9_.=-]{40,70}|CFPAT-[A-Za-z0-9_-]{40,50})",
