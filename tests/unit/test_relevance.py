@@ -116,6 +116,14 @@ def test_a_long_prompt_tells_no_more_than_a_few_sure_words() -> None:
     assert found["found"] == -missing["missing"] == 4.0
 
 
+@pytest.mark.parametrize(("words", "told"), [(10, -1.0), (20, -2.0), (40, -2.0), (80, -2.0)])
+def test_the_more_words_a_question_has_the_less_each_of_them_tells(words: int, told: float) -> None:
+    known = QuestionWords({OTHERS: Told(0.1, -0.1)})
+    asked = " ".join(f"word{n}" for n in range(words))
+    (none,) = features_of(question_of(asked, known=known), [hit("rain")])
+    assert none["missing"] == pytest.approx(told)
+
+
 def test_what_ships_knows_which_words_name_what_is_asked_for() -> None:
     told = shipped().of({"birthday", "draft", "qqzzq"})
     assert told["birthday"].missing < told["draft"].missing - 0.3

@@ -33,6 +33,9 @@ LEAST_PERSONAL, MOST_PERSONAL = -4.0, 2.0
 """Log-odds between which it counts how personal a question is: beyond them it is as good as certain."""
 LEAST_ODDS = -8.0
 """Log-odds below which less likely means no more; above its opposite neither."""
+USUAL_WORDS = 20
+"""Words (pairs of characters in Chinese) of a long question: what its words tell together is learnt from questions that
+mostly have fewer, and of more each tells as much less. Else nothing answered a question of two clauses."""
 _MOST_TOLD = 4.0
 """Log-odds beyond which it tells nothing more which words of the question a hit has, or has not."""
 _WHOLE = 0.95
@@ -107,6 +110,7 @@ def features_of(question: Question, hits: Sequence[Hit]) -> list[Features]:
     anywhere = frozenset().union(*found)
     unseen = 1 - len(anywhere) / len(question.words) if question.words else 0.0
     without = math.fsum(told.missing for told in question.told.values())
+    each = min(1.0, USUAL_WORDS / max(1, len(question.told)))
     numbers = []
     forms = [(_form_of if len(text) <= MAX_REMEMBERED_CHARS else _form_of.__wrapped__)(text) for text in texts]
     about_time = any(form.dated for form in forms) and asks_when(question.text)
@@ -123,8 +127,8 @@ def features_of(question: Question, hits: Sequence[Hit]) -> list[Features]:
                 "words": share,
                 "behind_words": most - share,
                 "whole": float(share > _WHOLE),
-                "found": _told(math.fsum(question.told[word].found for word in words)),
-                "missing": _told(without - math.fsum(question.told[word].missing for word in words)),
+                "found": _told(each * math.fsum(question.told[word].found for word in words)),
+                "missing": _told(each * (without - math.fsum(question.told[word].missing for word in words))),
                 "hits_words": min(3.0, float(len(words))),
                 "unseen": unseen,
                 "named": min(2.0, float(named)),
