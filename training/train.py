@@ -234,8 +234,7 @@ def _examples(task: Task, *, blind: bool = False) -> Rows:
         written = _rows(EXAMPLES / f"{task.examples}{'.blind' if blind else ''}.jsonl")
         if blind or task.examples == "task":
             return written
-        alone = [{"text": text, "lang": lang, "label": "own"} for text, lang in _standing_alone()]
-        return written + alone + ([] if task.examples == "skip" else _skipped())
+        return written + _standing_alone() + ([] if task.examples == "skip" else _skipped())
     asked = [(one.text, world.language) for world in worlds(blind) for one in world.questions if not one.again]
     prompts = [(prompt, "en") for prompt in off_topic(blind)]
     if not blind:
@@ -250,10 +249,13 @@ def _examples(task: Task, *, blind: bool = False) -> Rows:
     ]
 
 
-def _standing_alone() -> list[tuple[str, str]]:
-    """Questions that the worlds ask without anything before them, with their languages."""
+def _standing_alone() -> Rows:
+    """Questions that the worlds ask without anything before them."""
     return [
-        (one.text, world.language) for world in worlds() for one in world.questions if not (one.earlier or one.again)
+        {"text": one.text, "lang": world.language, "label": "own"}
+        for world in worlds()
+        for one in world.questions
+        if not (one.earlier or one.again)
     ]
 
 

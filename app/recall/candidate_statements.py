@@ -20,7 +20,7 @@ TELLING = 3.0
 """Rarity from which a word tells what a statement is about: "live" has it, "my" has not."""
 SPEAKER = re.compile(r"(user|assistant): ")
 DATED = re.compile(r"(\d{4}-\d\d-\d\d) (?=\S)")
-LABEL = re.compile(r"\[[^\[\]\n]{1,80}\] ?")
+LABEL = re.compile(r"\A\[[^\[\]\n]{1,80}\] ?")
 """What an export puts in front of a message: "[10:32]", "[SMS 20:20 to Bob]"."""
 
 
@@ -92,7 +92,7 @@ def _parsed(whole: str, updated_at: str) -> Iterator[Statement]:
 @lru_cache(maxsize=1024)
 def says_nothing(text: str) -> bool:
     """Whether a sentence is a greeting, thanks or the like, whoever is named in it: no news takes its place."""
-    said = LABEL.sub("", text.partition(": ")[2] or text, count=1)  # a chat of several puts a name in front
+    said = LABEL.sub("", text.partition(": ")[2] or text)  # a chat of several puts a name in front
     names = words_of(said).names
     return is_no_query(" ".join(word for word in said.split() if folded(word.strip("!,.?。，！？")) not in names))
 

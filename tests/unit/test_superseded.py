@@ -338,6 +338,11 @@ def test_a_greeting_is_no_statement_that_news_could_replace() -> None:
     assert sorted(shown(greeted, judge=replaces_all)) == sorted([PORTO, *said[1:]])
 
 
+def test_what_stands_in_brackets_behind_a_greeting_says_something() -> None:
+    said = "Thanks, Gina [the flat in Lisbon is mine now]!"
+    assert shown([on(1, said), on(9, PORTO)], judge=Scripted((said, PORTO))) == [PORTO]
+
+
 def test_look_alikes_stay() -> None:
     hits = [on(1, "My boss is Carlos."), on(2, "My boss is angry today."), on(3, "My sister's boss is Anna now.")]
     decided = without_superseded(rank(hits, "my boss", Policy()), "my boss", Outdated("my boss", {}).likely)
